@@ -24,8 +24,7 @@ import pandas as pd
 
 from fcpair.bias import AnsweredItems, score
 from fcpair.bias.scoring import MEAN
-from fcpair.stages.stats.clustered_difference import share_difference
-from fcpair.stages.stats.permutation_test import PermutationTest
+from fcpair.stages.stats.group_tests import PermutationTest, share_difference
 
 Floats = npt.NDArray[np.float64]
 

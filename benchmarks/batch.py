@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.latent import Shape
 from fcpair.records import Figure
 from fcpair.stages.stats.jackknife_intervals import CLUSTERS, Cluster, Spread, add_bounds
-from fcpair.stages.stats.kappa import MEANS, Subsets, mean_terms, summary_figures
-from fcpair.stages.stats.latent_labels import Shape
+from fcpair.stages.stats.kappa import FEWEST_OTHERS_EACH, MEANS, Subsets, mean_terms, n_others, summary_figures
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figures
 from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, dense_codes, moments, ratio, sums_by
 
@@ -158,8 +158,11 @@ def _rows(part: LeftOutSums, cluster: Cluster, total: Floats, sizes: Sizes) -> t
 def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
     subsets = Subsets(overlap, "none")
     each = mean_terms(subsets.kappas, subsets.n)
-    total = np.zeros((sizes.n_studies, 4))
-    np.add.at(total, subsets.annotators[:, 0] // sizes.annotator, each)
+    of_study = subsets.annotators[:, 0] // sizes.annotator
+    total, used = np.zeros((sizes.n_studies, 4)), np.zeros((sizes.n_studies, overlap.n_classes), np.int64)
+    np.add.at(total, of_study, each)
+    np.add.at(used, of_study, subsets.used)
+    is_carried = n_others(used) >= FEWEST_OTHERS_EACH * np.bincount(of_study, minlength=sizes.n_studies)
     rows: dict[Cluster, tuple[Floats, Ints]] = {}
     for cluster in Cluster:
         study = sizes.study(cluster, dense_codes(subsets.members(cluster)[0])[0], overlap.hs)
@@ -169,7 +172,8 @@ def _means(overlap: Overlap, sizes: Sizes) -> Iterator[Found]:
             cluster: spreads_of(ratio(left[:, at], left[:, at + 1]), study, np.ones_like(study), sizes.n_studies)
             for cluster, (left, study) in rows.items()
         }
-        yield name, -1.0, ratio(total[:, at], total[:, at + 1]), spreads, [None] * sizes.n_studies
+        values = np.where(is_carried, ratio(total[:, at], total[:, at + 1]), np.nan)
+        yield name, -1.0, values, spreads, [None] * sizes.n_studies
 
 
 def spreads_of(replicates: Floats, study: Ints, times: Ints, n_studies: int) -> list[Spread]:

@@ -46,7 +46,7 @@ def run(folder: Path, repetitions: int, n_sources: int = N_SOURCES) -> list[Figu
 
 def prepare(folder: str) -> dict[str, Any]:
     """Job: vectors, kept in parts as a cluster keeps them."""
-    from fcpair.models.vector_cache import write_part
+    from fcpair.models.cache import write_part
 
     vectors, keys = vectors_of("alike", N_TEXTS), _keys()
     for at in range(0, N_TEXTS, PART):
@@ -55,7 +55,7 @@ def prepare(folder: str) -> dict[str, Any]:
 
 
 def _keys() -> list[str]:
-    from fcpair.models.vector_cache import key_of
+    from fcpair.models.cache import key_of
 
     return [key_of(str(at)) for at in range(N_TEXTS)]
 
@@ -69,7 +69,7 @@ def alone(folder: str, n_sources: str) -> dict[str, Any]:
 
     keys = _keys()
     start = time.perf_counter()
-    vectors = cached_rows(keys, Path(folder)).vectors_of(keys)
+    vectors = cached_rows(keys, Path(folder)).rows_of(keys)
     found = nearest_to(vectors, np.arange(int(n_sources)), K)
     return {"seconds": time.perf_counter() - start, "found": _digest(found)}
 
@@ -78,9 +78,7 @@ def two(folder: str, n_sources: str) -> dict[str, Any]:
     """Job: the same by two workers."""
     import numpy as np
 
-    from fcpair.models.cluster.cluster_encode import cached_places
-    from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
-    from fcpair.models.cluster.connect import connect_cluster
+    from fcpair.models.cluster import cached_places, connect_cluster, nearest_on_cluster
 
     keys = _keys()
     begun = time.perf_counter()

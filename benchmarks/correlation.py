@@ -19,9 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fcpair.records import Figure
-from fcpair.texts.correlate import COEFFICIENTS, correlate
-from fcpair.texts.rating_table import RatedTexts
-from fcpair.texts.selection_check import check_selection
+from fcpair.texts.correlate import COEFFICIENTS, check_selection, correlate
+from fcpair.texts.ratings import RatedTexts
 
 Floats = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.batch import Bounds, batch_intervals, check, flat, sums_of
+from benchmarks.latent import Shape, draw, same_annotators
 from benchmarks.measure import SEED, Figure
-from fcpair.stages.stats.interval_cautions import find_cautions
+from fcpair.stages.stats.agreement import find_cautions
 from fcpair.stages.stats.kappa import Subsets, subset_figures
-from fcpair.stages.stats.latent_labels import Effects, Shape, draw, new_annotators, same_annotators
+from fcpair.stages.stats.latent_labels import Effects, new_annotators
 from fcpair.stages.stats.multi_rater import COEFFICIENTS
 from fcpair.stages.stats.rating_counts import Overlap
 
@@ -236,17 +237,16 @@ def main() -> None:
 def _print_hard(n_studies: int) -> None:
     print(f"{n_studies:,} studies of each setting, seed {SEED}; --intervals texts, for the same annotators\n")
     shown = ("raw agreement", "Krippendorff's alpha, nominal", "Gwet's AC1", "mean kappa")
-    head = ["studies", "grid", "all eight figures", *shown, "has a warning"]
+    head = ["studies", "grid", "all eight figures", *shown, "kappas of two", "has a warning"]
     print(f"| {' | '.join(head)} |\n{'|---' * len(head)}|")
-    for name, settings in HARD.items():
+    for studies, settings in HARD.items():
         for grid, shape, effects in settings:
             counts = coverage(shape, effects, n_studies, pigeonhole=False)
-            held = {
-                key[2]: one.share for key, one in counts.items() if key[:2] == ("same", "texts") and key[2] != OF_TWO
-            }
-            ends = "–".join(dict.fromkeys(f"{end(held.values()):.2f}" for end in (min, max)))
-            cells = [ends, *(f"{held[one]:.2f}" for one in shown), f"{warned(shape, effects, n_studies):.2f}"]
-            print(f"| {' | '.join([name, grid, *cells])} |", flush=True)
+            held = {name: one.share for (*key, name), one in counts.items() if key == ["same", "texts"] and one.given}
+            ends = [f"{end(share for name, share in held.items() if name != OF_TWO):.2f}" for end in (min, max)]
+            cells = [f"{held[name]:.2f}" if name in held else "-" for name in (*shown, OF_TWO)]
+            cells = ["–".join(dict.fromkeys(ends)), *cells, f"{warned(shape, effects, n_studies):.2f}"]
+            print(f"| {' | '.join([studies, grid, *cells])} |", flush=True)
 
 
 def _rows(counts: Counts, *, each: bool) -> Iterator[list[str]]:

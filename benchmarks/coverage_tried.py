@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from benchmarks import batch
 from benchmarks.coverage import BATCH, HARD
+from benchmarks.latent import Shape, draw, same_annotators
 from benchmarks.measure import SEED
-from fcpair.stages.stats.interval_cautions import effective_number
+from fcpair.stages.stats.agreement import effective_number
 from fcpair.stages.stats.jackknife_intervals import Cluster, Spread
-from fcpair.stages.stats.latent_labels import Effects, Shape, draw, same_annotators
+from fcpair.stages.stats.latent_labels import Effects
 from fcpair.stages.stats.rating_counts import Overlap
 
 Floats = npt.NDArray[np.float64]

@@ -72,16 +72,17 @@ def library(folder: str) -> dict[str, Any]:
 def _texts(folder: str) -> list[str]:
     from fcpair.files.corpus.corpus import read_corpus
 
-    pairs = read_corpus(Path(folder) / "conan" / "CONAN.csv", "conan", language="en").pairs
+    pairs = read_corpus(Path(folder) / "conan" / "CONAN.csv", "conan", only_language="en").pairs
     return list(pairs.groupby("cn_digest", sort=False)["cn"].first())
 
 
 def _result(texts: list[str], vectors: Any, opening_s: float, seconds: float) -> dict[str, Any]:
     import numpy as np
 
-    from fcpair.stages.corpus.retrieve import neighbours
+    from fcpair.stages.corpus.retrieve import nearest_to, neighbour_table
 
     every = np.arange(len(texts))
-    sets = [neighbours(vectors, every, k).groupby("source")["cn"].agg(sorted).tolist() for k in NEIGHBOURS]
+    tables = [neighbour_table(nearest_to(vectors, every, k), every, k) for k in NEIGHBOURS]
+    sets = [table.groupby("source")["cn"].agg(sorted).tolist() for table in tables]
     digest = hashlib.sha256(repr(sets).encode()).hexdigest()
     return {"seconds": seconds, "opening_s": opening_s, "n_texts": len(texts), "neighbours": digest}

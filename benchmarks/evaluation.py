@@ -156,7 +156,7 @@ def ten_systems(path: str) -> dict[str, Any]:
 
 
 def _evaluate(path: str) -> float:
-    from fcpair.params import Evaluate, Partition
+    from fcpair.params import Evaluate
     from fcpair.study import Study
 
     train = data() / "fc-conan" / "recommender" / "conan_not_in_bronze_train_df.csv"
@@ -166,7 +166,7 @@ def _evaluate(path: str) -> float:
         *("bm25", "bm25(tokens=space,lower=false)", "bm25(k1=1.2)", f'bm25(fit="{train}")'),
         *("random", "random(seed=1)"),
     )
-    study, options = Study.open(path), Evaluate(systems=systems, pool="positive")
+    study, options = Study(path), Evaluate(systems=systems, pool="positive")
     start = time.perf_counter()
-    study.grid().evaluate(options, Partition("majority"))
+    study.grid().tiers(diamond="majority").evaluate(options)
     return time.perf_counter() - start

@@ -74,7 +74,7 @@ def status(place: str) -> dict[str, Any]:
     start = time.perf_counter()
     from fcpair import Study
 
-    Study.open(place).status()
+    Study(place).status()
     return {"seconds": time.perf_counter() - start}
 
 
@@ -84,7 +84,7 @@ def agreement(place: str) -> dict[str, Any]:
     from fcpair import Study
     from fcpair.params import Agree
 
-    Study.open(place).grid().agreement(Agree())
+    Study(place).grid().agreement(Agree())
     return {"seconds": time.perf_counter() - start}
 
 

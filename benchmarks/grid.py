@@ -91,7 +91,7 @@ def pair(path: str) -> dict[str, Any]:
     from fcpair import Study
     from fcpair.params import Pair
 
-    study = Study.open(path)
+    study = Study(path)
     start, cpu = time.perf_counter(), time.process_time()
     made = study.grid().pair(Pair())
     seconds, cpu_s = time.perf_counter() - start, time.process_time() - cpu

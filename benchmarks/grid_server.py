@@ -42,7 +42,7 @@ def _pair(places: Databases) -> dict[str, Any]:
     from fcpair.params import Pair
 
     places.copy(SIDES, NAME)
-    study = Study.open(places.at(NAME))
+    study = Study(places.at(NAME))
     start = time.perf_counter()
     made = study.grid().pair(Pair())
     seconds = time.perf_counter() - start

@@ -33,6 +33,7 @@ PATIENCE_S = 30
 GONE = (ConnectionError, asyncio.IncompleteReadError, OSError)
 ENDS = ("", "-wal", "-shm")
 ANSWERS = ("appropriate", "not_sure", "not_appropriate")
+ASSIGNMENT = "assignment_id"
 
 
 @dataclass
@@ -218,7 +219,7 @@ def clients(place: Path | str, tokens: list[str]) -> list[Client]:
     from fcpair.params import Annotate
     from fcpair.study import Study
 
-    study = Study.open(place)
+    study = Study(place)
     found = []
     for at, token in enumerate(tokens):
         visitor = study.access.by_token(token)
@@ -273,7 +274,7 @@ def _is_refused(path: Path) -> bool:
     from fcpair.study import Study
 
     try:
-        study = Study.open(path)
+        study = Study(path)
         try:
             study.examine()
         finally:
@@ -304,12 +305,17 @@ def missing(asking: list[Client], replies: dict[str, dict[str, Any]], stored: se
     """
     known = {request: reply for client in asking for request, reply in client.acknowledged.items()}
     lost = sum(not _is_kept(reply, replies.get(request), stored) for request, reply in known.items())
+    # Clients are told another number of an assignment, which stands for that one alone.
+    pairs = {
+        (reply[ASSIGNMENT], replies[request][ASSIGNMENT]) for request, reply in known.items() if request in replies
+    }
+    lost += len(pairs) - min(len(set(numbers)) for numbers in zip(*pairs, strict=True)) if pairs else 0
     numbers = Counter(reply["judgement_id"] for reply in replies.values())
     return lost, len(stored - set(numbers)) + sum(n - 1 for n in numbers.values())
 
 
 def _is_kept(told: dict[str, int], kept: dict[str, int] | None, stored: set[int]) -> bool:
-    """Whether the study has a reply as it was told, and its judgement, whose number clients are told another way."""
+    """Whether the study has a reply as it was told, and its judgement, whose numbers clients are told another way."""
     if kept is None or kept["judgement_id"] not in stored:
         return False
-    return all(kept[name] == value for name, value in told.items() if name != "judgement_id")
+    return all(kept[name] == value for name, value in told.items() if name not in ("judgement_id", ASSIGNMENT))

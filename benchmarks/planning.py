@@ -25,13 +25,11 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.agreement import compute_agreement, find_overlap
 from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
 from fcpair.stages.stats.label_profiles import fit_class_model
-from fcpair.stages.stats.latent_labels import Effects, fit_effects
+from fcpair.stages.stats.latent_labels import Answer, Effects, answer_by_classes, answer_by_effects, fit_effects
 from fcpair.stages.stats.multi_rater import pooled_figures
-from fcpair.stages.stats.paired_power import describe_assumed, plan_hs
-from fcpair.stages.stats.paired_tests import randomisation
+from fcpair.stages.stats.paired_tests import describe_assumed, plan_hs, randomisation
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO, OverlapSize
 from fcpair.stages.stats.rating_counts import Overlap, dense_codes
-from fcpair.stages.stats.simulated_means import Answer, answer_by_classes, answer_by_effects
 
 REPETITIONS = 200  # studies of each plan
 ALPHA_NAME = "Krippendorff's alpha, nominal"

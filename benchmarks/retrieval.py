@@ -72,8 +72,8 @@ def prepare(folder: str, path: str) -> dict[str, Any]:
     listed = Path(path).with_suffix(".csv")
     published.set_axis(["hs"], axis="columns").to_csv(listed, index=False)
     study = Study.create(path)
-    study.import_corpus(Import(Path(folder) / "conan" / "CONAN.csv", "conan", language="en"))
-    study.grid().select(Select(list=listed))
+    study.import_corpus(Import(Path(folder) / "conan" / "CONAN.csv", "conan", only_language="en"))
+    study.grid().select(Select(hs_list=listed))
     return {}
 
 
@@ -94,7 +94,7 @@ def stage(path: str, cache: str, new: str) -> dict[str, Any]:
     encode.load_sentence_transformer = loading.around(encode.load_sentence_transformer)
     encode._open_and_encode = counted.around(encode._open_and_encode)
     encode.encode = encoding.around(encode.encode)
-    study = Study.open(path)
+    study = Study(path)
     start = time.perf_counter()
     study.grid().retrieve(Retrieve(k=K, count_duplicates=True))
     stage_s = time.perf_counter() - start

@@ -95,7 +95,7 @@ def crossed(folder: Path, hs: Sequence[str], cn: Sequence[str], place: str | Non
     study = Study.create(place or folder / "study.db")
     grid = study.grid()
     study.import_corpus(Import(folder / "corpus.csv"))
-    grid.select(Select(list=folder / "hs.csv"))
+    grid.select(Select(hs_list=folder / "hs.csv"))
     _set_candidates(study, set(cn))
     grid.pair(Pair())
     return study

@@ -15,7 +15,7 @@ REPETITIONS = 11
 RECIPE = Path(__file__).parents[1] / "examples" / "recipe.toml"
 IMPORTS = ("import click", "import sqlalchemy", "import sqlalchemy, pandas", "from fcpair import Study")
 DEMANDS = (
-    ("fcpair --help", "import click", 2.5),
+    ("fcpair --help", "import click", 1.15),
     ("from fcpair import Study", "import sqlalchemy", 1.3),
     ("fcpair status", "import sqlalchemy", 1.5),
     ("fcpair grids", "import sqlalchemy", 1.5),

@@ -1,7 +1,7 @@
 """Nine people who label while strangers hold 1,100 connections and 450 unfinished bodies, and send separators.
 
 The strangers are one process, and whenever one of their connections is closed they open another. The server may have
-1,024 files open. It is asked directly, and behind nginx and Caddy with the configurations of docs/howto/deploy.md;
+1,024 files open. It is asked directly, and behind nginx and Caddy with the files of examples/deploy;
 where one of them is missing, that is said.
 """
 

@@ -47,7 +47,7 @@ def derive(path: str) -> dict[str, Any]:
     from fcpair.params import Partition
     from fcpair.records import Tier
 
-    pairs = Study.open(path).grid().partition(Partition()).pairs
+    pairs = Study(path).grid().tiers(Partition()).table().pairs
     seconds = time.perf_counter() - start
     return {"seconds": seconds, "tiers": {tier.label: int((pairs["tier"] >= tier).sum()) for tier in Tier}}
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PLACES: list[tuple[str, str, Mapping[str, Any]]] = [
     ("fcpair/web/templates/**.html.j2", "jinja2", DEFAULT_KEYWORDS),
     ("fcpair/web/static/*.js", "javascript", {"t": None, "tn": (1, 2)}),
-    ("fcpair/web/**.py", "python", {"mark": None, "mark_plural": (1, 2)}),
+    ("fcpair/**.py", "python", {"say": None, "mark": None, "say_number": (1, 2), "mark_plural": (1, 2)}),
 ]
 OPTIONS = {"**.html.j2": {"trimmed": "true"}, "**.js": {"parse_template_string": "true"}}
 PLURALS = {

@@ -91,10 +91,10 @@ def begin(page: Page, people: dict[str, list[str]], folder: Path) -> dict[str, s
     page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
     page.get_by_role("button", name="Make the invite links").click()
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download all links").click()
+        page.get_by_role("button", name="Save all links as CSV").click()
     download.value.save_as(folder / "links.csv")
     lines = (folder / "links.csv").read_text("utf-8").splitlines()[1:]
-    return dict(line.split(",") for line in lines)
+    return {name: link for name, _, link in (line.split(",") for line in lines)}
 
 
 def start_pairs(page: Page, shape: Shape, folder: Path, look: Look) -> dict[str, str]:

@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fcpair.evaluate.tier_frame import evaluate_tier_frame as evaluate
-    from fcpair.study import Study
+    from fcpair.study import Grid, Study
 
     __version__: str
 
-__all__ = ["Study", "__version__", "evaluate"]
+__all__ = ["Grid", "Study", "__version__", "evaluate"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Study":  # on demand: the command line must start without the database
-        return _study()
+    if name in {"Grid", "Study"}:  # on demand: the command line must start without the database
+        return getattr(_study_module(), name)
     if name == "evaluate":
         return import_module("fcpair.evaluate")  # which can be called
     if name == "__version__":
@@ -27,13 +31,12 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _study() -> type[Study]:
-    """The class, loaded without looking for garbage meanwhile: modules are none, and it takes a tenth of the time."""
+def _study_module() -> Any:
+    """The module, loaded without looking for garbage meanwhile: modules are none, and it takes a tenth of the time."""
     collects = gc.isenabled()
     gc.disable()
     try:
-        from fcpair.study import Study
+        return import_module("fcpair.study")
     finally:
         if collects:
             gc.enable()
-    return Study

@@ -6,17 +6,83 @@ Each class also subclasses the builtin that fits, so that library users may catc
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from pathlib import Path
+from os import PathLike
+
+from fcpair.sentences import Id, join, mark, say, say_number
+
+FilePath = str | PathLike[str]
+_METHODS = {
+    **{name: f"grid.{name}" for name in ("adjudicate", "aggregate", "agreement", "assign", "evaluate", "explain")},
+    **{name: f"grid.{name}" for name in ("generate", "pair", "plan", "retrieve", "select", "simulate")},
+    **{name: f"study.{name}" for name in ("doctor", "log", "methods", "release", "report", "status")},
+    **{f"calibrate {name}": f"grid.calibration.{name}" for name in ("start", "close")},
+    "answers export": "grid.answers",
+    "answers import": "grid.import_answers",
+    "answers sheets": "grid.sheets.write_answers",
+    "answers withdraw": "grid.withdraw",
+    "ask import": "study.import_survey",
+    "ask open": "study.open_survey",
+    "backup": "study.back_up",
+    "calibrate discuss": "grid.calibration.open_discussion",
+    "copy": "study.copy",
+    "examples find": "grid.find_examples",
+    "import": "study.import_corpus",
+    "init": "Study.create",
+    "labels export": "grid.labels",
+    "labels import": "grid.import_labels",
+    "labels sheets": "grid.sheets.write_labels",
+    "partition": "grid.tiers",
+    "people add": "study.add_people",
+    "people handover": "study.hand_over",
+    "people let-on": "grid.desk.let_on",
+    "people qualify": "grid.save.qualification",
+    "people retire": "study.retire",
+    "recipe": "study.recipe_text",
+    "restore": "Study.restore",
+    "run": "study.walk",
+    "upgrade": "Study.upgrade",
+    "validate assign": "grid.assign_validation",
+    "validate import": "grid.import_verdicts",
+    "validate sheets": "grid.sheets.write_verdicts",
+    "verify": "study.verify",
+}
+"""What a command is in Python."""
+_COMMAND = re.compile("`fcpair ([a-z]+)(?: ([a-z-]+))?")
 
 
 class FcpairError(Exception):
-    """Base of everything that a user can cause: what was found, what was expected, what to do."""
+    """Base of everything that a user can cause: what was found, what was expected, what to do.
+
+    The text of an error that was raised with a `Sentence` is that sentence, so pages can say it in their language. If
+    it names commands, a traceback says below it what they are in Python. `parameter` is the name of the parameter that
+    is at fault, beside whose field a form says it; empty if none is.
+    """
+
+    parameter: str = ""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        commands = _COMMAND.findall(str(args[0]) if args else "")
+        methods = dict.fromkeys(_METHODS.get(f"{one} {two}", _METHODS.get(one)) for one, two in commands)
+        if known := [f"{method}(...)" for method in methods if method]:
+            self.add_note(f"In Python: {', '.join(known)}")
+
+
+@contextmanager
+def at_fault(parameter: str) -> Iterator[None]:
+    """Let an error that is raised inside name the parameter that is at fault."""
+    try:
+        yield
+    except FcpairError as error:
+        error.parameter = parameter
+        raise
 
 
 @dataclass(frozen=True)
@@ -33,9 +99,12 @@ class Finding:
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.message}"
+        return say("%(place)s: %(what)s", place=place, what=self.message)
 
 
+KNOWN = mark("known are %(names)s")
+EXPECTED, ONE_OF = mark("expected %(names)s"), mark("expected one of %(names)s")
+NOT_LOGGED_IN = say("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
 _JOINERS = "\u200c\u200d"  # without them, words of Persian and of Indian scripts are others
 LINES_SHOWN = 5
 
@@ -65,13 +134,16 @@ def group_by_cause(findings: Sequence[Finding]) -> list[str]:
 
 
 def _format_cause(same: list[Finding], what: str) -> str:
-    first, lines = same[0], [str(finding.line) for finding in same if finding.line is not None]
+    first, lines = same[0], [Id(finding.line) for finding in same if finding.line is not None]
     if len(same) == 1:
         return str(first)
+    where = str(replace(first, message=what))
     if len({*lines}) < 2:
-        return f"{replace(first, message=what)} ({len(same):,} times)"
-    shown = ", ".join(lines[:LINES_SHOWN]) + ", ..." * (len(lines) > LINES_SHOWN)
-    return f"{replace(first, message=what)} ({len(lines):,} lines: {shown})"
+        return say_number("%(what)s (%(n)s time)", "%(what)s (%(n)s times)", len(same), what=where)
+    shown = [*lines[:LINES_SHOWN], *["..."] * (len(lines) > LINES_SHOWN)]
+    return say_number(
+        "%(what)s (%(n)s line: %(lines)s)", "%(what)s (%(n)s lines: %(lines)s)", len(lines), what=where, lines=shown
+    )
 
 
 class InputError(FcpairError, ValueError):
@@ -88,10 +160,10 @@ class InputError(FcpairError, ValueError):
 
     def __str__(self) -> str:
         causes = group_by_cause(self.findings)
-        lines = [super().__str__(), *(f"  {one}" for one in causes[: self.SHOWN])]
-        if len(causes) > self.SHOWN:
-            lines.append(f"  ... and {len(causes) - self.SHOWN} more")
-        return "\n".join(lines)
+        lines = [super().__str__(), *causes[: self.SHOWN]]
+        if n_more := len(causes[self.SHOWN :]):
+            lines.append(say("... and %(number)s more", number=n_more))
+        return join(lines, "\n  ") if causes else lines[0]
 
 
 class NoEffectError(InputError):
@@ -174,14 +246,20 @@ class TooManyError(FcpairError, PermissionError):
 
     def __init__(self, wait_s: int) -> None:
         self.wait_s = wait_s
-        super().__init__(f"too many failed attempts to log in; try again in {wait_s} seconds")
+        super().__init__(
+            say_number(
+                "too many failed attempts to log in; try again in %(n)s second",
+                "too many failed attempts to log in; try again in %(n)s seconds",
+                wait_s,
+            )
+        )
 
 
 class UnknownVisitorError(FcpairError, PermissionError):
     """Nobody is logged in, or the session or token does not hold any more."""
 
     def __init__(self) -> None:
-        super().__init__("you are not logged in; open your invite link, or send your token as `Authorization: Bearer`")
+        super().__init__(NOT_LOGGED_IN)
 
 
 class LimitError(RefusedError):
@@ -205,11 +283,19 @@ def warn_of_table(note: str) -> None:
     warnings.warn(note, TableNote, stacklevel=2)
 
 
-def suggest_name(name: str, known_names: Iterable[str], otherwise: str = "known are") -> str:
-    """Suggest a replacement for an unknown name: the nearest known one, whatever its capitals, else all known ones."""
-    spelled = {one.lower(): one for one in known_names}
-    near = nearest_name(name, spelled.values())
-    return f"did you mean `{near}`?" if near else f"{otherwise} {', '.join(spelled.values())}"
+def list_first(names: Sequence[object], most: int) -> str:
+    """The first names, separated by commas, and dots where there are more."""
+    return ", ".join(map(str, names[:most])) + ", ..." * (len(names) > most)
+
+
+def suggest_name(name: str, known_names: Iterable[str], otherwise: str = KNOWN) -> str:
+    """Suggest a replacement for an unknown name: the nearest known one, whatever its capitals, else all known ones.
+
+    `otherwise` is the message with all `names`.
+    """
+    names = list({one.lower(): one for one in known_names}.values())
+    near = nearest_name(name, names)
+    return say("did you mean `%(name)s`?", name=near) if near else say(otherwise, names=names)
 
 
 def nearest_name(name: str, known_names: Iterable[str]) -> str | None:
@@ -220,7 +306,7 @@ def nearest_name(name: str, known_names: Iterable[str]) -> str | None:
     return next((spelled[near] for near in get_close_matches(name.lower(), spelled, 1)), None)
 
 
-def name_file(error: BaseException | None, path: str | Path) -> None:
+def name_file(error: BaseException | None, path: FilePath) -> None:
     """Have an error of the machine, such as a full disk, name the file that was to be written, and say it in its words.
 
     Who wrote may have named a temporary file, or none.
@@ -230,7 +316,7 @@ def name_file(error: BaseException | None, path: str | Path) -> None:
 
 
 @contextmanager
-def translate_read_errors(path: str | Path, error: type[InputError] = InputError, expected: str = "") -> Iterator[None]:
+def translate_read_errors(path: FilePath, error: type[InputError] = InputError, expected: str = "") -> Iterator[None]:
     """The border of files: whatever parsing the content of `path` stumbles over becomes an InputError that names it.
 
     Python's readers, pandas and Arrow raise what they like over broken content, from RecursionError for brackets
@@ -249,18 +335,22 @@ def translate_read_errors(path: str | Path, error: type[InputError] = InputError
         raise error(f"{path}: {f'not {expected}' if expected else 'cannot be read'}: {detail}") from None
 
 
-def reject(file: str | Path, findings: list[Finding]) -> None:
+def reject(file: FilePath, findings: list[Finding]) -> None:
     """Raise InputError with everything found in `file`, in line order; do nothing when there is nothing."""
     if findings:
         raise combine_findings(file, findings)
 
 
-def combine_findings(file: str | Path, findings: Iterable[Finding], kind: type[InputError] = InputError) -> InputError:
+def combine_findings(file: FilePath, findings: Iterable[Finding], kind: type[InputError] = InputError) -> InputError:
     """The error with everything found in `file`, in line order."""
     ordered = sorted(findings, key=lambda finding: finding.line or 0)
-    n = len(group_by_cause(ordered))
-    things = "1 thing is" if n == 1 else f"{n} things are"
-    return kind(f"{file}: {things} wrong; nothing was changed", ordered)
+    sentence = say_number(
+        "%(file)s: %(n)s thing is wrong; nothing was changed",
+        "%(file)s: %(n)s things are wrong; nothing was changed",
+        len(group_by_cause(ordered)),
+        file=str(file),
+    )
+    return kind(sentence, ordered)
 
 
 def require(extra: str, subject: str, *modules: str) -> None:

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fcpair.notebook import Result, frame_of
+from fcpair.notebook import Result
 from fcpair.params import CalibrationCounts
 from fcpair.records import Figure
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-CALIBRATION_COLUMNS = (
-    *("part", "figure", "before", "before_low", "before_high", "before_n"),
-    *("after", "after_low", "after_high", "after_n", "undefined"),
-)
 
 
 @dataclass(frozen=True)
@@ -159,12 +151,13 @@ class CalibrationResult(Result):
     n_differing_after: int | None
     figures: tuple[FigureChange, ...]
 
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each figure, with its value, interval and n before and after; `undefined` says why one has none."""
-        return frame_of(self.rows(), CALIBRATION_COLUMNS)
+    columns = (
+        *("part", "figure", "before", "before_low", "before_high", "before_n"),
+        *("after", "after_low", "after_high", "after_n", "undefined"),
+    )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
+        """A row for each figure, with its value, interval and n before and after; `undefined` says why one has none."""
         for change in self.figures:
             before, after = change.before, change.after
             yield {

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from fcpair.deprecation import OldName
-from fcpair.params import Adjudicate
+from fcpair.params import Adjudicate, DiamondRule, Partition
 from fcpair.records import Role, SampleSize
 from fcpair.steps import use_cases as steps
-from fcpair.steps.base.context import GridContext, is_planned
+from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.store.adjudication import disputes
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication.adjudication_queue import (
-        AdjudicationQueue,
-        ConflictCase,
-        DecisionRequest,
-    )
+    from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
     from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
-    from fcpair.steps.oversight.activity import StageActivity
-    from fcpair.steps.oversight.answer_shares import PersonShares
-    from fcpair.steps.oversight.dashboard import Monitor
-    from fcpair.steps.oversight.headlines import Headlines, LeadStep
+    from fcpair.steps.oversight.activity import PersonShares, StageActivity
+    from fcpair.steps.oversight.dashboard import Headlines, Monitor
+    from fcpair.steps.oversight.next_steps import NextStep
     from fcpair.steps.oversight.pair_search import FoundPairs
     from fcpair.steps.release.export import Exports
-    from fcpair.steps.surveys.group_comparison import GroupsFound
+    from fcpair.steps.surveys.survey import GroupsFound
+    from fcpair.work_records import ConflictCase, DecisionRequest
 
 __all__ = [
     "AdjudicationQueue",
+    "CalibrationRound",
     "CaseOrder",
     "CaseQueue",
     "ConflictCase",
@@ -37,43 +39,168 @@ __all__ = [
     "DecidedCase",
     "DecisionRequest",
     "DecisionSearch",
+    "Desk",
     "ExampleReview",
     "Exports",
     "FoundPairs",
     "Grid",
     "GroupsFound",
     "Headlines",
-    "LeadStep",
     "Monitor",
+    "NextStep",
     "PersonShares",
+    "Settings",
+    "Sheets",
     "StageActivity",
+    "Tiers",
 ]
 
 
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
         __name__,
-        {
-            "Case": "ConflictCase",
-            "Decided": "DecidedCase",
-            "Docket": "AdjudicationQueue",
-            "OnePersonsShares": "PersonShares",
-            "Reviewing": "ExampleReview",
-            "Ruling": "DecisionRequest",
-        },
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
         adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],
         decision_search=["DecidedCase", "DecisionSearch"],
         examples=["ExampleReview"],
         export=["Exports"],
-        group_comparison=["GroupsFound"],
-        dashboard=["Monitor"],
-        headlines=["Headlines", "LeadStep"],
+        survey=["GroupsFound"],
+        dashboard=["Headlines", "Monitor"],
+        next_steps=["NextStep"],
         pair_search=["FoundPairs"],
-        activity=["StageActivity"],
-        answer_shares=["PersonShares"],
+        activity=["PersonShares", "StageActivity"],
     )
+
+
+class _GridPart(GridContext):
+    """What is done with a grid and belongs together; an attribute of `Grid`."""
+
+    def __init__(self, grid: GridContext) -> None:
+        self._store, self.grid = grid._store, grid.grid
+
+
+class CalibrationRound(_GridPart):
+    """The round in which annotators label the same pairs, discuss them, and start anew (`Grid.calibration`)."""
+
+    start = steps.calibration.start_calibration
+    open_discussion = steps.calibration.open_discussion
+    close = steps.calibration.close_calibration
+    measure = steps.discussion.measure_calibration
+
+    @property
+    def simulated_note(self) -> str | None:
+        """A sentence that says how many of its answers are made up, on which its figures rest; None where none are."""
+        from collections import Counter
+
+        counts: Counter[str] = Counter()
+        with self._store.read() as tx:
+            for round_ in rounds.calibration_rounds(tx):
+                counts.update(judgements.n_by_origin(tx, round_))
+        return steps.study_notes.simulated_note(counts)
+
+
+class Sheets(_GridPart):
+    """Sheets to fill in, one for each person, and those that were not overwritten (`Grid.sheets`)."""
+
+    write_labels = steps.sheets.write_sheets
+    write_answers = steps.sheets.write_answer_sheets
+    write_verdicts = steps.sheets.write_validation_sheets
+    old = steps.sheets.old_sheets
+    old_answers = steps.sheets.old_answer_sheets
+
+
+class Settings(_GridPart):
+    """Settings that hold from when they are saved, without a stage that is done with them (`Grid.save`)."""
+
+    overlap = steps.overlap_plan.save_overlap
+    qualification = steps.known_pairs.save_qualification
+    controls = steps.known_pairs.save_controls
+    partition = steps.partition.note_partition
+
+
+class Tiers(_GridPart):
+    """The tiers of a grid by the rules with which `Grid.tiers` was called: all that follows from them."""
+
+    table = steps.partition.derive_tiers
+    frame = steps.partition.tier_rows
+    head = steps.partition.first_tier_rows
+    explain = steps.explanation.explain
+    release = steps.partition.release
+    export = steps.cached(steps.export.Exports)
+    evaluate = steps.evaluate.run_evaluation
+    costs = steps.evaluate.costs
+
+    def __repr__(self) -> str:
+        return f"<Tiers of grid {self.grid.name}: {self._rules}>"
+
+
+class Desk(_GridPart):
+    """What pages and commands of the lead and of adjudicators need, and Python users hardly ever (`Grid.desk`)."""
+
+    agenda = steps.adjudication_queue.agenda
+    conflict = steps.adjudication_queue.conflict
+    adjudicate_dry_run = steps.adjudicate.dry_run
+    forecast_decision_requests = steps.adjudicate.forecast_decision_requests
+    guideline_sentences = steps.flags.guideline_sentences
+    place_flag = steps.flags.place_flag
+    plan_more_labels = steps.assign.plan_more_labels
+    close_open_assignment = steps.leases.close_open_assignment
+    known_scores = steps.known_pairs.known_scores
+    let_on = steps.people.let_on
+    pilots = steps.qualification.list_pilots
+    pilot_results = steps.qualification.pilot_results
+    brought_answers = steps.withdraw.list_brought_answers
+    estimate_generation = steps.generate.generation_outlook
+    service_obstacle = steps.generate.service_obstacle
+    review_example = steps.examples.review_example
+    row_to_review = steps.examples.row_to_review
+    rounds_with_examples = steps.examples.rounds_with_examples
+    round_of_blocks = steps.agreement.round_of_blocks
+    list_tiers = steps.partition.list_tiers
+    search_choices = steps.pair_search.list_choices
+    add_note = steps.note.add_note
+
+    def has_saved_options(self, cls: type[Any]) -> bool:
+        """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
+        with self._store.read() as tx:
+            return has_saved_options(tx, cls)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
+        with self._store.read() as tx:
+            return is_planned(tx)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
+        with self._store.read() as tx:
+            return labels_of(tx) is not None
+
+    @property
+    def primary_role(self) -> Role:
+        """The role of those whose answers count."""
+        with self._store.read() as tx:
+            return rounds.primary(tx).role
+
+    @property
+    def verdicts_not_due(self) -> int:
+        """Number of open verdicts that wait until all labels of their cells are in."""
+        with self._store.read() as tx:
+            return disputes.n_verdicts_not_due(tx)
+
+    @property
+    def simulated_note(self) -> str | None:
+        """A sentence that says how much of what was answered is made up; None where nothing is."""
+        with self._store.read() as tx:
+            return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
+
+    @property
+    def second_look_notes(self) -> list[str]:
+        """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
+        with self._store.read() as tx:
+            return steps.validate.look_again_notes(tx)
 
 
 class Grid(GridContext):
@@ -85,103 +212,84 @@ class Grid(GridContext):
     makes a stage anew together with all that was built on it; judgements are never discarded.
     """
 
+    desk = cached_property(Desk)
+    save = cached_property(Settings)
     recipe_options = steps.recipe_options.by_recipe
 
     select = steps.select.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     plan = steps.overlap_plan.plan_overlap
-    save_overlap = steps.overlap_plan.save_overlap
     plan_power = steps.systems_power.plan_power
-    start_calibration = steps.calibration.start_calibration
-    open_discussion = steps.calibration.open_discussion
-    close_calibration = steps.calibration.close_calibration
+    calibration = cached_property(CalibrationRound)
     assign = steps.assign.assign
-    plan_more_labels = steps.assign.plan_more_labels
-    save_qualification = steps.known_pairs.save_qualification
-    save_controls = steps.known_pairs.save_controls
-    known_scores = steps.known_scores.known_scores
-    let_on = steps.people.let_on
-    close_open_assignment = steps.leases.close_open_assignment
     assign_round = steps.rounds.assign_round
 
-    write_sheets = steps.sheets.write_sheets
-    old_sheets = steps.sheets.old_sheets
-    labels = steps.label_files.export_labels
-    import_labels = steps.label_files.import_labels
+    sheets = cached_property(Sheets)
+    labels = steps.answer_import.export_labels
+    import_labels = steps.answer_import.import_labels
     import_published = steps.import_fc_conan.import_published
     answers = steps.answer_tables.export_answers
     texts = steps.answer_tables.export_texts
     rows = steps.grid_rows.export_rows
-    pilots = steps.qualification.list_pilots
-    pilot_results = steps.qualification.pilot_results
     refusals = steps.answer_tables.export_refusals
     replies = steps.answer_tables.export_replies
     curation = steps.curation.measure_curation
-    write_answer_sheets = steps.sheets.write_answer_sheets
-    old_answer_sheets = steps.sheets.old_answer_sheets
     import_answers = steps.answer_tables.import_answers
     write_project = steps.exchange.write_project
     import_export = steps.exchange.import_export
-    brought_answers = steps.withdraw.list_brought_answers
-    withdraw_answers = steps.withdraw.withdraw_answers
-    withdraw_labels = steps.withdraw.withdraw_labels
+    withdraw = steps.withdraw.withdraw
     simulate = steps.simulate.simulate
-    estimate_generation = steps.generate.generation_outlook
     find_examples = steps.examples.find_examples
     review_examples = steps.examples.review_examples
-    review_example = steps.examples.review_example
-    row_to_review = steps.examples.row_to_review
-    rounds_with_examples = steps.examples.rounds_with_examples
     examples = steps.examples.list_examples
-    service_obstacle = steps.generate.service_obstacle
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
-    measure_calibration = steps.calibration_result.measure_calibration
-    round_of_blocks = steps.agreement.round_of_blocks
     aggregate = steps.aggregate.aggregate_labels
-    compare_people = steps.people_agreement.compare_people
-    groups = steps.group_comparison.compare_groups
+    compare_people = steps.agreement.compare_people
+    groups = steps.survey.compare_groups
     item_answers = steps.item_answers.item_answers
-    score_bias = steps.bias_scores.score_bias
+    score_bias = steps.item_answers.score_bias
     survey_answers = steps.survey.survey_answers
 
-    adjudicate_dry_run = steps.adjudicate.dry_run
     waiting_pairs = steps.adjudicate.waiting_pairs
     second_looks = steps.adjudicate.second_looks
-    agenda = steps.adjudicate.agenda
-    conflict = steps.adjudicate.conflict
-    decide = steps.adjudicate.decide
-    guideline_sentences = steps.flags.guideline_sentences
-    place_flag = steps.flags.place_flag
-    take_back = steps.adjudicate.take_back
-    write_conflicts = steps.conflict_sheet.write_conflicts
+    decide = steps.adjudication_queue.decide
+    take_back = steps.adjudication_queue.take_back
+    write_conflicts = steps.adjudicate.write_conflicts
     import_outcomes = steps.adjudicate.import_outcomes
     adjudicate = steps.adjudicate.adjudicate
-    forecast_decision_requests = steps.decision_requests.forecast_decision_requests
-    request_decisions = steps.decision_requests.request_decisions
+    request_decisions = steps.adjudicate.request_decisions
 
     assign_validation = steps.validate.assign_validation
-    write_validation_sheets = steps.sheets.write_validation_sheets
-    import_verdicts = steps.label_files.import_verdicts
-    withdraw_verdicts = steps.withdraw.withdraw_verdicts
+    import_verdicts = steps.answer_import.import_verdicts
 
     tier = steps.partition.tier_rows
-    tier_start = steps.partition.first_tier_rows
     release = steps.partition.release
     explain = steps.explanation.explain
-    partition = steps.partition.partition
-    save_partition = steps.partition.note_partition
-    list_tiers = steps.partition.list_tiers
     find_pairs = steps.pair_search.find_pairs
-    search_choices = steps.pair_search.list_choices
     export = steps.cached(steps.export.Exports)
 
-    evaluation_costs = steps.evaluate.costs
     evaluate = steps.evaluate.run_evaluation
 
-    __repr__ = steps.summaries.describe_grid
-    _repr_html_ = steps.summaries.grid_html
+    @takes_params
+    def tiers(
+        self,
+        options: Partition | None = None,
+        *,
+        diamond: DiamondRule = own("unanimous"),
+        own_tiers: Mapping[str, Any] = own(()),
+    ) -> Tiers:
+        """The tiers by these rules: tables, frames, explanations, exports and evaluations.
+
+        `tier`, `explain`, `release`, `export` and `evaluate` of the grid itself are by its own rules.
+        """
+        tiers = Tiers(self)
+        tiers._rules = options or self.effective_options(Partition)
+        return tiers
+
+    __repr__ = steps.status.describe_grid
+    _repr_html_ = steps.status.grid_html
 
     @property
     def policy(self) -> Adjudicate | None:
@@ -190,67 +298,7 @@ class Grid(GridContext):
             return steps.rule_decisions.policy_that_holds(tx)
 
     @property
-    def is_planned(self) -> bool:
-        """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
-        with self._store.read() as tx:
-            return is_planned(tx)
-
-    @property
-    def primary_role(self) -> Role:
-        """The role of those whose answers count."""
-        from fcpair.store.assignment import rounds
-
-        with self._store.read() as tx:
-            return rounds.primary(tx).role
-
-    @property
-    def verdicts_not_due(self) -> int:
-        """Number of open verdicts that wait until all labels of their cells are in."""
-        from fcpair.store.adjudication import disputes
-
-        with self._store.read() as tx:
-            return disputes.n_verdicts_not_due(tx)
-
-    @property
-    def simulated_note(self) -> str | None:
-        """A sentence that says how much of what was answered is made up; None where nothing is."""
-        from fcpair.store.answers import judgements
-
-        with self._store.read() as tx:
-            return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
-
-    @property
-    def calibration_note(self) -> str | None:
-        """The same of the answers of its calibration, on which the figures of that rest."""
-        from collections import Counter
-
-        from fcpair.store.answers import judgements
-        from fcpair.store.assignment import rounds
-
-        counts: Counter[str] = Counter()
-        with self._store.read() as tx:
-            for round_ in rounds.calibration_rounds(tx):
-                counts.update(judgements.n_by_origin(tx, round_))
-        return steps.study_notes.simulated_note(counts)
-
-    @property
     def sample_size(self) -> SampleSize | None:
         """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
         with self._store.read() as tx:
             return steps.sample_size.load_sample_size(tx)
-
-    @property
-    def second_look_notes(self) -> list[str]:
-        """Sentences on decisions and verdicts whose labels have changed since; none where all is as it was."""
-        with self._store.read() as tx:
-            return steps.validate.look_again_notes(tx)
-
-    by_recipe = OldName("recipe_options")
-    close_dealing = OldName("close_open_assignment")
-    docket = OldName("AdjudicationQueue(grid)", steps.adjudication_queue.AdjudicationQueue)
-    monitor = OldName("Monitor(grid)", steps.dashboard.Monitor)
-    generation_outlook = OldName("estimate_generation")
-    waiting = OldName("waiting_pairs")
-    sampled = OldName("sample_size")
-    simulated = OldName("simulated_note")
-    look_again = OldName("second_look_notes")

@@ -1,15 +1,20 @@
-"""Known pairs: pairs of a grid whose right answer is known, by which people qualify and their work is checked."""
+"""Known pairs: those of a grid whose right answer is known, by which people qualify and their work is checked, and
+those on which people practise before their first, which are in no grid.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
-from fcpair.errors import InputError
-from fcpair.param_values import AT_LEAST_ONE, param
+from fcpair.errors import EXPECTED, ONE_OF, InputError, suggest_name
+from fcpair.param_values import AT_LEAST_ONE, Checked, param, short_repr
 from fcpair.params import Seeded
-from fcpair.records import Known
+from fcpair.records import Known, Role
+from fcpair.sentences import Id, join, say
+from fcpair.values import is_blank
 
 _FILE = "a table of pairs of the grid, with the columns row, column, answer"
 
@@ -32,11 +37,10 @@ class Qualification(Seeded):
     pass_mark: float = param(
         0.75, "share of right answers, of those answered, at which people begin their shard by themselves"
     )
-    pairs: int | None = param(
+    known_pairs: int | None = param(
         None,
         "how many pairs each person gets, of those that are not in their shard",
         otherwise="as many as everybody can have",
-        flag="--known-pairs",
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed")
@@ -67,3 +71,88 @@ class Controls(Seeded):
 
 KnownOptions = Qualification | Controls
 PARAMS: dict[Known, type[Any]] = {Known.QUALIFICATION: Qualification, Known.CONTROLS: Controls}
+
+PRACTISING = (Role.ANNOTATOR, Role.VALIDATOR, Role.RATER)  # who judges what has a right answer
+EXPLANATION = "explanation"
+COLUMNS = ("row", "column", "answer", EXPLANATION)
+MAY_BE_EMPTY = "column"  # where one text is judged
+MOST_ITEMS = 200
+LONGEST_ITEM = 20_000  # characters of a text, or of an explanation
+
+KnownItems = Annotated[
+    tuple[Mapping[str, str], ...],
+    "each with its row, column, answer and explanation; no column where one text is judged",
+]
+
+
+class KnownItem(NamedTuple):
+    """A pair, or a single text, with the answer that the guidelines call for and the reason."""
+
+    row: str
+    column: str
+    answer: str
+    explanation: str
+
+
+@dataclass(frozen=True)
+class Practice(Checked):
+    """Known pairs on which people can practise, from a file or as tables. They are no cells, and in no figure."""
+
+    stage: ClassVar[str] = "practice"
+    file: Path | None = param(None, f"a table of them, with the columns {', '.join(COLUMNS)}")
+    items: KnownItems = param((), "the same as tables, in place of a file")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.file is not None and self.items:
+            raise InputError("give the known pairs either in a file or as tables (`items`)")
+        check_items(self.items)
+        check_number(len(self.items))
+
+
+def check_items(items: Sequence[Mapping[str, str]], answers: Sequence[str] = ()) -> None:
+    """Raise InputError for all that is wrong with known items, see `item_problems`."""
+    problems = [
+        say("item %(number)s: %(problem)s", number=Id(at), problem=problem)
+        for at, one in enumerate(items, 1)
+        for problem in item_problems(one, answers)
+    ]
+    if problems:
+        raise InputError(join(problems, "; "))
+
+
+def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, explained: bool = True) -> Iterator[str]:
+    """What is wrong with a known item by itself, and where `answers` are given, whether its answer is one of them.
+
+    It must be `explained`, or may be.
+    """
+    optional = {MAY_BE_EMPTY} if explained else {MAY_BE_EMPTY, EXPLANATION}
+    for name in item:
+        if name not in COLUMNS:
+            yield say("there is no `%(name)s`; %(hint)s", name=name, hint=suggest_name(name, COLUMNS, EXPECTED))
+    for name in COLUMNS:
+        value = item.get(name, "")
+        if is_blank(value) and name not in optional:
+            yield say("`%(name)s` is empty", name=name)
+        elif len(value) > LONGEST_ITEM:
+            yield say(
+                "`%(name)s` has %(number)s characters; at most %(most)s",
+                name=name,
+                number=len(value),
+                most=LONGEST_ITEM,
+            )
+    answer = item.get("answer", "")
+    if answers and answer.strip() and answer not in answers:
+        yield say(
+            "`answer` is %(answer)s; %(hint)s", answer=short_repr(answer), hint=suggest_name(answer, answers, ONE_OF)
+        )
+
+
+def check_number(n_items: int) -> None:
+    """Raise InputError for more items than anybody practises on."""
+    if n_items > MOST_ITEMS:
+        raise InputError(
+            say(
+                "there are %(number)s known pairs to practise on; at most %(most)s", number=n_items, most=Id(MOST_ITEMS)
+            )
+        )

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from fcpair.errors import InputError, suggest_name
+from fcpair.errors import EXPECTED, InputError, suggest_name
+from fcpair.sentences import mark, say
 
 NO_TIER = "none"
+NO_METADATA = mark("there is no metadata `%(name)s`; %(hint)s")
 
 
 class FilterState(StrEnum):
@@ -61,7 +63,7 @@ class PairFilter:
     def __post_init__(self) -> None:
         for item in fields(self):
             _check_type(item.name, str(item.type), getattr(self, item.name))
-        check_name("state", self.state, FilterState)
+        check_name(mark("there is no state `%(name)s`; %(hint)s"), self.state, FilterState)
 
     @property
     def chosen(self) -> dict[str, Any]:
@@ -81,12 +83,12 @@ def _check_type(name: str, kind: str, value: Any) -> None:
                 raise InputError(f"`{name}` of a search has {item!r}; expected a text for each name")
 
 
-def check_name(what: str, name: str, known: Iterable[str]) -> None:
-    """Raise InputError with the nearest name, unless one is known, or is empty."""
+def check_name(message: str, name: str, known: Iterable[str]) -> None:
+    """Raise InputError with the message and a hint, such as the nearest name, unless one is known, or is empty."""
     names = [str(one) for one in known]
     if name and name not in names:
-        hint = suggest_name(name, names, "expected") if names else "there are none yet"
-        raise InputError(f"there is no {what} `{name}`; {hint}")
+        hint = suggest_name(name, names, EXPECTED) if names else say("there are none yet")
+        raise InputError(say(message, name=name, hint=hint))
 
 
 class MetadataChoice(NamedTuple):

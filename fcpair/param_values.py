@@ -9,6 +9,7 @@ import functools
 import hashlib
 import json
 import math
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
@@ -18,10 +19,21 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError, NoEffectError
+from fcpair.sentences import Id, join, mark, say
 
 LARGEST = 2**63 - 1  # what a database can hold
 SHOWN_CHARACTERS = 60  # characters of a value in a message
+ONE_OF_NAMES = mark("one of %(names)s")
 Reader = Callable[[str, Any], Any]
+
+
+class InMemory(type(Path())):  # type: ignore[misc]
+    """A table in memory that is given in the place of a file: a frame, or a list of texts or of rows, in `rows`."""
+
+    rows: Any
+
+
+IN_MEMORY = InMemory("<frame>")  # as which runs and settings note it
 Stored = TypeVar("Stored")
 
 
@@ -40,11 +52,11 @@ class Bounds:
 
     def __str__(self) -> str:
         if self.most is not None:
-            what = "probability" if self.most == 1 else "whole number"
-            return f"a {what} from {self.least} to {self.most:,}"
+            span = mark("a probability from %(least)s to %(most)s"), mark("a whole number from %(least)s to %(most)s")
+            return say(span[self.most != 1], least=self.least, most=self.most)
         if self.below is None:
-            return f"a whole number, {self.least} or more"
-        return f"a number between {self.least} and {self.below}"
+            return say("a whole number, %(least)s or more", least=self.least)
+        return say("a number between %(least)s and %(below)s", least=self.least, below=self.below)
 
 
 AT_LEAST_ONE = Bounds(1)
@@ -55,10 +67,10 @@ N_PEOPLE = Bounds(1, most=10_000)  # who take part in a study
 def param(default: Any, help: str, otherwise: str = "none", **more: Any) -> Any:
     """A parameter; `otherwise` says what happens where none is given and the default is empty.
 
-    `more` may have `bounds`; as `flag` its option, where that has another name; as `metavar` what help shows in place
-    of the type; and `shapes=False` for one that says how the work is done and changes nothing in what comes of it.
-    `needs` names the parameters without any of which this one has no effect, and `idle_with` those beside any of which
-    it has none; either may name a value, as in `format=conan`.
+    `more` may have `bounds`; as `metavar` what help shows in place of the type; and `shapes=False` for one that says
+    how the work is done and changes nothing in what comes of it. `needs` names the parameters without any of which this
+    one has no effect, and `idle_with` those beside any of which it has none; either may name a value, as in
+    `reader=conan`. On a form of the lead it has a `label`, else its help, and `rows` where its text is long.
     """
     return field(default=default, metadata={"help": help, "otherwise": otherwise, **more})
 
@@ -98,9 +110,11 @@ def check_effects(options: Any, names: Iterable[str]) -> None:
 def without_effect(name: str, lacks: Sequence[str], beside: Sequence[str]) -> str:
     """The message about an option that has no effect, because it lacks all of some others, or is beside others."""
     if beside:
-        return f"{name} has no effect beside {' and '.join(beside)}; omit it"
-    remedy = "one of them" if len(lacks) > 1 else "that"
-    return f"{name} has no effect without {' or '.join(lacks)}; add {remedy}, or omit it"
+        return say("%(name)s has no effect beside %(others)s; omit it", name=name, others=join(beside, mark(" and ")))
+    others = join(lacks, mark(" or "))
+    if len(lacks) > 1:
+        return say("%(name)s has no effect without %(others)s; add one of them, or omit it", name=name, others=others)
+    return say("%(name)s has no effect without %(others)s; add that, or omit it", name=name, others=others)
 
 
 def _is_set(options: Any, name: str) -> bool:
@@ -122,7 +136,7 @@ def _as_shown(cls: type, condition: str) -> str:
 
 def flag_of(item: Field[Any]) -> str:
     """The option of a parameter on the command line; in the singular where it may be repeated."""
-    flag = str(item.metadata.get("flag", f"--{item.name.replace('_', '-')}"))
+    flag = f"--{item.name.replace('_', '-')}"
     return flag.removesuffix("s") if isinstance(field_default(item), tuple | dict) else flag
 
 
@@ -160,7 +174,9 @@ def choose_params(params: Params | None, keywords: Params, defaults: Params) -> 
 
 def invalid_value(name: str, value: Any, expected: str) -> InputError:
     """The error for a value that a field does not take."""
-    return InputError(f"{name} is {short_repr(value)}; expected {expected}")
+    return InputError(
+        say("%(name)s is %(value)s; expected %(expected)s", name=name, value=short_repr(value), expected=expected)
+    )
 
 
 def short_repr(value: Any) -> str:
@@ -222,13 +238,15 @@ def _union_reader(hints: tuple[Any, ...]) -> Reader:
 
 def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise invalid_value(name, value, f"one of {', '.join(said or 'an empty text' for said in allowed)}")
+        raise invalid_value(name, value, say(ONE_OF_NAMES, names=[one or say("an empty text") for one in allowed]))
     return str(value)
 
 
 def _read_tuple(read: Reader, name: str, value: Any) -> tuple[Any, ...]:
+    if _is_frame(value):
+        value = [value]  # it is one table, and not the names of its columns
     if not isinstance(value, Iterable) or isinstance(value, str | bytes | Mapping | Set):
-        raise invalid_value(name, value, "a list")
+        raise invalid_value(name, value, say("a list"))
     return tuple(read(name, one) for one in value)
 
 
@@ -236,10 +254,10 @@ def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[A
     if not isinstance(value, Mapping):
         if value in ((), []):
             return {}
-        raise invalid_value(name, value, "a table of values by names")
+        raise invalid_value(name, value, say("a table of values by names"))
     table = {_read_key(read_key, name, key): read(f"{name} of {short_repr(key)}", one) for key, one in value.items()}
     if len(table) < len(value):
-        raise invalid_value(name, value, "each key once")
+        raise invalid_value(name, value, say("each key once"))
     return table
 
 
@@ -258,45 +276,66 @@ def _read_instance(cls: type, name: str, value: Any) -> Any:
 
 def _read_bool(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise invalid_value(name, value, "True or False")
+        raise invalid_value(name, value, say("True or False"))
     return value
 
 
+def whole_number(name: str, value: Any) -> int:
+    """A number that counts or names something, such as a pair; a float that is whole, as frames have them, is one.
+
+    It may be larger than any that there is. Raises InputError for anything else.
+    """
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, Integral)
+    if not is_whole or isinstance(value, bool):
+        raise invalid_value(name, value, say("a whole number"))
+    return int(value)
+
+
 def _read_int(name: str, value: Any) -> int:
-    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Integral)):
-        raise invalid_value(name, value, "a whole number")
-    number = int(value)
+    if isinstance(value, float):
+        raise invalid_value(name, value, say("a whole number"))
+    number = whole_number(name, value)
     if not -LARGEST <= number <= LARGEST:
-        raise invalid_value(name, value, f"a whole number, {LARGEST} at most")
+        raise invalid_value(name, value, say("a whole number, %(most)s at most", most=Id(LARGEST)))
     return number
 
 
 def _read_float(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise invalid_value(name, value, "a number")
+        raise invalid_value(name, value, say("a number"))
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise invalid_value(name, value, "a number that is finite")
+        raise invalid_value(name, value, say("a number that is finite"))
     return number
 
 
 def _read_text(name: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise invalid_value(name, value, "a text")
+        raise invalid_value(name, value, say("a text"))
     if "\0" in value or (not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value)):
-        raise invalid_value(name, value, "a text without a NUL character or half a surrogate pair")
+        raise invalid_value(name, value, say("a text without a NUL character or half a surrogate pair"))
     return str(value)
 
 
-def _read_path(name: str, value: Any) -> Path:
+def read_path(name: str, value: Any) -> Path:
+    """The file of this name; or `InMemory`, of a frame or a list. Raises InputError for anything else."""
+    if _is_frame(value) or (isinstance(value, list) and all(isinstance(one, str | Mapping) for one in value)):
+        table = InMemory(IN_MEMORY)
+        table.rows = value
+        return table
     if not isinstance(value, str | PathLike) or not isinstance(path := _as_str(value), str):
-        raise invalid_value(name, value, "the name of a file")
+        raise invalid_value(name, value, say("the name of a file"))
     if not path or "\0" in path or not _is_encodable(path):
-        raise invalid_value(name, value, "the name of a file, neither empty nor with NUL in it")
+        raise invalid_value(name, value, say("the name of a file, neither empty nor with NUL in it"))
     return value if isinstance(value, Path) else Path(path)
+
+
+def _is_frame(value: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # which is there if somebody has a frame, and takes long to load
+    return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def _is_encodable(path: str) -> bool:
@@ -316,7 +355,7 @@ _PLAIN_READERS: dict[Any, Reader] = {
     int: _read_int,
     float: _read_float,
     str: _read_text,
-    Path: _read_path,
+    Path: read_path,
 }
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from fcpair.deprecation import old_names
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import (
     AT_LEAST_ONE,
@@ -22,10 +21,12 @@ from fcpair.param_values import (
     as_plain,
     field_default,
     field_readers,
+    invalid_value,
     is_required,
     param,
 )
 from fcpair.records import TIERS, TOPIC_SPLIT
+from fcpair.sentences import mark, say
 from fcpair.tier_plans import OwnTiers, plain_tiers
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
@@ -38,7 +39,7 @@ AgreementBlocks = Literal["grid", "column", "row"]
 CorpusFormat = Literal["conan", "mt-conan", "csv", "jsonl", "parquet", "xlsx", "ods"]
 ShardOrder = Literal["random", "hs"]
 CaseRanking = Literal["row", "doubt"]
-NotSure = Literal["class", "drop"]
+Indefinite = Literal["class", "drop"]
 CalibrationCounts = Literal["neither", "first", "second"]
 Folding = Literal["none", "arabic"]
 Policy = Literal["manual", "majority", "median"]
@@ -114,8 +115,8 @@ def format_of(path: Path) -> CorpusFormat:
     return FORMAT_BY_SUFFIX.get(path.suffix.lower(), "csv")
 
 
-IN_MEMORY = Path("<frame>")  # the path of a corpus that came as a frame
-_PUBLISHED = ("format=conan", "format=mt-conan")  # whose columns have names of their own
+_SHEET_HELP = "the sheet of a workbook that is read. If not given, the one with the columns"
+_PUBLISHED = ("reader=conan", "reader=mt-conan")  # whose columns have names of their own
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,8 @@ class Import(Checked):
 
     stage: ClassVar[str] = "import"
     path: Path = field(metadata={"help": "the corpus file"})
-    format: CorpusFormat | None = param(
-        None, "the kind of file that is read. If not given, its suffix says so", flag="--reader"
-    )
-    language: str | None = param(None, "keep this language only, such as en", flag="--only-language")
+    reader: CorpusFormat | None = param(None, "the kind of file that is read. If not given, its suffix says so")
+    only_language: str | None = param(None, "keep this language only, such as en")
     hs_column: str = param("hs", "the column of the HS", idle_with=_PUBLISHED)
     cn_column: str = param("cn", "the column of the CN", idle_with=_PUBLISHED)
     hs_id_column: str | None = param(
@@ -140,7 +139,7 @@ class Import(Checked):
     language_column: str | None = param(
         None, "the column of the language; `language` if there is one", idle_with=_PUBLISHED
     )
-    sheet_name: str | None = param(None, "the sheet of a workbook that is read. If not given, the one with the columns")
+    sheet_name: str | None = param(None, _SHEET_HELP)
 
 
 @dataclass(frozen=True)
@@ -149,20 +148,21 @@ class Select(Seeded):
 
     stage: ClassVar[str] = "select"
     hs: int | None = param(None, "number of HS to draw", bounds=AT_LEAST_ONE)
-    list: Path | None = param(None, "a file with the HS to take, in a column `hs`", flag="--hs-list")
+    hs_list: Path | None = param(None, "a file with the HS to take, in a column `hs`")
     stratify: str | None = param(
-        None, "a metadata column whose values keep their shares among the drawn HS", idle_with=("list",)
+        None, "a metadata column whose values keep their shares among the drawn HS", idle_with=("hs_list",)
     )
-    seed: int = param(0, "random seed", idle_with=("list",))
+    seed: int = param(0, "random seed", idle_with=("hs_list",))
+    sheet_name: str | None = param(None, _SHEET_HELP, needs=("hs_list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.hs is not None and self.list is not None:
+        if self.hs is not None and self.hs_list is not None:
             raise InputError("give either how many HS to draw (--hs N) or a list of them (--hs-list FILE)")
 
 
 _MEMORY = Bounds(16)
-_NOT_ENCODED = ("list", "every_cn", "runs")
+_NOT_ENCODED = ("cn_list", "every_cn", "runs")
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,7 @@ class Retrieve(Checked):
         idle_with=_NOT_ENCODED,
     )
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did", idle_with=_NOT_ENCODED)
-    list: Path | None = param(
-        None, "a file with the candidates to take, in a column `cn`; nothing is encoded then", flag="--cn-list"
-    )
+    cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
     every_cn: bool = param(False, "take every CN of the corpus; nothing is encoded then")
     runs: tuple[Path, ...] = param(
         (),
@@ -203,12 +201,13 @@ class Retrieve(Checked):
         shapes=False,
         idle_with=_NOT_ENCODED,
     )
+    sheet_name: str | None = param(None, _SHEET_HELP, needs=("cn_list",))
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.list is not None and self.runs:
+        if self.cn_list is not None and self.runs:
             raise InputError("give either a list of candidates (--cn-list FILE) or runs to take them from (--run FILE)")
-        if self.every_cn and (self.list is not None or self.runs):
+        if self.every_cn and (self.cn_list is not None or self.runs):
             raise InputError("with every CN of the corpus (--every-cn), omit the list (--cn-list) and the runs (--run)")
 
 
@@ -221,7 +220,7 @@ class Pair(Seeded):
     keep_known: bool = param(False, "also assign pairs that occur in the corpus")
     sample: int | None = param(
         None,
-        "number to draw at random; all if not given. Every HS and CN appears in as equally many cells as possible",
+        "number to draw at random; all if not given. The cells are spread over HS and CN as evenly as possible",
         bounds=AT_LEAST_ONE,
     )
     seed: int = param(0, "random seed", needs=("candidates", "sample"))
@@ -232,13 +231,12 @@ class Assign(Seeded):
     """Parameters for assigning pairs to annotators."""
 
     stage: ClassVar[str] = "assign"
-    of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "groups", "open")
+    of_first_deal: ClassVar[tuple[str, ...]] = ("annotators", "overlap", "annotator_groups", "open")
     annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
-    groups: tuple[tuple[str, ...], ...] = param(
+    annotator_groups: tuple[tuple[str, ...], ...] = param(
         (),
         "annotators who share the overlapping pairs, such as ana,ben",
-        flag="--annotator-group",
         needs=("overlap",),
         idle_with=("open",),
     )
@@ -256,7 +254,7 @@ class Assign(Seeded):
         check_shares(self.overlap)
         if self.lease_minutes < 1:
             raise InputError(f"lease_minutes is {self.lease_minutes}; expected 1 or more")
-        check_distinct_spelling(name for group in self.groups for name in group)
+        check_distinct_spelling(name for group in self.annotator_groups for name in group)
 
 
 def is_about_hate(hs_name: str) -> bool:
@@ -280,26 +278,77 @@ class Annotate(Checked):
     """The texts and questions for people who answer in the browser, and when they are to rest. Texts are Markdown."""
 
     stage: ClassVar[str] = "annotate"
-    about: str = param("", "what the study is about, for those who take part")
-    warning: str | None = param(None, "the content warning at the first visit", otherwise=DEFAULT_TEXT_NOTE)
-    consent: str = param(DEFAULT_CONSENT, "the sentence that people agree to")
+    about: str = param(
+        "", mark("what the study is about, for those who take part"), label=mark("About the study"), rows=3
+    )
+    warning: str | None = param(
+        None,
+        mark("the content warning at the first visit"),
+        otherwise=DEFAULT_TEXT_NOTE,
+        label=mark("Content warning"),
+        rows=3,
+    )
+    consent: str = param(
+        DEFAULT_CONSENT, mark("the sentence that people agree to"), label=mark("Sentence that people agree to"), rows=2
+    )
     thanks: str | None = param(
-        None, "the text at the end, with a debriefing if there is one", otherwise=DEFAULT_TEXT_NOTE
+        None,
+        mark("the text at the end, with a debriefing if there is one"),
+        otherwise=DEFAULT_TEXT_NOTE,
+        label=mark("Text at the end"),
+        rows=3,
     )
-    contact: str = param("", "whom to contact for support, such as a name and a telephone number")
-    demographics: tuple[str, ...] = param((), "an optional question about people, such as `Age: 18-29 | 30 or more`")
+    contact: str = param(
+        "",
+        mark("whom to contact for support, such as a name and a telephone number"),
+        label=mark("Contact for support"),
+    )
+    demographics: tuple[str, ...] = param(
+        (),
+        mark("an optional question about people, such as `Age: 18-29 | 30 or more`"),
+        label=mark("Questions about oneself, one on each line"),
+        rows=3,
+    )
     compare: tuple[str, ...] = param(
-        (), "a question about people whose answers define groups to compare; declared before anybody answers"
+        (),
+        mark("a question about people whose answers define groups to compare; declared before anybody answers"),
+        label=mark("Questions whose answers define groups to compare, one on each line"),
+        rows=3,
     )
-    opt_out: str | None = param(None, "a metadata column whose topics people can opt out of reading")
+    opt_out: str | None = param(
+        None,
+        mark("a metadata column whose topics people can opt out of reading"),
+        label=mark("Metadata column whose topics people can opt out of"),
+    )
     opt_out_split: str = param(
-        TOPIC_SPLIT, "the characters at which a value of that column is split into topics", needs=("opt_out",)
+        TOPIC_SPLIT,
+        mark("the characters at which a value of that column is split into topics"),
+        needs=("opt_out",),
+        label=mark("Characters at which a value of that column is split into topics"),
     )
-    pause_pairs: int = param(50, "after how many pairs a pause is suggested")
-    pause_minutes: int = param(20, "after how many minutes of work a pause is suggested")
-    daily_limit: int | None = param(None, "how many pairs one person may read in a day; no limit if not given")
-    total_limit: int | None = param(None, "how many pairs one person may read in all; no limit if not given")
-    offline: bool = param(True, "whether browsers keep 50 pairs ahead, to go on without a connection")
+    pause_pairs: int = param(
+        50, mark("after how many pairs a pause is suggested"), label=mark("Pairs until a pause is suggested")
+    )
+    pause_minutes: int = param(
+        20,
+        mark("after how many minutes of work a pause is suggested"),
+        label=mark("Minutes until a pause is suggested"),
+    )
+    daily_limit: int | None = param(
+        None,
+        mark("how many pairs one person may read in a day; no limit if not given"),
+        label=mark("Pairs that one person may read in a day"),
+    )
+    total_limit: int | None = param(
+        None,
+        mark("how many pairs one person may read in all; no limit if not given"),
+        label=mark("Pairs that one person may read in all"),
+    )
+    offline: bool = param(
+        True,
+        mark("whether browsers keep 50 pairs ahead, to go on without a connection"),
+        label=mark("Browsers keep 50 pairs ahead, to go on without a connection"),
+    )
 
     def worded(self, hs_name: str) -> Annotate:
         """The same with fcpair's own words in place of a warning or thanks that are not given."""
@@ -321,15 +370,19 @@ class Annotate(Checked):
         for name in ("pause_pairs", "pause_minutes", "daily_limit", "total_limit"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InputError(f"{name} is {value}; expected 1 or more")
+                raise invalid_value(name, value, say("1 or more"))
         labels = [parse_people_question(question)[0] for question in self.demographics]
         check_unique("question", labels)
         check_unique("question", self.compare)
         if unknown := [one for one in self.compare if one not in labels]:
             hint = (
-                suggest_name(unknown[0], labels, "the questions are") if labels else "there are none in `demographics`"
+                suggest_name(unknown[0], labels, mark("the questions are %(names)s"))
+                if labels
+                else say("there are none in `demographics`")
             )
-            raise InputError(f"`{unknown[0]}` in `compare` is not a question about people; {hint}")
+            raise InputError(
+                say("`%(name)s` in `compare` is not a question about people; %(hint)s", name=unknown[0], hint=hint)
+            )
 
 
 @dataclass(frozen=True)
@@ -442,7 +495,12 @@ class Calibration(Seeded):
     """A first batch that everybody answers, discusses where they differ, and answers once more."""
 
     stage: ClassVar[str] = "calibration"
-    pairs: int = param(20, "number of pairs to draw. Everybody answers them first", bounds=AT_LEAST_ONE)
+    pairs: int = param(
+        20,
+        "number of pairs to draw. Everybody answers them first",
+        bounds=AT_LEAST_ONE,
+        label=mark("How many pairs"),
+    )
     counts: CalibrationCounts = param(
         "neither", "which of the two answers decisions and tiers rest on; with neither, the pairs are assigned again"
     )
@@ -456,18 +514,15 @@ class Agree(Checked):
 
     stage: ClassVar[str] = "agreement"
     weights: Weights = param("none", "disagreement weights of Cohen's kappa, in the order of the label codes")
-    not_sure: NotSure = param(
-        "class", "indefinite answers: classes of their own, or dropped before anything is computed", flag="--indefinite"
+    indefinite: Indefinite = param(
+        "class", "indefinite answers: classes of their own, or dropped before anything is computed"
     )
     intervals: IntervalScope = param(
         "texts", "what intervals generalise to: new HS and CNs with the same annotators, or new annotators too"
     )
     level: float = param(0.95, LEVEL_HELP)
-    by: AgreementBlocks | None = param(
-        None,
-        "what each block of a round's figures covers: all pairs, or one column or row",
-        otherwise="grid",
-        flag="--blocks",
+    blocks: AgreementBlocks | None = param(
+        None, "what each block of a round's figures covers: all pairs, or one column or row", otherwise="grid"
     )
     metadata: str | None = param(
         None, "with blocks of columns or rows: a metadata column of their texts, each value of which is one block"
@@ -480,12 +535,12 @@ class Agree(Checked):
         super().__post_init__()
         if not 0 < self.level < 1:
             raise InputError(f"agreement: level is {self.level}; expected a share between 0 and 1, such as 0.95")
-        if self.by == "grid":  # what a grid does without, so that there is one way to say it
-            object.__setattr__(self, "by", None)
-        if self.metadata and self.by is None:
+        if self.blocks == "grid":  # what a grid does without, so that there is one way to say it
+            object.__setattr__(self, "blocks", None)
+        if self.metadata and self.blocks is None:
             raise InputError(
-                f"agreement: metadata is `{self.metadata}`, but the figures are not by column or row; expected `by` "
-                "(`--blocks`) to be column or row"
+                f"agreement: metadata is `{self.metadata}`, but the figures are not by column or row; expected "
+                "`blocks` to be column or row"
             )
 
 
@@ -524,7 +579,10 @@ class Validate(Seeded):
         None, "number of validators; if not given, those that `people` lists", bounds=N_PEOPLE
     )
     pairs: int | None = param(
-        None, "number of pairs to draw. If not given, all that are adjudicated", bounds=AT_LEAST_ONE
+        None,
+        "number of pairs to draw. If not given, all that are adjudicated",
+        bounds=AT_LEAST_ONE,
+        label=mark("How many pairs"),
     )
     blind: bool = param(False, "validators give their own label and do not see the adjudicated one")
     seed: int = param(0, "random seed")
@@ -554,11 +612,29 @@ class Partition(Checked):
         return {"diamond": self.diamond, **({"own_tiers": self.own_tiers} if self.own_tiers else {})}
 
 
+@dataclass(frozen=True)
+class Note(Checked):
+    """Something that happened outside of the program, which a paper will have to mention."""
+
+    stage: ClassVar[str] = "note"
+    text: str = param("", mark("what happened, in your own words"), label=mark("What happened"), rows=3)
+    pair: int | None = param(
+        None, mark("the number of the pair that it is about"), bounds=AT_LEAST_ONE, label=mark("Pair, by its number")
+    )
+
+
 BELIEVED = "believed"  # the question of a survey with which a model's answers are compared
 MAIN = "main"  # the grid of HS and CNs; which is meant where there are several and none is named
 
 
 _POOL, _POOL_NAMES = "the CNs to rank", "judged|positive|all|FILE"
+
+
+POOLS = {  # what a pool is called, and which CNs it has
+    "judged": "the CNs of Bronze",
+    "positive": "the CNs that Bronze labels appropriate for at least one HS",
+    "all": "every CN of the grid",
+}
 
 
 @dataclass(frozen=True)
@@ -575,9 +651,7 @@ class Evaluate(Seeded):
         DEFAULT_MEASURES,
         "the measure to compute, by name. Examples are NDCG@5, MAP(by=all) and RBP(p=0.9); may be repeated",
     )
-    k: int = param(
-        10, "number of ranks that measures without a cutoff of their own read", bounds=AT_LEAST_ONE, flag="--cutoff"
-    )
+    cutoff: int = param(10, "number of ranks that measures without a cutoff of their own read", bounds=AT_LEAST_ONE)
     no_positives: NoPositives = param(
         "zero", "HS without an appropriate CN in the pool score 0 (zero) or are left out (leave_out)"
     )
@@ -590,24 +664,11 @@ class Evaluate(Seeded):
         check_unique("tier", self.tiers)
 
 
-_GRADED = ("pool", "binary")
-_DRAWN = ("negatives", "test_share", "seed")
-
-
 @dataclass(frozen=True)
 class Export(Checked):
-    """Parameters for an export; `kinds` says which of them each kind of export reads."""
+    """Parameters for an export; `files.release.exports.EXPORTS` says which of them each kind of export reads."""
 
     stage: ClassVar[str] = "export"
-    kinds: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "qrels": _GRADED,
-        "beir": _GRADED,
-        "triplets": _DRAWN,
-        "pairs": ("test_share", "seed"),
-        "preferences": _DRAWN,
-        "corpus": ("pool",),
-        "texts": ("test_share", "seed"),
-    }
     pool: str = param(
         "judged",
         f"{_POOL}. Those of Bronze, those it labels appropriate for some HS, the whole grid's, or a file's",
@@ -621,10 +682,6 @@ class Export(Checked):
     )
     test_share: float = param(0.2, "the share of HS that go to test.jsonl", bounds=Bounds(0, 1))
     seed: int = param(0, "random seed", bounds=Bounds(0))
-
-    def read_by(self, kind: str) -> dict[str, Any]:
-        """The parameters that this kind of export reads, with their values."""
-        return {name: getattr(self, name) for name in self.kinds[kind]}
 
 
 def read_shares(written: Iterable[tuple[str, Any]]) -> dict[int, float]:
@@ -667,7 +724,7 @@ def check_unique(what: str, names: Sequence[str]) -> None:
     if not names and what in {"measure", "tier"}:
         raise InputError(f"no {what} is given")
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(f"{what} `{twice[0]}` is given twice")
+        raise InputError(say("%(what)s `%(name)s` is given twice", what=say(what), name=twice[0]))
 
 
 def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> None:
@@ -680,7 +737,13 @@ def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> 
     for name in names:
         other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
         if other != name:
-            raise InputError(f"`{other}` and `{name}` differ only in capitals; choose another name for one of them")
+            raise InputError(
+                say(
+                    "`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them",
+                    other=other,
+                    name=name,
+                )
+            )
 
 
 def result_params(options: Any) -> list[str]:
@@ -696,19 +759,3 @@ def defaults_of(options: Any) -> dict[str, Any]:
         item.name: getattr(options, item.name) if is_required(item) else field_default(item) for item in fields(options)
     }
     return {name: as_plain(read[name](name, value)) for name, value in usual.items()}
-
-
-if not TYPE_CHECKING:
-    __getattr__ = old_names(
-        globals(),
-        By="AgreementBlocks",
-        LISTENS_AT="DEFAULT_SERVER_URL",
-        MAY_STOP="RIGHT_TO_STOP",
-        OF_FCPAIR="DEFAULT_TEXT_NOTE",
-        Reach="IntervalScope",
-        about_people="parse_people_question",
-        apart="check_distinct_spelling",
-        named_grids="grid_names",
-        once="check_unique",
-        shaping="result_params",
-    )

@@ -9,9 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-from fcpair.deprecation import old_names
 from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.param_values import Checked, param
@@ -27,6 +26,7 @@ from fcpair.params import (
     grid_names,
 )
 from fcpair.round_options import ROW, Checks, RoundDesign
+from fcpair.sentences import mark
 from fcpair.values import is_blank
 
 __all__ = ["Checks", "GridPlan", "RoundPlan", "SidePlan", "Source"]
@@ -137,7 +137,7 @@ class SidePlan(Checked):
         check_unique("name of a source", [one.called for one in self.sources])
         if any(is_blank(name) for name in self.names):
             raise InputError("a name of a side is empty; give each a text, or omit it")
-        check_unique("name", [name.strip() for name in self.names])
+        check_unique(mark("name"), [name.strip() for name in self.names])
 
     @property
     def grids(self) -> tuple[str, ...]:
@@ -358,11 +358,3 @@ class GridPlan(Checked):
         candidates = [one for one in self.rounds if one.counts is not False]
         declared, by_people = [one for one in candidates if one.counts], [one for one in candidates if not one.models]
         return (declared or by_people or candidates)[-1]
-
-
-if not TYPE_CHECKING:
-    __getattr__ = old_names(
-        globals(),
-        OF_EXAMPLES="EXAMPLE_PARAMS",
-        Printed="PrintedForm",
-    )

@@ -1,9 +1,15 @@
-"""The study recipe: a TOML file with every parameter and seed of a study, stage by stage."""
+"""The study recipe: a TOML file with every parameter and seed of a study, stage by stage.
+
+TOML writes files, variables, questions and tables differently from Python; `param_values` checks kinds and bounds, as
+of all parameters. Messages begin with the place of a value.
+"""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -18,12 +24,12 @@ from fcpair.errors import (
     translate_read_errors,
 )
 from fcpair.evaluate.catalogue import check_cutoff, check_evaluation, parse_system
-from fcpair.evaluate.ranking import POOLS
 from fcpair.files.tables import toml
-from fcpair.known_pairs import Controls, Qualification
-from fcpair.param_values import as_params, field_readers, is_required, plain_type
+from fcpair.known_pairs import Controls, KnownItems, Practice, Qualification
+from fcpair.param_values import as_params, field_readers, invalid_value, is_required, plain_type
 from fcpair.params import (
     MAIN,
+    POOLS,
     Adjudicate,
     Agree,
     Annotate,
@@ -31,6 +37,7 @@ from fcpair.params import (
     Calibration,
     Evaluate,
     Import,
+    Labels,
     Pair,
     Partition,
     Retrieve,
@@ -39,19 +46,21 @@ from fcpair.params import (
     Simulate,
     Validate,
     defaults_of,
+    read_shares,
 )
-from fcpair.plans import STAGES_OF_GRID, GridPlan, RoundPlan
-from fcpair.practice import Practice
-from fcpair.recipe_values import check_texts, expand_variables, prefix_errors, read_value
+from fcpair.plans import STAGES_OF_GRID, GridPlan, PrintedForm, RoundPlan
 from fcpair.records import TIERS
 from fcpair.round_options import Models
+from fcpair.sentences import say
+from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.assignment.plan import check_plans
-from fcpair.stages.questions import parse_form
-from fcpair.stages.questions.tier_answers import check_own_tiers
+from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.questions import Form, parse_form
+from fcpair.stages.questions.labels import check_own_tiers, read_choices, read_labels
 from fcpair.stages.questions.wording import GridNames, check_words
 from fcpair.stages.stats.rating_bins import check_bins
 from fcpair.tier_plans import check_tier_name
-from fcpair.words import Words
+from fcpair.words import TABLES, Nouns, Wordings, Words
 
 # About every grid, or about others than `main`.
 _STUDY_WIDE = ("setup", "annotate", "words", "practice", "simulate", "grids")
@@ -96,9 +105,6 @@ _KEYS = {"setup": "study", "import_": "import", "grids": "grid", "rounds": "roun
 """What a recipe calls a field where that is not its name."""
 _SECTIONS = {_KEYS.get(name, name): (name, plain_type(hint)) for name, hint in get_type_hints(Recipe).items()}
 """By what a recipe calls it, the field of each section, and what it is."""
-_NO_RESAMPLES = "intervals of agreement no longer resample, so they need none: omit the key"
-_REMOVED_KEYS = {("[agreement]", "resamples"): _NO_RESAMPLES, ("[agreement]", "seed"): _NO_RESAMPLES}
-"""Keys of earlier versions, with what to do about them."""
 
 
 def load_recipe(path: str | Path) -> Recipe:
@@ -202,8 +208,6 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
     hints, checks = get_type_hints(cls, include_extras=True), dict(field_readers(cls))
 
     def read_item(key: str, value: Any) -> Any:
-        if gone := _REMOVED_KEYS.get((place, key)):
-            raise RecipeError(f"{place}: `{key}` was removed; {gone}")
         if key not in items:
             raise RecipeError(f"{place}: unknown key `{key}`; {suggest_name(key, items)}")
         if value is MISSING:
@@ -251,7 +255,7 @@ def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
         raise RecipeError(f'{place}: `systems` is missing; name at least one, as in ["tfidf"]')
     with prefix_errors(place):
         check_evaluation(options)
-        if options.k != Evaluate().k:
+        if options.cutoff != Evaluate().cutoff:
             check_cutoff(options)
     systems = tuple(str(parse_system(system).resolve_in(folder)) for system in options.systems)
     pool = options.pool if options.pool in POOLS else str(folder / expand_variables(f"{place} pool", options.pool))
@@ -331,3 +335,110 @@ def _escape_dollars(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_escape_dollars(one) for one in value]
     return None if value is None else str(value).replace("$", "$$")
+
+
+@contextmanager
+def prefix_errors(place: str) -> Iterator[None]:
+    """Have an InputError begin with its place in the recipe, and be a RecipeError."""
+    try:
+        yield
+    except InputError as error:
+        raise RecipeError(f"{place}: {error}") from None
+
+
+def check_texts(place: str, value: Any) -> None:
+    """Raise RecipeError for a text, or a list with one, that has a NUL character."""
+    if any(isinstance(text, str) and NO_TEXT.search(text) for text in (value if isinstance(value, list) else [value])):
+        raise RecipeError(f"{place} contains a NUL character; remove it")
+
+
+def read_value(place: str, value: Any, kind: Any, folder: Path) -> Any:
+    """The value of a parameter of the type `kind`, which is no table of parameters; paths are relative to `folder`.
+
+    A value of another kind is left as it is, for the class to refuse.
+
+    Raises:
+        RecipeError: a value that cannot be read.
+    """
+    convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
+    return convert(place, value, folder) if convert else value
+
+
+def expand_variables(place: str, value: str) -> str:
+    """A value with environment variables in place of their names, and `$` for each `$$`."""
+    parts = [os.path.expandvars(part) for part in value.split("$$")]
+    if any("$" in part for part in parts):
+        raise RecipeError(f"{place} is `{value}`, but that environment variable is not set; write $$ for a $")
+    return "$".join(parts)
+
+
+def _path(place: str, value: Any, folder: Path) -> Path:
+    if not isinstance(value, str):
+        raise invalid_value(place, value, say("the name of a file"))
+    return folder / expand_variables(place, value)
+
+
+def _paths(place: str, value: Any, folder: Path) -> Any:
+    return [_path(place, one, folder) for one in value] if isinstance(value, list) else value
+
+
+def _names(place: str, value: Any, _folder: Path) -> Any:
+    if not isinstance(value, list):
+        return value
+    return [expand_variables(place, one) if isinstance(one, str) else one for one in value]
+
+
+def _models(place: str, value: Any, folder: Path) -> Any:
+    names = _names(place, value, folder)
+    if not isinstance(names, list):
+        return names
+    with prefix_errors(place):
+        return [
+            str(parse_model_spec(one).resolve_in(folder.absolute())) if isinstance(one, str) else one for one in names
+        ]
+
+
+def _labels(place: str, value: Any, _folder: Path) -> str:
+    written = isinstance(value, str)
+    if not written and not (isinstance(value, list) and all(isinstance(choice, dict) for choice in value)):
+        raise RecipeError(f"{place} must be a list of tables, or a question such as one_of(no,unsure?,yes+)")
+    with prefix_errors(place):
+        return str(read_labels(value) if written else read_choices(value))
+
+
+def _form(place: str, value: Any, _folder: Path) -> str:
+    if not isinstance(value, dict):
+        raise RecipeError(f"{place} must be a question such as one_of(no,yes+), or a table of questions by name")
+    with prefix_errors(place):
+        return str(Form.from_table(value))
+
+
+def _words(place: str, value: Any, _folder: Path) -> Any:
+    """A table of [words]; raises all that is wrong with it as one group."""
+    problems = list(TABLES[place.rpartition(" ")[2]](value)) if isinstance(value, dict) else []
+    if problems:
+        raise ExceptionGroup("words that cannot be used", [RecipeError(f"{place}: {problem}") for problem in problems])
+    return value
+
+
+def _known_items(_place: str, value: Any, _folder: Path) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+def _shares(place: str, value: Any, _folder: Path) -> Any:
+    with prefix_errors(place):
+        return read_shares(value.items()) if isinstance(value, dict) else value
+
+
+_CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
+    Path: _path,
+    tuple[Path, ...]: _paths,
+    tuple[str, ...]: _names,
+    PrintedForm: _form,
+    Labels: _labels,
+    Models: _models,
+    Nouns: _words,
+    Wordings: _words,
+    KnownItems: _known_items,
+    Mapping: _shares,
+}

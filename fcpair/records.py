@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field, fields
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from fcpair.deprecation import old_names
-from fcpair.notebook import Result, counted, frame_of, html_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fcpair.round_options import RoundOptions
+from fcpair.done import tell
+from fcpair.notebook import Result, column_names, html_of
+from fcpair.round_options import RoundOptions
+from fcpair.sentences import Sentence, say
 
 
 class Role(StrEnum):
@@ -45,13 +42,6 @@ class GridKey:
     name: str
 
 
-def _default_options() -> RoundOptions:
-    """Those of a round of which no plan says anything; loaded here, as a study is opened without any round."""
-    from fcpair.round_options import RoundOptions
-
-    return RoundOptions()
-
-
 @dataclass(frozen=True)
 class Round:
     """A form that is put on the cells of a grid, to be answered by those with its `role`.
@@ -69,7 +59,7 @@ class Round:
     form: str
     counts: bool
     checks: int | None = None
-    options: RoundOptions = field(default_factory=_default_options, compare=False)
+    options: RoundOptions = field(default_factory=RoundOptions, compare=False)
 
     @property
     def id(self) -> int:
@@ -227,7 +217,7 @@ class SampleSize:
     of: int
 
     def __str__(self) -> str:
-        return f"sampled {self.cells:,} of {self.of:,} cells"
+        return say("sampled %(cells)s of %(of)s cells", cells=self.cells, of=self.of)
 
 
 BY = "by"
@@ -260,8 +250,13 @@ class RunRecord:
         """The parameters of the stage itself: all but who began it, and in which planned grid."""
         return {name: value for name, value in self.params.items() if name not in (BY, "grid")}
 
+    @property
+    def told(self) -> Sentence:
+        """What it did, as a sentence."""
+        return tell(self.stage, self.options, self.counts)
+
     def __repr__(self) -> str:
-        return f"<RunRecord {self.id}: {self.stage}{f' ({counted(self.counts)})' if self.counts else ''}, {self.at}>"
+        return f"<RunRecord {self.id}: {self.stage} ({self.told}), {self.at}>"
 
     def _repr_html_(self) -> str:
         return html_of(repr(self), RunLog([self]).to_frame())
@@ -270,10 +265,11 @@ class RunRecord:
 class RunLog(Result, list[RunRecord]):
     """The runs of a study, oldest first."""
 
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each run; the columns are the fields of `RunRecord` that are kept."""
-        names = [item.name for item in fields(RunRecord) if item.name != "notes"]
-        return frame_of([{name: getattr(run, name) for name in names} for run in self], names)
+    columns = column_names(RunRecord)[:-1]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each run; the columns are the fields of `RunRecord` that are kept, all but the notes."""
+        return ({name: getattr(run, name) for name in self.columns} for run in self)
 
     def _summary(self) -> str:
         return f"{len(self):,} run{'s' * (len(self) > 1)}, the last of them {self[-1]!r}" if self else "no run yet"
@@ -307,20 +303,3 @@ class Figure:
     high: float | None = None
     undefined: str | None = None
     note: str = field(default="")
-
-
-if not TYPE_CHECKING:
-    _WORK = ("Topic", "ShownText", "RoundForm", "Task", "Remark", "Submission", "Progress", "KeepReason", "OldSheet")
-    _DECISIONS = ("Conflict", "Agenda", "DryRun")
-    _EXAMINATIONS = ("TierCheck", "Explanation", "CheckResult", "Health", "CopyReport", "BackupReport")
-    __getattr__ = old_names(
-        globals(),
-        Asked="fcpair.work_records.RoundForm",
-        Copied="fcpair.examination_records.CopyReport",
-        Examined="fcpair.examination_records.CheckResult",
-        Kept="fcpair.work_records.KeepReason",
-        Restored="fcpair.examination_records.BackupReport",
-        Sampled="SampleSize",
-        **{name: f"fcpair.work_records.{name}" for name in _WORK + _DECISIONS},
-        **{name: f"fcpair.examination_records.{name}" for name in _EXAMINATIONS},
-    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from fcpair.param_values import AT_LEAST_ONE, N_PEOPLE, Bounds, Checked, param
 from fcpair.params import CorpusFormat
+from fcpair.sentences import mark
 
 PlanKind = Literal["retrieved", "full"]
 StudyKind = Literal["pairs", "survey"]
@@ -58,16 +59,16 @@ class PlanDraft(Checked):
     """The grid and who answers: `twice` and `thrice` are the shares of pairs that get two and three labels."""
 
     step: ClassVar[str] = "plan"
-    kind: PlanKind = "retrieved"
-    hs: int = param(1, "how many HS", bounds=AT_LEAST_ONE)
-    k: int = param(2, "neighbours of each source CN", bounds=AT_LEAST_ONE)
-    candidates: int | None = param(None, "how many candidates to draw", bounds=AT_LEAST_ONE)
-    seed: int = param(0, "random seed", bounds=_COUNT)
-    annotators: int = param(3, "how many annotators", bounds=N_PEOPLE)
-    twice: float = param(0.126, "share with two labels", bounds=_SHARE)
-    thrice: float = param(0.05, "share with three labels", bounds=_SHARE)
-    validators: int = param(1, "how many validators", bounds=Bounds(0, most=N_PEOPLE.most))
-    seconds: int = param(SECONDS, "seconds that a pair takes", bounds=AT_LEAST_ONE)
+    kind: PlanKind = param("retrieved", mark("Which pairs"))
+    hs: int = param(1, mark("First texts to draw"), bounds=AT_LEAST_ONE)
+    k: int = param(2, mark("Neighbours of each known second text"), bounds=AT_LEAST_ONE)
+    candidates: int | None = param(None, mark("Candidates to draw"), bounds=AT_LEAST_ONE)
+    seed: int = param(0, mark("Seed of every draw"), bounds=_COUNT)
+    annotators: int = param(3, mark("Annotators"), bounds=N_PEOPLE)
+    twice: float = param(0.126, mark("Pairs with two labels, in percent"), bounds=_SHARE)
+    thrice: float = param(0.05, mark("Pairs with three labels, in percent"), bounds=_SHARE)
+    validators: int = param(1, mark("Validators"), bounds=Bounds(0, most=N_PEOPLE.most))
+    seconds: int = param(SECONDS, mark("Seconds for a pair"), bounds=AT_LEAST_ONE)
 
     @property
     def overlap(self) -> dict[int, float]:
@@ -80,14 +81,14 @@ class SurveyDraft(Checked):
     """What a survey asks of each statement, and whom: each of `answers` is what yes, no and neither are called."""
 
     step: ClassVar[str] = "plan"
-    questions: tuple[str, ...]
+    questions: tuple[str, ...] = field(metadata={"help": mark("Questions about each statement")})
     answers: tuple[str, ...]
-    part: int | None = param(None, "how many people answer each statement", otherwise="all", bounds=AT_LEAST_ONE)
-    as_list: bool = param(False, "whether a screen has a list of statements")
-    suggest: str = param("", "what is asked at the end, in one's own words")
-    respondents: int = param(30, "how many respondents", bounds=N_PEOPLE)
-    seed: int = param(0, "random seed", bounds=_COUNT)
-    seconds: int = param(10, "seconds that an answer takes", bounds=AT_LEAST_ONE)
+    part: int | None = param(None, mark("People for each statement"), bounds=AT_LEAST_ONE)
+    as_list: bool = param(False, mark("Show a list of statements on each screen instead of one"))
+    suggest: str = param("", mark("Last question, answered in one’s own words"))
+    respondents: int = param(30, mark("Respondents"), bounds=N_PEOPLE)
+    seed: int = param(0, mark("Seed of every draw"), bounds=_COUNT)
+    seconds: int = param(10, mark("Seconds for an answer"), bounds=AT_LEAST_ONE)
 
 
 @dataclass(frozen=True)

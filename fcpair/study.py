@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, cast
-from warnings import warn
 
-from fcpair.deprecation import OldName
 from fcpair.errors import StudyError
 from fcpair.grid import Grid
 from fcpair.param_values import as_params, choose_params
 from fcpair.params import DEFAULT_SCHEME, Folding, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
-from fcpair.steps.base.actors import acting_as
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, file_permissions, schema
 from fcpair.store.database.backends import Place
-from fcpair.store.people import guidelines
+from fcpair.store.people import guidelines, people
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -30,12 +26,11 @@ if TYPE_CHECKING:
     from fcpair.steps.people.access import Access
     from fcpair.steps.rules.wording import PageWords
 
-__all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQueue", "display_name", "named"]
+__all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQueue", "display_name"]
 
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
         __name__,
-        {"Desk": "WorkQueue"},
         access=["Access"],
         study_start=["StudyStart"],
         wording=["PageWords"],
@@ -43,12 +38,6 @@ if not TYPE_CHECKING:
     )
 
 display_name = backends.display_name
-
-
-def named(place: Place) -> str:
-    """The old name of `display_name`."""
-    warn("fcpair.study.named is called `display_name` now", DeprecationWarning, stacklevel=2)
-    return display_name(place)
 
 
 class Study(StudyContext):
@@ -64,11 +53,23 @@ class Study(StudyContext):
     diff = steps.static(steps.verification.diff_releases)
 
     def __init__(self, path: Place) -> None:
-        """Open the study at `path`, or make one there with the grid `main`, where there is none.
+        """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
 
-        `Study.create` makes one with a title, a scheme and guidelines. Raises StudyError when neither can be done.
+        Raises StudyError when there is none that this fcpair can read; `Study.create` makes one.
         """
-        super().__init__((Study.open(path) if Study.exists(path) else Study.create(path))._store)
+        super().__init__(Store.open(path))
+
+    @classmethod
+    def look(cls, path: Place) -> Self:
+        """Open the study at `path` for one look: all that is asked of it until `end_look` is of one moment.
+
+        Whoever writes may have to wait until then. Raises what `Study` does.
+        """
+        return cls._of(Store.open(path, look=True))
+
+    def end_look(self) -> None:
+        """End the look for which the study was opened; it stays open."""
+        self._store.end_look()
 
     @classmethod
     def _of(cls, store: Store) -> Self:
@@ -128,18 +129,10 @@ class Study(StudyContext):
 
         return cls._of(Store.create(path, fill))
 
-    @classmethod
-    def open(cls, path: Place) -> Study:
-        """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
-
-        Raises StudyError when there is none that this fcpair can read.
-        """
-        return cls._of(Store.open(path))
-
     @staticmethod
     def exists(path: Place) -> bool:
         """Whether something is at a place that no new study can be made at."""
-        return backends.is_there(path)
+        return backends.at(path).is_there(path)
 
     @classmethod
     def upgrade(cls, path: Place) -> Path | None:
@@ -148,9 +141,9 @@ class Study(StudyContext):
         Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
         is as it was then.
         """
-        from fcpair.store.maintenance import upgrading
+        from fcpair.store.maintenance import backups
 
-        return upgrading.upgrade(path, steps.rule_decisions.repair_old_decisions)
+        return backups.upgrade(path, steps.rule_decisions.repair_old_decisions)
 
     @classmethod
     def accept(cls, path: str | Path) -> dict[str, int] | None:
@@ -160,7 +153,7 @@ class Study(StudyContext):
         nothing is done, where the file is as it was written. Raises StudyError for a file that is damaged, or beside
         which another one's log lies.
         """
-        return Store.accept_as_is(Path(path), lambda tx, missing: note_run(tx, "accept", {}, {"missing": missing}))
+        return Store.accept_as_is(Path(path), steps.doctor.accept)
 
     copy = steps.static(steps.backup.copy)
     back_up = steps.static(steps.backup.back_up)
@@ -230,7 +223,7 @@ class Study(StudyContext):
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey
     open_survey = steps.survey.open_survey
-    grid_overview = steps.grid_status.overview
+    grid_overview = steps.status.overview
 
     guideline_versions = steps.guidelines.versions
     guideline_readers = steps.guidelines.readers
@@ -240,18 +233,16 @@ class Study(StudyContext):
     add_people = steps.people.add
     change_role = steps.people.change_role
     retire = steps.people.retire
-    dismiss = steps.dismissal.dismiss
+    dismiss = steps.withdraw.dismiss
     hand_over = steps.people.hand_over
 
     @property
     def people(self) -> list[Person]:
         """Everybody who takes or took part."""
-        from fcpair.store.people import people
-
         with self._store.read() as tx:
             return people.people(tx)
 
-    acting_as = staticmethod(acting_as)
+    acting_as = steps.static(steps.actors.acting_as)
 
     access = steps.cached(steps.access.Access)
 
@@ -264,10 +255,10 @@ class Study(StudyContext):
     read_practice_text = steps.practice.read_practice_text
     known_items = steps.practice.known_items
     practice_round = steps.practice.practice_round
-    review_qualifications = steps.qualification_review.review_qualifications
-    waits_for_lead = steps.qualification_review.waits_for_lead
+    review_qualifications = steps.practice.review_qualifications
+    waits_for_lead = steps.practice.waits_for_lead
     has_control_pairs = steps.known_pairs.has_control_pairs
-    save_words = steps.word_settings.save_words
+    save_words = steps.wording.save_words
     page_words = steps.wording.page_words
     load_names = steps.wording.load_names
     save_terms = steps.terms.save_terms
@@ -285,19 +276,8 @@ class Study(StudyContext):
     latest_evaluation = steps.report.latest_evaluation
     release = steps.release_folder.release_study
 
-    __repr__ = steps.summaries.describe_study
-    _repr_html_ = steps.summaries.study_html
-
-    desk = OldName("work_queue")
-    warm_up = OldName("WorkQueue.warm_up", lambda study: partial(steps.text_checks.warm_up, study._store))
-    exposed = OldName("exposure_warning")
-    by_recipe = OldName("recipe_options")
-
-    @staticmethod
-    def is_there(path: Place) -> bool:
-        """The old name of `exists`."""
-        warn("Study.is_there is called `exists` now", DeprecationWarning, stacklevel=2)
-        return Study.exists(path)
+    __repr__ = steps.status.describe_study
+    _repr_html_ = steps.status.study_html
 
 
 def _read_text(path: Path) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
-from fcpair.errors import InputError, suggest_name
+from fcpair.errors import EXPECTED, InputError, suggest_name
 from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, field_default, param, short_repr
 from fcpair.records import TIERS
+from fcpair.sentences import say
 
 Agreement = Literal["any", "majority", "unanimous"]
 VerdictDemand = Literal["accepted", "any", "none"]
@@ -151,8 +152,13 @@ def chain_of(name: str, plans: Mapping[str, TierPlan]) -> tuple[TierPlan, ...]:
     return tuple(plans[step] for step in path_upwards(name, plans))
 
 
+def unknown_tier(tier: str, names: Iterable[str]) -> InputError:
+    """The error for a tier that there is not, with the nearest name."""
+    return InputError(say("there is no tier `%(name)s`; %(hint)s", name=tier, hint=suggest_name(tier, names, EXPECTED)))
+
+
 def check_tier_name(tier: str, names: Iterable[str]) -> None:
     """Raise InputError, with the nearest name, where there is no such tier."""
     names = tuple(names)
     if tier not in names:
-        raise InputError(f"there is no tier `{tier}`; {suggest_name(tier, names, 'expected')}")
+        raise unknown_tier(tier, names)

@@ -32,6 +32,11 @@ def visible_text(text: str) -> str:
     return "" if is_blank(text) else text
 
 
+def with_point(cell: str) -> str:
+    """A number as Python reads it: a comma, or the separator of Persian and Arabic, may stand for its point."""
+    return cell.strip().replace(",", ".").replace("٫", ".")
+
+
 class JsonFloat(float):
     """A number of JSON that keeps its spelling as text: `1e5`, `1.10`."""
 

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from fcpair.errors import InputError, suggest_name
-from fcpair.param_values import Checked, param, short_repr
+from fcpair.errors import EXPECTED, ONE_OF, InputError, suggest_name
+from fcpair.param_values import ONE_OF_NAMES, Checked, invalid_value, param
 from fcpair.records import WORKERS, Role
+from fcpair.sentences import join, say
 from fcpair.values import is_blank
 
 NOUNS = ("pair", "statement", "text", "reply", "item", "question", "case")
@@ -87,10 +88,10 @@ class Words(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not _LANGUAGE.fullmatch(self.language):
-            raise InputError(f"language is {short_repr(self.language)}; expected the code of one, such as en or fa")
+            raise invalid_value("language", self.language, say("the code of one, such as en or fa"))
         for name in self.verbatim:
             if problems := list(TABLES[name](getattr(self, name))):
-                raise InputError("; ".join(f"{name}: {problem}" for problem in problems))
+                raise InputError(join((join((name, problem), ": ") for problem in problems), "; "))
 
     @property
     def page_language(self) -> str:
@@ -103,10 +104,14 @@ class Words(Checked):
         """A note where the pages are not in the words' own language."""
         if self.language.partition("-")[0] in PAGE_LANGUAGES:
             return ()
-        languages = ", ".join(PAGE_LANGUAGES)
         return (
-            f"the pages are in English, as there are none in `{self.language}`, the `language` of `[words]`; wordings "
-            f"in `{self.language}` are shown all the same. There are pages in {languages}",
+            say(
+                "the pages are in English, as there are none in `%(code)s`, the `language` of `[words]`; wordings in "
+                "`%(same)s` are shown all the same. There are pages in %(codes)s",
+                code=self.language,
+                same=self.language,
+                codes=PAGE_LANGUAGES,
+            ),
         )
 
     def in_language(self, language: str | None) -> Words:
@@ -142,32 +147,43 @@ class Words(Checked):
 def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
     for role, noun in nouns.items():
         if role not in READERS:
-            yield f"there is no role `{role}` that reads; {suggest_name(role, READERS, 'expected one of')}"
+            yield say(
+                "there is no role `%(role)s` that reads; %(hint)s", role=role, hint=suggest_name(role, READERS, ONE_OF)
+            )
         if noun not in NOUNS:
-            yield f"`{role}` is {short_repr(noun)}; expected one of {', '.join(NOUNS)}"
+            yield str(invalid_value(f"`{role}`", noun, say(ONE_OF_NAMES, names=list(NOUNS))))
 
 
 def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
     for name, wording in wordings.items():
         parts = wording if isinstance(wording, dict) else {"text": wording}
         if not parts:
-            yield f"`{name}` has no wording; give it a `text`, a `help`, or both"
+            yield say("`%(name)s` has no wording; give it a `text`, a `help`, or both", name=name)
         for part, value in parts.items():
             if part not in _PARTS:
-                yield f"`{name}` has `{part}`; {suggest_name(part, _PARTS, 'expected')}"
+                yield say(
+                    "`%(name)s` has `%(part)s`; %(hint)s",
+                    name=name,
+                    part=part,
+                    hint=suggest_name(part, _PARTS, EXPECTED),
+                )
                 continue
-            yield from (f"`{name}`: {problem}" for problem in _text_problems(part, value))
+            yield from (
+                say("`%(name)s`: %(problem)s", name=name, problem=problem) for problem in _text_problems(part, value)
+            )
 
 
 def _text_problems(part: str, value: Any) -> Iterator[str]:
     texts = value if isinstance(value, dict) else {DEFAULT_LANGUAGE: value}
     if not texts:
-        yield f"`{part}` has no text in any language"
+        yield say("`%(part)s` has no text in any language", part=part)
     for language, text in texts.items():
         if not _LANGUAGE.fullmatch(language):
-            yield f"`{part}` has `{language}`; expected the code of a language, such as en or fa"
+            yield say(
+                "`%(part)s` has `%(code)s`; expected the code of a language, such as en or fa", part=part, code=language
+            )
         if not isinstance(text, str) or is_blank(text) or len(text) > LONGEST_WORDING:
-            yield f"`{part}` is {short_repr(text)}; expected a text of 1 to {LONGEST_WORDING:,} characters"
+            yield str(invalid_value(f"`{part}`", text, say("a text of 1 to %(most)s characters", most=LONGEST_WORDING)))
 
 
 # Of each table of Words, what yields everything that is wrong with it.

@@ -2,12 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import unicodedata
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
+from fcpair.round_options import Screen
+
 CalibrationPart = Literal["", "first", "again"]
+Direction = Literal["ltr", "rtl"]
+RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes: Hebrew and its kin, Arabic and its kin
+ABOUT_QUESTIONS = (
+    "The questions, in order. Each has its `name`, its `kind` (`one_of`, `any_of`, `scale`, `text`, `edit` or `curate`)"
+    " and what belongs to that kind, such as `choices` and, for each choice, the `keys` of the pages: every way to type"
+    " it, first the one that is shown. If the study gives wordings, a question also has `text` and `help`, to be shown"
+    " in place of its name and below it, and `texts` and `helps`, one or null for each choice. Answers are sent by"
+    " their names all the same."
+)
+ABOUT_TEXTS = (
+    "For texts of rows and columns that are names, and for labels to check: what people read instead, with `text`, "
+    "`help` or both."
+)
+
+
+@lru_cache(maxsize=4096)  # the texts of a study come again and again
+def direction_of(text: str) -> Direction:
+    """The direction that most of the text's letters have; left to right when it has as many of both, or none.
+
+    Browsers' own `dir="auto"` goes by the first letter alone, so that a Persian text which opens with a Latin name
+    or a user's handle would run the wrong way.
+    """
+    classes = [unicodedata.bidirectional(character) for character in text]
+    rightward = classes.count("L")
+    leftward = sum(kind in RIGHT_TO_LEFT for kind in classes)
+    return "rtl" if leftward > rightward else "ltr"
 
 
 @dataclass(frozen=True)
@@ -21,81 +51,87 @@ class Topic:
 
 @dataclass(frozen=True)
 class ShownText:
-    """A text as a person reads it; the language is None where it is not known."""
+    """A text, its language if known, and its direction."""
 
     body: str
     language: str | None
+    direction: Direction
+
+    @classmethod
+    def of(cls, body: str, language: str | None) -> ShownText:
+        """The text with its direction; an empty language is not known."""
+        return cls(body, language or None, direction_of(body))
 
 
 @dataclass(frozen=True)
 class RoundForm:
-    """Form that somebody is asked to answer in a round of a grid.
-
-    `form` has its questions as pages need them (`Form.as_json`), `screen` what is shown at once: a `cell`, all cells of
-    a `row`, or a `list` of rows with all their cells. In a round that checks decisions, `blind` says that these are not
-    shown. `row_text` and `column_text` are what people read in place of the names of the sides, and `texts` in place of
-    the names that are columns or rows, or labels to check. A `single_column` only names the grid, and is not shown.
-    With `qualifies`, people answer it before their shard, which waits for it.
-    `calibration` says that everybody answers `first`, or `again` after a discussion; empty in all other rounds.
-    """
+    """Round of a grid, and its questions. `blind` is true where people check decisions without seeing them."""
 
     grid: str
     round: str
-    row_name: str
-    column_name: str
-    form: list[dict[str, Any]]
-    screen: str
+    row_name: str = field(metadata={"description": "What a row is called."})
+    column_name: str = field(metadata={"description": "What a column is called."})
+    form: list[dict[str, Any]] = field(metadata={"description": ABOUT_QUESTIONS})
+    screen: Screen = field(
+        metadata={"description": "What the pages show at once: a cell, all cells of a row, or a list of rows."}
+    )
     blind: bool
-    row_text: str | None
-    column_text: str | None
-    texts: dict[str, dict[str, str]]
-    single_column: bool
-    qualifies: bool = False
-    calibration: CalibrationPart = ""
+    row_text: str | None = field(metadata={"description": "What people read instead of `row_name`; null: that."})
+    column_text: str | None = field(metadata={"description": "What people read instead of `column_name`; null: that."})
+    texts: dict[str, dict[str, str]] = field(metadata={"description": ABOUT_TEXTS})
+    single_column: bool = field(
+        metadata={"description": "Whether the grid has one column, which only names it and is not shown."}
+    )
+    qualifies: bool = field(
+        metadata={"description": "Whether people qualify by it: what they have besides waits until they have."}
+    )
+    calibration: CalibrationPart = field(
+        metadata={"description": "In a calibration, before or after the discussion; else empty."}
+    )
 
 
 @dataclass(frozen=True)
 class Task:
-    """One cell that a person is asked about, by its number in its grid.
-
-    `shown` is the adjudicated label that a validator checks, None for others and in a blind round; `decision_id`
-    stands for it, and changes with it. `answered` is the text that the one to be judged was written for, None where it
-    was written for none; `original` is a text to be edited, and `untranslated` that of which it is a translation, where
-    that is known. Of a round that hides the column it is None, and `cell_id` a number that does not tell it. `answer`
-    and `note` are the person's own, where they go back to an earlier answer; `outdated` says that it is a verdict on
-    another label than the cell has now, which does not count any more. An `answer` is what the only question of the
-    form stores, or of several a dictionary with each by its name, or `skip`.
-    """
+    """A cell to answer, or one that you have answered."""
 
     assignment_id: int
     grid: str
-    cell_id: int
+    cell_id: int = field(
+        metadata={"description": "The cell's number in its grid, or, without `column`, one that hides it."}
+    )
     round: str
     row: ShownText
-    column: ShownText | None
-    answered: ShownText | None
-    shown: str | None
-    original: ShownText | None
-    untranslated: ShownText | None
-    decision_id: int | None
-    answer: Any
+    column: ShownText | None = field(metadata={"description": "Null in a round that hides it."})
+    answered: ShownText | None = field(
+        metadata={"description": "The text to which the text to be judged replies, if there is one."}
+    )
+    shown: str | None = field(metadata={"description": "For validators who see it: the label to check."})
+    original: ShownText | None = field(metadata={"description": "The text to be edited, if there is one."})
+    untranslated: ShownText | None = field(
+        metadata={"description": "What the text to be edited is a translation of, if known."}
+    )
+    decision_id: int | None = field(
+        metadata={"description": "For validators: send it back with the answer. It changes with the label of the pair."}
+    )
+    answer: Any = field(metadata={"description": "Your own answer, as it was sent, if there is one."})
     note: str
-    outdated: bool = False
+    outdated: bool = field(
+        metadata={
+            "description": "Whether your own answer is about a label that the pair no longer has: then it does not "
+            "count."
+        }
+    )
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Remark of a check on a text that somebody writes: it refuses the text, or warns of something.
+    """Remark of a check on a text: it refuses the text, or warns."""
 
-    `rule` is the kind of check, `version` says exactly what was checked, and `score` what was found, where that is a
-    number: of words, a probability or a similarity.
-    """
-
-    rule: str
-    version: str
+    rule: str = field(metadata={"description": "`words`, `language`, `similar`, `grammar` or `form`."})
+    version: str = field(metadata={"description": "What exactly was checked, and by what."})
     refuses: bool
-    sentence: str
-    score: float | None = None
+    sentence: str = field(metadata={"description": "For the writer: what to change."})
+    score: float | None = field(metadata={"description": "What was measured, if that is a number."})
 
 
 @dataclass(frozen=True)
@@ -119,27 +155,29 @@ class Submission:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Progress of a person, and the time that the rest takes at their own pace.
+class Reading:
+    """Number of pairs that you have read today and in all, and how many you may read; null means no limit."""
 
-    `pace_s` (seconds a pair) and `left_s` are None exactly when `undefined` says why. `today` counts the pairs read
-    since midnight where the server is, `read` those read in all; `daily_limit` and `total_limit` are how many one may
-    read, None without a limit, and `limit` is a sentence when one of them is reached. `more` says whether there are
-    further pairs for whoever asks, None where pairs are dealt beforehand.
-    """
+    today: int
+    read: int
+    daily_limit: int | None
+    total_limit: int | None
+    limit: str | None = field(metadata={"description": "A sentence if a limit of pairs is reached."})
+
+
+@dataclass(frozen=True)
+class Progress(Reading):
+    """Your progress; `pace_s` and `left_s` are null exactly when `undefined` says why."""
 
     open: int
     done: int
     skipped: int
-    today: int
     pace_s: float | None
     left_s: float | None
     undefined: str | None
-    limit: str | None
-    read: int
-    daily_limit: int | None
-    total_limit: int | None
-    more: bool | None = None
+    more: bool | None = field(
+        metadata={"description": "Whether more pairs are free for you; null: all pairs are assigned."}
+    )
 
 
 class KeepReason(StrEnum):
@@ -168,23 +206,66 @@ class OldSheet:
 
 
 @dataclass(frozen=True)
-class Conflict:
-    """A pair that waits for a person: its texts, and its labels with their notes, without names.
+class QueueCounts:
+    """Number of conflicts that wait for you (`again`: for a second look) or for others, and that you have decided.
 
-    `outcome` is what was decided before the labels changed, or what this person decided, and `decision_id` the number
-    of that decision; both are None where no decision stands. `answer_id` is the number of the newest answer shown.
-    `note` and `flagged` are those of a decision that this person has taken back.
+    `not_due` is true while labels are still being given, so that more may come.
+    """
+
+    waiting: int
+    not_due: bool  # and not how many: that would tell of the labels that are in
+    for_others: int  # who label or validate it, or have opted out of its topic
+    decided: int
+    again: int
+
+
+@dataclass(frozen=True)
+class ShownLabel:
+    """One label of a pair, without a name."""
+
+    label: str
+    note: str
+
+
+@dataclass(frozen=True)
+class ConflictCase:
+    """A conflict. `decision_id` and `outcome` are the current decision, if there is one: your `own`, or one that was
+    made before the labels changed and has to be made `again`. `note` and `flagged` are those of your own decision, even
+    if you have taken it back.
     """
 
     cell_id: int
-    hs: str
-    cn: str
-    answers: tuple[tuple[str, str], ...]
-    decision_id: int | None = None
-    outcome: str | None = None
-    answer_id: int = 0
+    hs: ShownText
+    cn: ShownText
+    answers: tuple[ShownLabel, ...]
+    choices: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...] = field(
+        metadata={"description": "For each choice every way to type it, first the one that is shown."}
+    )
+    decision_id: int | None
+    outcome: str | None
+    note: str
+    flagged: bool
+    again: bool
+    own: bool
+    answer_id: int  # of the newest of the answers
+
+
+@dataclass(frozen=True)
+class DecisionRequest:
+    """A decision as it is sent in: the name of a choice; `flagged` says that the guidelines should say more here.
+
+    `seen_decision_id` is the case's `decision_id`, so that nobody overrules a decision that they have not seen;
+    `seen_answer_id` its `answer_id`, so that nobody decides by labels that have changed (None: not told).
+    """
+
+    request_id: str
+    cell_id: int
+    outcome: str
     note: str = ""
     flagged: bool = False
+    seen_decision_id: int | None = None
+    seen_answer_id: int | None = None
 
 
 @dataclass(frozen=True)

@@ -213,10 +213,10 @@ def _compile_once(
 @pytest.fixture(scope="session", autouse=True)
 def unhurried() -> Iterator[None]:
     """What the lead sees follows every change, however long it took to make: a busy machine changes no test."""
-    from fcpair.steps.oversight import dashboard
+    from fcpair.steps.base import figure_cache
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dashboard, "SLOW_S", math.inf)
+        patch.setattr(figure_cache, "SLOW_S", math.inf)
         yield
 
 
@@ -224,10 +224,10 @@ def unhurried() -> Iterator[None]:
 def endless_day() -> Iterator[None]:
     """For the code under test, the day on which the tests began goes on: none of them fails at midnight."""
     from fcpair.steps.oversight import activity
-    from fcpair.steps.people import reading_limits
+    from fcpair.steps.people import terms
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (reading_limits, activity):
+        for module in (terms, activity):
             patch.setattr(module, "start_of_day", lambda _: FIRST_MIDNIGHT)
         yield
 

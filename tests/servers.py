@@ -143,7 +143,7 @@ class Places:
     def find(self, place: str | Path) -> Home:
         """The study for a place."""
         if not self.is_there(place):
-            raise StudyError(f"there is no study at {place}; `fcpair init` makes one")
+            raise StudyError(f"there is no study at {place}; `fcpair init` or `Study.create` makes one")
         return self._home(Path(place), servers.find)
 
     def _home(self, path: Path, reach: Any) -> Home:
@@ -196,8 +196,7 @@ def studies_in(server: Server | None, *, lasting: bool = True) -> Iterator[None]
         return
     with pytest.MonkeyPatch.context() as patch:
         there = Places(server)
-        for name in ("find", "make", "is_there"):
-            patch.setattr(backends, name, getattr(there, name))
+        patch.setattr(backends, "at", lambda _place: there)
         patch.setattr(Places, "now", there)
         yield
         there.close()

@@ -12,7 +12,7 @@ from benchmarks.crash.places import Databases, Files, Places
 from benchmarks.crashes import crash, warm_up
 from fcpair.errors import StudyError
 from fcpair.store import Store
-from fcpair.store.database.backends import is_there
+from fcpair.store.database.backends import at
 from fcpair.study import Study
 
 N_KILLS = 6
@@ -45,7 +45,7 @@ def test_a_stage_that_is_killed_is_done_or_not_begun(
 def test_a_file_that_a_killed_init_left_empty_is_no_study_and_in_nobodys_way(tmp_path: Path) -> None:
     place = tmp_path / "study.db"
     place.touch()
-    assert not is_there(place)
+    assert not at(place).is_there(place)
     Study.create(place).close()
     assert Study.doctor(place).is_sound
 

@@ -59,25 +59,26 @@ LAYERS = {
     "__main__": "cli",
     "_migrations": "migrations",
     "bias.items": "items",
-    "measure": "measures",  # its old name
     "models.cluster": "cluster",
-    "recipe_values": "recipe",
     "report.figures": "figures",
     "texts.measures": "measures",
     **dict.fromkeys(
         (
-            "deprecation",
+            "arrays",
+            "done",
             "errors",
+            "sentences",
             "examination_records",
             "pair_filter",
             "known_pairs",
+            "lazy",
             "notebook",
             "param_values",
             "params",
             "plans",
-            "practice",
             "records",
             "revisions",
+            "sentences",
             "round_options",
             "start_draft",
             "tier_plans",
@@ -106,7 +107,7 @@ ONLY_IN = {
     "sqlalchemy": ("fcpair.store",),
     "alembic": ("fcpair.store",),
     "sentence_transformers": ("fcpair.models",),
-    "onnxruntime": ("fcpair.models.onnx",),
+    "onnxruntime": ("fcpair.models.encoder",),
     "dask": ("fcpair.models.cluster",),
     "distributed": ("fcpair.models.cluster",),
     "httpx2": ("fcpair.models.http", "fcpair.models.service", "fcpair.models.grammar"),
@@ -307,6 +308,16 @@ def loaded_by(code: str) -> set[str]:
     lines = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
     run = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, check=True, env=environment)
     return set(run.stderr.split())
+
+
+def test_a_recipe_is_read_and_run_without_the_clients_of_models_that_it_does_not_name() -> None:
+    recipe = Path(__file__).parents[1] / "examples" / "recipe.toml"
+    code = (
+        "import fcpair.steps.oversight.recipe_runner\nfrom pathlib import Path\nfrom fcpair.recipe import load_recipe\n"
+    )
+    loaded = loaded_by(f"{code}load_recipe(Path({str(recipe)!r}))")
+    clients = ("answering_models", "cross_encoder", "local_generation", "service", "transformer")
+    assert loaded & {f"fcpair.models.{name}" for name in clients} == set()
 
 
 def test_the_command_line_starts_without_the_heavy_libraries() -> None:

@@ -20,7 +20,7 @@ from fcpair.records import RunLog, RunRecord
 from fcpair.stages.stats.agreement import AgreementBlock, PartAgreements
 from fcpair.stages.stats.group_differences import Difference, GroupComparison
 from fcpair.stages.surveys.survey import Survey
-from fcpair.steps.surveys.group_comparison import GroupsFound
+from fcpair.steps.surveys.survey import GroupsFound
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
@@ -99,7 +99,7 @@ def test_a_frame_of_a_survey_is_the_callers_own() -> None:
 
 
 def test_a_run_says_its_stage_and_what_it_counted() -> None:
-    assert repr(RUN) == "<RunRecord 3: pair (pairs 2,400), 2026-11-25>"
+    assert repr(RUN) == "<RunRecord 3: pair (pairs: 2,400; equal shares are possible for 2, 3 annotators), 2026-11-25>"
     assert "&lt;script&gt;" in RUN._repr_html_()
 
 
@@ -132,7 +132,7 @@ def test_agreement_has_a_row_for_each_figure(checked: Study) -> None:
 
 
 def test_agreement_by_row_has_the_row_of_each_figure(checked: Study) -> None:
-    blocks = checked.grid().agreement(round="label", by="row")
+    blocks = checked.grid().agreement(round="label", blocks="row")
     frame = blocks.to_frame()
     assert list(frame.columns[:3]) == ["part", "of", "figure"]
     assert frame["of"].nunique() == len(blocks) == 4
@@ -144,14 +144,20 @@ def test_a_block_without_figures_says_why() -> None:
     assert frame["undefined"].tolist() == ["nobody answered twice"]
 
 
-def test_tiers_have_a_row_for_each_pair_by_the_names_of_a_tier_frame(checked: Study) -> None:
+def test_a_table_of_tiers_has_a_row_for_each_tier(checked: Study) -> None:
+    table = checked.grid().tiers().table()
+    frame = table.to_frame()
+    assert dict(zip(frame["tier"], frame["pairs"], strict=True)) == table.sizes
+    assert {"hs", "cn", "rule", "appropriate", "share"} <= set(frame.columns)
+    assert repr(table) == "<TierTable: diamond 7, gold 9, silver 13, bronze 19>"
+    assert html_of(repr(table), frame) == table._repr_html_()
+
+
+def test_graded_pairs_have_the_names_of_a_tier_frame(checked: Study) -> None:
     grid = checked.grid()
-    tiers = grid.partition()
-    frame = tiers.to_frame()
+    frame = grid.tiers().table().pair_frame()
     gold = frame[frame["tier"].isin(["diamond", "gold"])].reset_index(drop=True)
     pd.testing.assert_frame_equal(gold, grid.tier("gold")[list(frame.columns)], check_dtype=False)
-    assert repr(tiers) == "<Tiers: diamond 7, gold 9, silver 13, bronze 19>"
-    assert html_of(repr(tiers), frame) == tiers._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -174,7 +180,7 @@ def test_a_study_in_a_notebook_has_a_row_for_each_round(checked: Study) -> None:
 
 @pytest.mark.parametrize("show", [repr, lambda one: one._repr_html_()])
 def test_a_study_whose_file_is_gone_is_shown_all_the_same(tmp_path: Path, show: Callable[[Any], str]) -> None:
-    study = Study(tmp_path / "study.db")
+    study = Study.create(tmp_path / "study.db")
     grid = study.grid()
     study.close()
     (tmp_path / "study.db").unlink()

@@ -24,6 +24,7 @@ from fcpair.params import (
     Evaluate,
     Pair,
     Partition,
+    Plan,
     Retrieve,
     Select,
     Setup,
@@ -45,16 +46,18 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Select, {"hs": "45"}, "hs is '45'; expected a whole number"),
     (Select, {"hs": True}, "hs is True; expected a whole number"),
     (Select, {"hs": 0}, "hs is 0; expected a whole number, 1 or more"),
-    (Select, {"hs": 4, "list": "hs.csv"}, "give either how many HS to draw"),
+    (Select, {"hs": 4, "hs_list": "hs.csv"}, "give either how many HS to draw"),
     (
         Select,
-        {"list": "hs.csv", "stratify": "topic"},
-        r"`stratify` \(--stratify\) has no effect beside `list` \(--hs-list\); omit it",
+        {"hs_list": "hs.csv", "stratify": "topic"},
+        r"`stratify` \(--stratify\) has no effect beside `hs_list` \(--hs-list\); omit it",
     ),
     (Select, {"hs": 4, "seed": -1}, "seed is -1; expected a whole number, 0 or more"),
     (Select, {"hs": 10**5000}, "hs is some int; expected a whole number"),
-    (Retrieve, {"list": "cn.csv", "runs": ["a.run"]}, "give either a list of candidates"),
-    (Retrieve, {"every_cn": True, "list": "cn.csv"}, "with every CN of the corpus"),
+    (Simulate, {"annotator_effect": 1e308}, r"annotator_effect is 1e\+308; expected 0 to 100"),
+    (Plan, {"annotator_effect": 100.5}, "annotator_effect is 100.5; expected 0 to 100"),
+    (Retrieve, {"cn_list": "cn.csv", "runs": ["a.run"]}, "give either a list of candidates"),
+    (Retrieve, {"every_cn": True, "cn_list": "cn.csv"}, "with every CN of the corpus"),
     (Retrieve, {"every_cn": True, "runs": ["a.run"]}, "with every CN of the corpus"),
     (Retrieve, {"k": 0}, "k is 0; expected a whole number, 1 or more"),
     (Retrieve, {"backend": "tensorflow"}, "backend is 'tensorflow'; expected one of torch, onnx"),
@@ -102,9 +105,9 @@ def test_what_a_field_does_not_take_is_refused_by_its_name(
 
 def test_values_are_kept_as_their_annotations_say() -> None:
     assert type(Select(hs=np.int64(45)).hs) is int  # type: ignore[arg-type]
-    assert Select(list="hs.csv").list == Path("hs.csv")  # type: ignore[arg-type]
+    assert Select(hs_list="hs.csv").hs_list == Path("hs.csv")  # type: ignore[arg-type]
     assert Assign(overlap={"2": 1}).overlap == {2: 1.0}  # type: ignore[dict-item]
-    assert Assign(overlap={2: 1}, groups=[["ana", "ben"]]).groups == (("ana", "ben"),)  # type: ignore[arg-type]
+    assert Assign(overlap={2: 1}, annotator_groups=[["ana", "ben"]]).annotator_groups == (("ana", "ben"),)  # type: ignore[arg-type]
     assert Annotate(demographics=["Age: 1 | 2"]).demographics == ("Age: 1 | 2",)  # type: ignore[arg-type]
     assert type(Simulate(accuracy=1).accuracy) is float
 

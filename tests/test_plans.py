@@ -139,9 +139,9 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + ROUND + "anwers = 2", r"\[\[grid\]\] ask round ask: unknown key `anwers`; did you mean `answers`\?"),
         (ASK + "[[grid.round]]\nform = 'text()'", r"ask round 1: `name` is missing"),
         (ASK + "[[grid.round]]\nname = 'a'", r"ask round a: `form` is missing"),
-        (ASK + "[[grid.round]]\nname = 1\nform = 'text()'", "name is `1`; expected str"),
-        (ASK + "[[grid.round]]\nname = ['a']\nform = 'text()'", "name is `.*a.*`; expected str"),
-        (ASK + ROUND + "role = 'lead'", r"round ask role is `lead`; expected one of annotator, writer, rater, resp"),
+        (ASK + "[[grid.round]]\nname = 1\nform = 'text()'", "name is 1; expected a text"),
+        (ASK + "[[grid.round]]\nname = ['a']\nform = 'text()'", "name is .*a.*; expected a text"),
+        (ASK + ROUND + "role = 'lead'", r"round ask: role is 'lead'; expected one of annotator, writer, rater, resp"),
         (ASK + ROUND + "answers = -1", "answers is -1; expected 1 or more, or 0 for everybody"),
         (ASK + ROUND + "answers = 0\nonce_per_row = true", "nobody can have only one cell of a row; give `answers` a"),
         (
@@ -173,7 +173,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
             ASK + ROUND + "[[grid.round]]\nname = 'b'\nform = 'text()'\nafter = 'c'",
             "`after` of round `b` names `c`, which is not an earlier round; earlier rounds are ask",
         ),
-        (ASK.replace("names", "file", 1) + ROUND, "rows file is `.*; expected Path"),
+        (ASK.replace("names", "file", 1) + ROUND, "rows file is .*; expected the name of a file"),
         (ASK + ROUND + "[grid.partition]\nx = 1", "ask partition: unknown key `x`; known are diamond, own_tiers"),
         (ASK.replace('["heard"]', "[]") + ROUND, r"ask columns: a side has nothing; give it one of `file`"),
         (ASK.replace('["heard"]', '["x"], answers = "b"') + ROUND, "a side has `names` and `answers`; give it one of"),
@@ -196,7 +196,7 @@ def test_models_answer_in_a_role_of_their_own() -> None:
         (ASK + ROUND + ASK + ROUND, "there is already a grid `ask`; give each grid its own name"),
         (
             ASK + ROUND + "[grid.adjudicate]\npolicy = 'x'",
-            r"\[\[grid\]\] ask adjudicate policy is `x`; expected one of",
+            r"\[\[grid\]\] ask adjudicate: policy is 'x'; expected one of",
         ),
     ],
 )
@@ -212,7 +212,7 @@ def test_errors_of_several_rounds_and_grids_are_listed_at_once(tmp_path: Path) -
         load(tmp_path, f"{ASK}{ROUND}anwers = 2\n{ROUND}role = 'lead'\n[grid.partition]\nx = 1\n{other}people = 0")
     assert [finding.message for finding in caught.value.findings] == [
         "[[grid]] ask round ask: unknown key `anwers`; did you mean `answers`?",
-        "[[grid]] ask round ask role is `lead`; expected one of annotator, writer, rater, respondent",
+        "[[grid]] ask round ask: role is 'lead'; expected one of annotator, writer, rater, respondent",
         "[[grid]] ask partition: unknown key `x`; known are diamond, own_tiers",
         "[[grid]] other round ask: people is 0; expected a whole number from 1 to 10,000",
     ]

@@ -16,10 +16,9 @@ from evaluate.outcomes import TIERS, TWO, outcome
 
 from fcpair import Study
 from fcpair.errors import InputError
-from fcpair.evaluate.evaluation import NO_HS
-from fcpair.evaluate.outcome import Outcome
+from fcpair.evaluate.outcome import NO_HS, Outcome
+from fcpair.evaluate.ranking import Run
 from fcpair.evaluate.systems import Sbert
-from fcpair.evaluate.trec_run import Run
 from fcpair.files.corpus.fc_conan import COLUMNS
 from fcpair.params import Adjudicate, Agree, Assign, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
@@ -32,12 +31,11 @@ from fcpair.report.data import (
     OTHER,
     POSITIVE,
     UNDECIDED,
-    EvaluationFigures,
     GridMap,
     MainPart,
 )
-from fcpair.report.evaluation_section import evaluation_tables, strip_folders
 from fcpair.report.figures import colours, grid_map
+from fcpair.report.sections import score_picture, strip_folders
 from fcpair.report.table_rows import log_lines
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.steps.oversight import report
@@ -203,7 +201,7 @@ def test_a_report_changes_nothing_and_has_the_same_bytes_twice(tmp_path: Path) -
     before = study.log()
     one, two = tmp_path / "1.html", tmp_path / "2.html"
     assert study.report(one, MAJORITY, OPTIONS) == one
-    Study.open(study.place).report(two, MAJORITY, OPTIONS)
+    Study(study.place).report(two, MAJORITY, OPTIONS)
     assert one.read_bytes() == two.read_bytes()
     assert study.log() == before
 
@@ -307,7 +305,7 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
     grid = study.grid()
     study.add_people(["ana"], Role.ANNOTATOR)
     grid.assign(Assign())
-    grid.write_sheets(tmp_path / "sheets")
+    grid.sheets.write_labels(tmp_path / "sheets")
     sheet = tmp_path / "sheets" / "ana.csv"
     rows = pd.read_csv(sheet, dtype=str, keep_default_na=False)
     rows = rows.head(4)
@@ -380,9 +378,9 @@ def test_each_measure_of_an_evaluation_has_a_picture_for_light_and_for_dark_page
     page = check(evaluated(published(tmp_path, SMALL), outcome()), EVALUATED)
     pictures = [one for one in page.all("img") if " of random, tfidf on " in (one["alt"] or "")]
     assert [str(one["alt"]).split()[0] for one in pictures] == ["NDCG@5", "judged@5"]
-    tables = evaluation_tables(EvaluationFigures(outcome(), run("evaluate"), 0))
-    assert all(image.light != image.dark for _, image in tables.pictures)
-    assert [one["src"] for one in pictures] == [image.light for _, image in tables.pictures]
+    drawn = [score_picture(strip_folders(outcome()), measure) for measure in outcome().measures]
+    assert all(image.light != image.dark for image in drawn)
+    assert [one["src"] for one in pictures] == [image.light for image in drawn]
 
 
 def test_scores_stand_with_interval_readings_and_bounds(tmp_path: Path) -> None:
@@ -495,6 +493,9 @@ def test_systems_from_two_folders_are_told_apart() -> None:
     ("name", "shown"),
     [
         ("run:/home/me/a.trec", "run:a.trec"),
+        ("run:/home/by=me/a.trec", "run:a.trec"),
+        ('run:"/a.trec"(ids=corpus)', 'run:"a.trec"(ids=corpus)'),
+        ("tfidf(fit=/texts.csv)", "tfidf(fit=texts.csv)"),
         ('run:"/home/me/a, b/c.trec"', 'run:"c.trec"'),
         ('run:"C:\\\\data\\\\a.trec"', 'run:"a.trec"'),
         ("tfidf(fit=/data/texts.csv)", "tfidf(fit=texts.csv)"),
@@ -602,7 +603,7 @@ def test_decisions_by_one_person_in_a_row_are_one_line_of_the_log() -> None:
     lines = log_lines((run("init"), *runs))
     assert [line.n for line in lines] == [1, 3, 1]
     assert lines[1].parameters == [("3 decisions", "by eva")]
-    assert lines[1].counts == [("person", "3")]
+    assert lines[1].done == "3 stand by a person's decision"
 
 
 def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_path: Path) -> None:
@@ -619,7 +620,7 @@ def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_p
         [("2 decisions", "by eva")],
         [("pair", "1"), ("by", "eva")],
     ]
-    assert lines[-1].counts == [("reopened", "1")]
+    assert lines[-1].done == "1 was reopened"
 
 
 def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: Path) -> None:

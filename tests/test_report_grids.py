@@ -22,7 +22,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.report.data import GridPart
-from fcpair.report.missing_figures import find_gaps
+from fcpair.report.page import find_gaps
 from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.steps.oversight import report
 from fcpair.study import Study
@@ -51,7 +51,7 @@ def part(study: Study, name: str) -> GridPart:
 @pytest.mark.parametrize("name", PARTS)
 def test_the_study_of_every_example_has_a_report(name: str, walked: Walked, tmp_path: Path) -> None:
     place = shutil.copy(walked(name), tmp_path / "study.db")
-    with closing(Study.open(place)) as study:
+    with closing(Study(place)) as study:
         text = text_of(study)
         assert tuple(study.grids) == PARTS[name]
         for grid in study.grids:
@@ -69,7 +69,7 @@ def test_the_study_of_every_example_has_a_report(name: str, walked: Walked, tmp_
 
 
 def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
+    study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
     rounds = {one["name"]: one for grid in study.grid_overview() for one in grid["rounds"]}
     rate, checked = rounds["rate"], rounds["validate"]
     text = text_of(study)
@@ -81,7 +81,7 @@ def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: 
 
 
 def test_agreement_is_that_of_the_grid(walked: Walked, tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
+    study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
     alpha = study.grid("rate").agreement(OPTIONS).alpha
     assert alpha.value is not None
     assert f"{alpha.name} {alpha.value:.3f} {alpha.low:.3f} to {alpha.high:.3f} {alpha.n} the distance of" in (
@@ -92,8 +92,8 @@ def test_agreement_is_that_of_the_grid(walked: Walked, tmp_path: Path) -> None:
 
 
 def test_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(walked("write"), tmp_path / "study.db"))
-    diamond = study.grid("rate").partition().tables[0].iloc[0]
+    study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
+    diamond = study.grid("rate").tiers().table().tables[0].iloc[0]
     text = text_of(study)
     assert "Decisions and verdicts in grid rate" in text
     assert "Decisions and verdicts in grid write" not in text
@@ -106,7 +106,7 @@ def test_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Pat
 
 
 def test_models_stand_there_with_the_digest_of_their_replies(walked: Walked, tmp_path: Path) -> None:
-    text = text_of(Study.open(shutil.copy(walked("curate"), tmp_path / "study.db")))
+    text = text_of(Study(shutil.copy(walked("curate"), tmp_path / "study.db")))
     for name in ("careful", "plain"):
         digest = hashlib.sha256((EXAMPLES / f"replies-{name}.csv").read_bytes()).hexdigest()
         assert f"{name} replies-{name}.csv {digest} 6 0 0" in text
@@ -124,7 +124,7 @@ def test_answers_of_models_are_announced_before_people_have_answered(tmp_path: P
 @pytest.mark.slow
 def test_a_survey_and_a_bias_test_stand_there_with_figures_and_numbers(walked: Walked, tmp_path: Path) -> None:
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
-    with closing(Study.open(place)) as study:
+    with closing(Study(place)) as study:
         text = text_of(study)
         found = add_shares(count_answers(study.grid("survey").survey_answers().given))
         hasty = study.grid("test").item_answers()["hasty"]
@@ -156,16 +156,16 @@ def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: P
 
 def test_what_is_too_much_to_show_is_counted(walked: Walked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.report.page.MOST_PAIRS", 100)
-    monkeypatch.setattr("fcpair.report.survey_section.MOST_DRAWN", 7)
+    monkeypatch.setattr("fcpair.report.sections.MOST_DRAWN", 7)
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
-    with closing(Study.open(place)) as study:
+    with closing(Study(place)) as study:
         text = text_of(study)
     assert "There are 435 pairs of annotators, too many to show. fcpair agreement --format csv lists each." in text
     assert text.count("no picture of 8 rows here; the command's --figures draws it") == 2
 
 
 def test_a_survey_says_why_it_has_no_tiers(walked: Walked, tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(walked("ask"), tmp_path / "study.db"))
+    study = Study(shutil.copy(walked("ask"), tmp_path / "study.db"))
     text = text_of(study)
     assert "Tiers of grid survey `one_of(yes,no,decline?)` cannot decide a cell for tiers" in text
     assert "Decisions and verdicts" not in text
@@ -205,11 +205,11 @@ def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: 
     grid.pair()
     grid.assign_round()
     grid.simulate(Simulate(skips=0.0, seed=4))
-    rows = report.gather_report_data(study, MAJORITY, Agree(by="row")).grids[1].rounds[0].agreement
+    rows = report.gather_report_data(study, MAJORITY, Agree(blocks="row")).grids[1].rounds[0].agreement
     assert [one.of for one in rows] == [f"row {at}" for at in range(1, len(rows) + 1)]
-    columns = report.gather_report_data(study, MAJORITY, Agree(by="column")).grids[1].rounds[0].agreement
+    columns = report.gather_report_data(study, MAJORITY, Agree(blocks="column")).grids[1].rounds[0].agreement
     assert [one.of for one in columns] == ["fluent", "kind"]
-    assert columns == grid.agreement(Agree(by="column"), round="rate")
+    assert columns == grid.agreement(Agree(blocks="column"), round="rate")
 
 
 def test_decisions_that_wait_say_what_to_run_on_their_grid(tmp_path: Path) -> None:

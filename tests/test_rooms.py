@@ -13,7 +13,7 @@ from test_imports import Module, imported, modules_of
 import fcpair
 
 PACKAGE = Path(fcpair.__file__).parent
-MOST_MODULES, MOST_LINES, SMALL = 25, 400, 80
+MOST_MODULES, MOST_LINES, FULL, SMALL = 25, 500, 400, 80
 # Tables: a class for each record or each stage, a table for each of the database, a cost for each address.
 TABLES = {"fcpair.params", "fcpair.store.database.tables", "fcpair.web.server.route_costs"}
 # Listed in a table by their name, so that one more is one line more.
@@ -88,7 +88,7 @@ def small_helpers() -> Iterator[str]:
         same_room = user.rpartition(".")[0] == module.name.rpartition(".")[0]
         listed = user.rpartition(".")[2] in LISTED_IN
         late = module.name not in used_at_top(BY_NAME[user])
-        if same_room and together <= MOST_LINES and not listed and not late:
+        if same_room and together <= FULL and not listed and not late:
             yield f"{module.name} -> {user}"
 
 

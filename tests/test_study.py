@@ -32,7 +32,7 @@ WITHOUT_EXTRAS = f"""
 import sys
 sys.modules.update(dict.fromkeys({EXTRAS}))
 import pandas as pd, fcpair
-with fcpair.Study(sys.argv[1] + "/study.db") as study:
+with fcpair.Study.create(sys.argv[1] + "/study.db") as study:
     study.import_corpus(pd.DataFrame({{"hs": ["a", "b"], "cn": ["c", "d"]}}))
     study.grid().select(hs=1)
     study.report(sys.argv[1] + "/report.html")
@@ -47,8 +47,8 @@ fcpair.Study("postgresql+psycopg://ana@127.0.0.1/study")
 """
 
 
-def test_a_study_is_made_where_there_is_none(tmp_path: Path) -> None:
-    study = fcpair.Study(tmp_path / "study.db")
+def test_a_study_is_made_with_a_grid(tmp_path: Path) -> None:
+    study = fcpair.Study.create(tmp_path / "study.db")
     assert study.grids == ["main"]
     assert Study.exists(tmp_path / "study.db")
 
@@ -66,19 +66,19 @@ def test_what_is_no_study_is_neither_opened_nor_written_over(tmp_path: Path) -> 
 
 
 def test_create_refuses_a_study_that_is_there(tmp_path: Path) -> None:
-    Study(tmp_path / "study.db").close()
+    Study.create(tmp_path / "study.db").close()
     with pytest.raises(StudyError, match="already"):
         Study.create(tmp_path / "study.db")
 
 
-def test_open_refuses_a_study_that_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(StudyError, match=r"study\.db"):
-        Study.open(tmp_path / "study.db")
+def test_a_name_that_is_mistyped_makes_no_study(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match=r"there is no study at .*study\.db; .*`Study\.create` makes one"):
+        Study(tmp_path / "study.db")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_block_closes_the_study_at_its_end(tmp_path: Path) -> None:
-    with Study(tmp_path / "study.db") as study:
+    with Study.create(tmp_path / "study.db") as study:
         study.share()
         study.add_people(["ana"], Role.ANNOTATOR)
         assert len(list(tmp_path.iterdir())) > 1  # the log of a study that is served
@@ -86,7 +86,7 @@ def test_a_block_closes_the_study_at_its_end(tmp_path: Path) -> None:
 
 
 def test_a_block_that_fails_closes_the_study_too(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), Study(tmp_path / "study.db") as study:
+    with pytest.raises(ZeroDivisionError), Study.create(tmp_path / "study.db") as study:
         study.share()
         study.add_people(["ana"], Role.ANNOTATOR)
         1 / 0  # noqa: B018
@@ -95,14 +95,14 @@ def test_a_block_that_fails_closes_the_study_too(tmp_path: Path) -> None:
 
 def test_a_study_opened_twice_in_one_process_is_one_study(tmp_path: Path) -> None:
     """What either writes, the other sees, and writes on."""
-    first, second = Study(tmp_path / "study.db"), Study(tmp_path / "study.db")
+    first, second = Study.create(tmp_path / "study.db"), Study(tmp_path / "study.db")
     first.add_people(["ana"], Role.ANNOTATOR)
     second.add_people(["ben"], Role.ANNOTATOR)
     assert [person.name for person in first.people] == [person.name for person in second.people] == ["ana", "ben"]
 
 
 def test_a_study_opened_twice_may_be_closed_by_one(tmp_path: Path) -> None:
-    first, second = Study(tmp_path / "study.db"), Study(tmp_path / "study.db")
+    first, second = Study.create(tmp_path / "study.db"), Study(tmp_path / "study.db")
     second.share()
     first.close()
     second.add_people(["ana"], Role.ANNOTATOR)
@@ -114,6 +114,11 @@ def test_the_version_is_that_of_the_package() -> None:
     assert fcpair.__version__ == version("fcpair")
 
 
+def test_the_package_lists_what_its_users_need_and_no_imports() -> None:
+    assert dir(fcpair) == ["Grid", "Study", "__version__", "evaluate"]
+    assert all(hasattr(fcpair, name) for name in dir(fcpair))
+
+
 def test_what_the_package_does_not_have_is_missed() -> None:
     with pytest.raises(AttributeError, match="module 'fcpair' has no attribute 'Studdy'"):
         fcpair.Studdy  # noqa: B018
@@ -122,12 +127,12 @@ def test_what_the_package_does_not_have_is_missed() -> None:
 @pytest.mark.parametrize("name", ["report.pdf", "report"])
 def test_a_report_of_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"expected a name that ends in \.html or \.htm"):
-        Study(tmp_path / "study.db").report(tmp_path / name)
+        Study.create(tmp_path / "study.db").report(tmp_path / name)
     assert not (tmp_path / name).exists()
 
 
 def test_a_report_takes_the_rules_by_keyword(tmp_path: Path) -> None:
-    path = Study(tmp_path / "study.db").report(tmp_path / "report.html", diamond="majority", level=0.9)
+    path = Study.create(tmp_path / "study.db").report(tmp_path / "report.html", diamond="majority", level=0.9)
     assert path.read_text("utf-8").startswith("<!")
 
 

@@ -125,7 +125,7 @@ def test_a_tier_that_leads_into_a_cycle_of_others_is_no_second_error() -> None:
             '[partition.own_tiers.sure]\nanswers = ["apropriate"]\n',
             "the final label `apropriate`; did you mean `appropriate`",
         ),
-        ('[partition]\nown_tiers = ["best"]\n', "[partition] own_tiers must be a table of tiers"),
+        ('[partition]\nown_tiers = ["best"]\n', "own_tiers is ['best']; expected a table of values by names"),
         ('[evaluate]\nsystems = ["bm25"]\ntiers = ["platinum"]\n', "[evaluate]: there is no tier `platinum`"),
     ],
 )

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.values import DuplicateKeyError, as_text, is_blank, parse_json
+from fcpair.values import DuplicateKeyError, as_text, is_blank, parse_json, with_point
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -69,6 +69,11 @@ def test_a_value_is_text_as_it_looks(value: Any, text: str) -> None:
 def test_what_no_text_can_hold_is_refused(value: Any, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         as_text(value)
+
+
+@pytest.mark.parametrize("cell", ["2.5", "2,5", " 2.5\t", "2٫5", "۲٫۵"])
+def test_a_number_may_have_another_sign_for_its_point(cell: str) -> None:
+    assert float(with_point(cell)) == 2.5
 
 
 @pytest.mark.parametrize("spelling", ["1e5", "1.10", "-0.0", "1E400", "true", "null", "[1e5, 1.10]", '{"a": [1e5]}'])

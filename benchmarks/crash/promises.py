@@ -84,7 +84,7 @@ def explained(left: Left) -> Iterator[str]:
     for name in left.study.grids:
         grid = left.study.grid(name)
         try:
-            pairs = grid.partition().pairs
+            pairs = grid.tiers().table().pairs
         except FcpairError:  # no labels yet, or none that make tiers
             continue
         for pair, tier in list(zip(pairs["cell_id"].tolist(), pairs["tier"].tolist(), strict=True))[:SHOWN_PAIRS]:
@@ -132,7 +132,7 @@ def broken(place: str, before: Rows, now: Rows) -> list[str]:
     """What of the ten promises, and of all else that `fcpair doctor` looks at, does not hold in a study."""
     from fcpair.study import Study
 
-    study = Study.open(place)  # as any command would: what was left half done is undone
+    study = Study(place)  # as any command would: what was left half done is undone
     try:
         found = [
             f"promise {number}: {fault}"

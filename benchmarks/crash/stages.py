@@ -67,7 +67,7 @@ def write_corpus(_place: str, folder: Path) -> None:
 def _open(place: str) -> Any:
     from fcpair.study import Study
 
-    return Study.open(place)
+    return Study(place)
 
 
 def _open_work(place: str, *, checks: bool) -> Iterator[tuple[str, int]]:
@@ -144,7 +144,7 @@ def _withdraw(place: str, folder: Path) -> None:
 def _write_answers(place: str, folder: Path) -> None:
     study = _open(place)
     grid = study.grid()
-    grid.write_answer_sheets(folder / "sheets")
+    grid.sheets.write_answers(folder / "sheets")
     study.close()
     rows: list[dict[str, Any]] = []
     for sheet in sorted((folder / "sheets").glob("*.csv")):

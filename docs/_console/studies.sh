@@ -65,7 +65,7 @@ from fcpair import Study
 from fcpair.records import Role
 
 place, copy = sys.argv[1:]
-study = Study.open(place)
+study = Study(place)
 study.share()
 study.add_people(["nina"], Role.VALIDATOR)
 shutil.copy(place, copy)

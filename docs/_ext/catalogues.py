@@ -14,9 +14,8 @@ from sphinx.application import Sphinx
 
 from fcpair import errors
 from fcpair.evaluate.catalogue import SYSTEMS
-from fcpair.evaluate.measure_base import CutMeasure
-from fcpair.evaluate.measures import MEASURES
-from fcpair.texts.measures.catalogue import MEASURES as TEXT_MEASURES
+from fcpair.evaluate.measures import MEASURES, CutMeasure
+from fcpair.texts.measures.measuring import MEASURES as TEXT_MEASURES
 from fcpair.texts.measures.ngrams import NgramMeasure
 
 CATALOGUES: dict[str, dict[str, Any]] = {"measures": MEASURES, "systems": SYSTEMS, "measures of texts": TEXT_MEASURES}

@@ -56,7 +56,7 @@ def describe(command: click.Command, parent: click.Context, name: str, level: in
     usage = " ".join(command.collect_usage_pieces(context))
     yield f"```text\n{context.command_path} {usage}\n```\n"
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    if rows := [option_row(option, context) for option in options if not option.hidden]:
+    if rows := [option_row(option, context) for option in options]:
         yield OPTIONS + "\n".join(rows) + "\n"
     if isinstance(command, click.Group):
         for inner_name in command.list_commands(context):

@@ -89,7 +89,7 @@ def container_type(schema: Schema) -> str:
     """The type of a list or an object with what it holds; empty for other types, and where that is not said."""
     if "items" in schema:
         return f"list of {type_of(schema['items'])}"
-    values = schema.get("additionalProperties")
+    values = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
     return f"object of {type_of(values)}" if isinstance(values, dict) else ""
 
 

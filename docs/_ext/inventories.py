@@ -68,6 +68,10 @@ PROJECTS: dict[str, tuple[str, dict[str, dict[str, tuple[str, ...]]]]] = {
             for name in ("DataFrame", "Series", "Index")
         },
     ),
+    "matplotlib": (
+        "https://matplotlib.org/stable/",
+        {"api/figure_api.html": {"class": ("matplotlib.figure.Figure",)}},
+    ),
     "sqlalchemy": (
         "https://docs.sqlalchemy.org/en/21/",
         {

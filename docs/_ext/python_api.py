@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from sphinx.application import Sphinx
+from sphinx.ext.autodoc.preserve_defaults import DefaultValue
 
-from fcpair import grid, params, plans, practice, round_options, study, words
-from fcpair.deprecation import OldName
+from fcpair import grid, known_pairs, params, plans, round_options, study, words
 
 PROPERTIES = {"attribute", "data", "property"}
 
@@ -24,14 +24,13 @@ def bind_use_cases(_app: Sphinx) -> None:
     for module in (grid, study):
         for name in module.__all__:
             getattr(module, name)
-    for module in (params, plans, practice, round_options, words):
+    for module in (params, plans, known_pairs, round_options, words):
         for cls in vars(module).values():
             if isinstance(cls, type) and is_dataclass(cls) and "__init__" in vars(cls):
                 cls.__init__.__annotations__ = get_type_hints(cls)  # of heirs, which other modules may hold
-    for cls in (study.Study, grid.Grid):
-        for name, attribute in list(vars(cls).items()):
-            if not isinstance(attribute, OldName):
-                getattr(cls, name)
+    for cls in (study.Study, grid.Grid, grid.Desk, grid.CalibrationRound, grid.Settings, grid.Sheets, grid.Tiers):
+        for name in list(vars(cls)):
+            getattr(cls, name)
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "fcpair":
             import_for_types(module)
@@ -57,10 +56,12 @@ def type_checking_imports(module: ModuleType) -> Iterator[ast.Import | ast.Impor
             yield from (one for one in statement.body if isinstance(one, ast.Import | ast.ImportFrom))
 
 
-def skip_old_names(_app: Sphinx, _kind: str, _name: str, attribute: Any, _skip: bool, _options: Any) -> bool | None:
-    """Leave out the names of the version before."""
-    is_old = isinstance(attribute, OldName) or (inspect.getdoc(attribute) or "").startswith("The old name of")
-    return True if is_old else None
+def show_own_defaults(_app: Sphinx, subject: Any, _bound_method: bool) -> None:
+    """Show the default of a keyword argument, and not that a setting of the grid's own takes its place."""
+    signature = getattr(subject, "__signature__", None)
+    for parameter in signature.parameters.values() if signature else ():
+        if isinstance(parameter.default, DefaultValue) and parameter.default.name.startswith("own("):
+            parameter.default.name = parameter.default.name.removeprefix("own(").removesuffix(")")
 
 
 def add_field_help(_app: Sphinx, kind: str, _name: str, subject: Any, _options: Any, lines: list[str]) -> None:
@@ -80,7 +81,7 @@ def restore_properties(_app: Sphinx, kind: str, _name: str, subject: Any, _optio
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.connect("builder-inited", bind_use_cases)
-    app.connect("autodoc-skip-member", skip_old_names)
+    app.connect("autodoc-before-process-signature", show_own_defaults)
     app.connect("autodoc-process-docstring", add_field_help)
     app.connect("autodoc-process-docstring", restore_properties, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answers import AnsweredItems, Answers, Floats, Ints
+from fcpair.arrays import Floats, Ints
+from fcpair.bias.answers import AnsweredItems, Answers
 from fcpair.errors import InputError, suggest_name
-from fcpair.notebook import Result, frame_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.lazy import pd
+from fcpair.notebook import Result, column_names
 
 NAME = "kl_people_model"
 FORMULA = "mean over statements of KL(people || model) in nats, of yes and no against target and counter-target"
@@ -68,9 +67,11 @@ class ModelDivergence(Result):
     statements: tuple[StatementDivergence, ...]
     figures: tuple[Divergence, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    columns = column_names(StatementDivergence)
+
+    def rows(self) -> Iterable[dict[str, Any]]:
         """A row for each statement; the columns are the fields of `StatementDivergence`."""
-        return frame_of(map(vars, self.statements), [item.name for item in fields(StatementDivergence)])
+        return map(vars, self.statements)
 
     def _summary(self) -> str:
         return f"{len(self.statements):,} statements, of which people were asked `{self.question}`"
@@ -98,7 +99,7 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
         InputError: no such question, no item that says which statement it is about, one that was not in the survey,
             or a `smooth` below 0.
     """
-    import pandas as pd
+    from scipy.special import rel_entr
 
     if smooth < 0:
         raise InputError(f"the smoothing is {smooth:g}; expected 0 or more")
@@ -116,13 +117,26 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
         )
     statement_index = pd.Index(statements).get_indexer(pd.Index(about)).astype(np.int64)
     target, counter, n = _sum_shares(answers.answered, statement_index, len(statements))
-    category = [
-        answers.categories[answers.answered.category[statement_index == at][0]] for at in range(len(statements))
-    ]
-    divergences = tuple(_statement_divergences(statements, category, question_counts, target, counter, n, smooth))
-    return ModelDivergence(
-        question, smooth, int((statement_index < 0).sum()), divergences, tuple(_mean_divergences(divergences))
-    )
+    yes_and_no = {
+        str(at): (int(yes), int(no))
+        for at, yes, no in zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
+    }
+    divergences = []
+    for at, statement in enumerate(statements):
+        category = answers.categories[answers.answered.category[statement_index == at][0]]
+        yes, no = yes_and_no[statement]
+        both = float(target[at] + counter[at])
+        share = float(target[at]) / both if both else None
+        people = yes / (yes + no) if yes + no else None
+        value = None
+        if share is not None and people is not None:
+            model = (share + smooth) / (1 + 2 * smooth)
+            value = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
+        why = NO_GROUP if share is None else NOBODY if people is None else ZERO if value == np.inf else None
+        value = None if why else value
+        divergences.append(StatementDivergence(statement, category, yes + no, people, int(n[at]), share, value, why))
+    n_without = int((statement_index < 0).sum())
+    return ModelDivergence(question, smooth, n_without, tuple(divergences), tuple(_mean_divergences(divergences)))
 
 
 def _sum_shares(answered: AnsweredItems, statement_index: Ints, n_statements: int) -> tuple[Floats, Floats, Floats]:
@@ -137,37 +151,6 @@ def _sum_shares(answered: AnsweredItems, statement_index: Ints, n_statements: in
         for weights in (target[rows], counter[rows], np.ones(np.count_nonzero(rows)))
     )
     return target_sums, counter_sums, n
-
-
-def _statement_divergences(
-    statements: Sequence[str],
-    categories: Sequence[str],
-    question_counts: pd.DataFrame,
-    target: Floats,
-    counter: Floats,
-    n: Floats,
-    smooth: float,
-) -> Iterator[StatementDivergence]:
-    yes_and_no = {
-        str(at): (int(yes), int(no))
-        for at, yes, no in zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
-    }
-    for at, (statement, category) in enumerate(zip(statements, categories, strict=True)):
-        yes, no = yes_and_no[statement]
-        both = float(target[at] + counter[at])
-        share = float(target[at]) / both if both else None
-        people = yes / (yes + no) if yes + no else None
-        value = None if share is None or people is None else _divergence(people, (share + smooth) / (1 + 2 * smooth))
-        why = NO_GROUP if share is None else NOBODY if people is None else ZERO if value is None else None
-        yield StatementDivergence(statement, category, yes + no, people, int(n[at]), share, value, why)
-
-
-def _divergence(people: float, model: float) -> float | None:
-    """KL of two distributions of yes and no, in nats; None where it is infinite."""
-    from scipy.special import rel_entr
-
-    divergence = float(rel_entr(people, model) + rel_entr(1 - people, 1 - model))
-    return divergence if np.isfinite(divergence) else None
 
 
 def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Divergence]:

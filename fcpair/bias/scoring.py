@@ -1,23 +1,22 @@
-"""Scores of bias tests with intervals: for each category, and over categories their mean, signed and absolute."""
+"""Scores of bias tests with intervals, for each category and over categories; and the scores of several models."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
-from fcpair.bias.answers import AnsweredItems
-from fcpair.bias.counts import Counts, count_by_unit
-from fcpair.bias.formulas import SCHEMES, WEIGHED, Score
+from fcpair.bias.answers import AnsweredItems, Answers
+from fcpair.bias.divergence import ModelDivergence, measure_divergence
+from fcpair.bias.formulas import SCHEMES, WEIGHED, Counts, Score, count_by_unit
 from fcpair.errors import InputError, suggest_name
-from fcpair.notebook import Result, frame_of
+from fcpair.lazy import pd
+from fcpair.notebook import Result, column_names
+from fcpair.params import BELIEVED
 from fcpair.stages.stats.intervals import LEVEL, Interval, interval_within, t_reach
 from fcpair.stages.stats.jackknife_intervals import NO_WIDTH, jackknife_spread
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST_TEMPLATES = 5
 METHOD = "jackknife over templates"
@@ -59,9 +58,11 @@ class ScoredAnswers(Result):
     n_tied: int
     figures: tuple[BiasFigure, ...]
 
-    def to_frame(self) -> pd.DataFrame:
+    columns = column_names(BiasFigure)
+
+    def rows(self) -> Iterable[dict[str, Any]]:
         """A row for each figure; the columns are the fields of `BiasFigure`."""
-        return frame_of(map(vars, self.figures), [item.name for item in fields(BiasFigure)])
+        return map(vars, self.figures)
 
     def _summary(self) -> str:
         return f"{self.scheme}, {len(self.figures):,} figures on {self.n:,} answers"
@@ -69,8 +70,7 @@ class ScoredAnswers(Result):
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it, with the formulas and their sources."""
         formulas = {one.name: {"formula": one.formula, "source": one.source} for one in SCHEMES[self.scheme]}
-        method = {"interval": METHOD, "level": LEVEL}
-        return {**asdict(self), "figures": [asdict(one) for one in self.figures], "scores": formulas, **method}
+        return {**asdict(self), "scores": formulas, "interval": METHOD, "level": LEVEL}
 
 
 def score(answered: AnsweredItems, scheme: str, categories: Sequence[str]) -> ScoredAnswers:
@@ -158,23 +158,20 @@ def _means_over_categories(
         why = f"it is undefined in {', '.join(missing)}"
         yield BiasFigure(score_.name, MEAN, None, None, None, *rests_on, why, n_tied=n_tied)
         return
-    low, high, note = _mean_interval(score_, figures, counts)
-    yield BiasFigure(score_.name, MEAN, float(values.mean()), low, high, *rests_on, note=note, n_tied=n_tied)
+    mean = float(values.mean())
+    if bare := [figure.category for figure in figures if figure.low is None]:
+        interval = Interval(note=f"no interval, as there is none in {', '.join(bare)}")
+    else:  # its degrees of freedom are Satterthwaite's (10.2307/3002019)
+        variances, freedom = np.array([_spread(score_, own) for own in counts]).T
+        parts = variances / len(figures) ** 2
+        df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
+        interval = _interval(score_, mean, float(parts.sum()), df, rests_on[2])
+    low, high, note = interval
+    yield BiasFigure(score_.name, MEAN, mean, low, high, *rests_on, note=note, n_tied=n_tied)
     if score_.is_bias:
         note = "no interval, as chance alone makes absolute values larger"
         mean = float(abs(values).mean())
         yield BiasFigure(score_.name, MEAN_ABSOLUTE, mean, None, None, *rests_on, note=note, n_tied=n_tied)
-
-
-def _mean_interval(score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]) -> Interval:
-    """The interval of a mean over categories; its degrees of freedom are Satterthwaite's (10.2307/3002019)."""
-    if bare := [figure.category for figure in figures if figure.low is None]:
-        return Interval(note=f"no interval, as there is none in {', '.join(bare)}")
-    variances, freedom = np.array([_spread(score_, own) for own in counts]).T
-    parts = variances / len(figures) ** 2
-    df = float(parts.sum() ** 2 / (parts**2 / freedom).sum())
-    value = float(np.mean([figure.value for figure in figures if figure.value is not None]))
-    return _interval(score_, value, float(parts.sum()), df, sum(figure.n_templates for figure in figures))
 
 
 def _interval(score_: Score, value: float, variance: float, df: float, n_templates: int) -> Interval:
@@ -184,4 +181,42 @@ def _interval(score_: Score, value: float, variance: float, df: float, n_templat
         return Interval(note="no interval, as it is undefined without one of the templates")
     if variance < NO_WIDTH**2:
         return Interval(note="no interval, as all templates score alike")
-    return interval_within(value, t_reach(df, float(np.sqrt(variance))), score_.low, score_.high)
+    return interval_within(value, t_reach(df, float(np.sqrt(variance))), *score_.bounds)
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """By who answered: the `answers`, their `scores`, and the `divergences` of people from them.
+
+    There are no `divergences` where no survey is compared.
+    """
+
+    answers: Mapping[str, Answers]
+    scores: Mapping[str, ScoredAnswers]
+    divergences: Mapping[str, ModelDivergence]
+
+
+def score_models(
+    answers: Mapping[str, Answers],
+    scheme: str,
+    people: pd.DataFrame | None = None,
+    *,
+    question: str = BELIEVED,
+    smooth: float = 0.0,
+) -> ModelScores:
+    """Score the answers of each model, and measure how far `people` are from it.
+
+    Args:
+        answers: by who answered.
+        scheme: whose definition of the scores, as in `score`.
+        people: counts of a survey, as `measure_divergence` takes them, with its `question` and `smooth`.
+
+    Raises what `score` and `measure_divergence` do, and InputError for a `question` or `smooth` without `people`.
+    """
+    if people is None and (smooth or question != BELIEVED):
+        raise InputError("`question` and `smooth` have no effect without `survey`; add that, or omit them")
+    scores = {by: score(one.answered, scheme, one.categories) for by, one in answers.items()}
+    if people is None:
+        return ModelScores(answers, scores, {})
+    divergences = {by: measure_divergence(one, people, question, smooth) for by, one in answers.items()}
+    return ModelScores(answers, scores, divergences)

@@ -8,10 +8,8 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -19,9 +17,14 @@ import click
 
 from fcpair import revisions
 from fcpair.cli.given_options import check_given, check_once
-from fcpair.cli.reading import word_error
-from fcpair.cli.sanitize import sanitize
-from fcpair.cli.terminal import STOPPED, adapt_streams, print_wrapped, table_notes_on_stderr, tolerate_closed_pipes
+from fcpair.cli.terminal import (
+    STOPPED,
+    adapt_streams,
+    print_wrapped,
+    sanitize,
+    table_notes_on_stderr,
+    tolerate_closed_pipes,
+)
 from fcpair.errors import FcpairError
 
 USAGE_OR_DATA, DEFECT = 2, 3
@@ -30,36 +33,37 @@ SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
     "Study": {
-        "init": ("corpus.init:init", "Create a new, empty study."),
+        "init": ("oversight.run:init", "Create a new, empty study."),
         "run": ("oversight.run:run", "Run a recipe as far as it goes."),
-        "recipe": ("oversight.recipe:recipe", "Print the current recipe of the study."),
+        "recipe": ("oversight.run:recipe", "Print the current recipe of the study."),
         "status": ("oversight.status:status", "Show the state of the study and what is next."),
-        "grids": ("corpus.grids:grids", "List the grids, their sides and rounds."),
+        "grids": ("oversight.status:grids", "List the grids, their sides and rounds."),
         "log": ("oversight.status:log", "List every run of every stage."),
+        "note": ("oversight.status:note", "Note in the log what happened outside of the program."),
     },
     "Build": {
-        "import": ("corpus.import_:import_", "Read the corpus that the study starts from."),
-        "select": ("corpus.select:select", "Choose the HS, by seed or from a file."),
-        "retrieve": ("corpus.retrieve:retrieve", "Retrieve candidate CNs."),
-        "pair": ("corpus.pair:pair", "Cross the HS with the candidates."),
+        "import": ("acts:import_", "Read the corpus that the study starts from."),
+        "select": ("acts:select", "Choose the HS, by seed or from a file."),
+        "retrieve": ("acts:retrieve", "Retrieve candidate CNs."),
+        "pair": ("acts:pair", "Cross the HS with the candidates."),
         "plan": ("assignment.plan:plan", "Plan how much overlap is needed, and what it costs."),
         "calibrate": (
-            "assignment.calibrate:calibrate",
+            "assignment.assign:calibrate",
             "A first batch that everybody answers, discusses, and answers again.",
         ),
         "assign": ("assignment.assign:assign", "Assign the pairs to annotators."),
     },
     "People": {
-        "people": ("people.people:people", "People: add, list, invite, revoke, role, ..."),
+        "people": ("people:people", "People: add, list, invite, revoke, role, ..."),
         "serve": ("oversight.serve:serve", "Let people answer, decide and watch in the browser."),
     },
     "Answers": {
-        "labels": ("answers.labels:labels", "Labels of annotators: sheets, import, withdraw, export."),
+        "labels": ("answers.answers:labels", "Labels of annotators: sheets, import, withdraw, export."),
         "answers": ("answers.answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
-        "simulate": ("answers.simulate:simulate", "Let simulated people answer what is open."),
-        "examples": ("answers.examples:examples", "Examples that models are shown: find, list, sheet, review."),
+        "simulate": ("acts:simulate", "Let simulated people answer what is open."),
+        "examples": ("answers.generate:examples", "Examples that models are shown: find, list, sheet, review."),
         "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
-        "curation": ("answers.curation:curation", "Count accepted, edited and rejected texts."),
+        "curation": ("answers.generate:curation", "Count accepted, edited and rejected texts."),
     },
     "Decide": {
         "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
@@ -74,7 +78,7 @@ SECTIONS = {
         "evaluate": ("release.evaluate:evaluate", "Rank by systems, and score them on tiers."),
         "export": ("release.export:export", "Write files for other tools."),
         "report": ("oversight.status:report", "Write a self-contained HTML report."),
-        "methods": ("oversight.methods:methods", "Write the methods section of a paper."),
+        "methods": ("oversight.status:methods", "Write the methods section of a paper."),
     },
     "Publish": {
         "release": ("release.release:release", "Freeze the study as a folder that others can cite, load and check."),
@@ -89,21 +93,21 @@ SECTIONS = {
         "split": ("analysis.split:split", "Split a table by its labels, with whole groups on one side."),
         "measure": ("analysis.measure:measure", "Measure texts: variety, overlap, readability, models."),
         "classify": ("analysis.classify:classify", "Measure how well labels were predicted."),
-        "correlate": ("analysis.correlate:correlate", "Correlate a measure of texts with ratings."),
+        "correlate": ("analysis.ratings:correlate", "Correlate a measure of texts with ratings."),
         "ratings": ("analysis.ratings:ratings", "Average ratings by source, criterion and rater."),
     },
     "Surveys and bias": {
         "ask": ("surveys.ask:ask", "Surveys: what people have heard and believe. import, open, results."),
-        "items": ("surveys.items:items", "Questions about two groups, made from templates: expand."),
-        "diversity": ("surveys.diversity:diversity", "Measure how varied templates, items or other texts are."),
+        "items": ("surveys.bias:items", "Questions about two groups, made from templates: expand."),
+        "diversity": ("analysis.measure:diversity", "Measure how varied templates, items or other texts are."),
         "bias": ("surveys.bias:bias", "Bias of language models in questions about two groups: score."),
     },
     "Keep": {
-        "doctor": ("oversight.doctor:doctor", "Find what was changed or lost in a study file."),
+        "doctor": ("oversight.backup:doctor", "Find what was changed or lost in a study file."),
         "backup": ("oversight.backup:backup", "Write a copy of a study that is in use to a file."),
         "restore": ("oversight.backup:restore", "Restore a study from a backup, and examine it."),
         "copy": ("oversight.backup:copy", "Copy a study into a file or another database."),
-        "upgrade": ("corpus.init:upgrade", "Upgrade a study of an older fcpair."),
+        "upgrade": ("oversight.backup:upgrade", "Upgrade a study of an older fcpair."),
     },
 }
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
@@ -125,7 +129,7 @@ class CommandGroup(click.Group):
         """Load a command; None when there is none of that name."""
         if name not in COMMANDS:
             return None
-        from fcpair.cli.receipts import add_receipt_format
+        from fcpair.cli.options import add_receipt_format
 
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(f"fcpair.cli.{module}"), attribute)
@@ -140,9 +144,11 @@ class CommandGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command; one that is not there gets the nearest name as a hint."""
-        near = get_close_matches(args[0], COMMANDS, 1)
-        if args[0] not in COMMANDS and near:
-            ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
+        if args[0] not in COMMANDS:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], COMMANDS, 1):
+                ctx.fail(f"No such command '{args[0]}'. Did you mean '{near[0]}'?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -175,6 +181,8 @@ class CommandGroup(click.Group):
                 sys.exit(STOPPED)
             except Exception as error:
                 if ctx.params.get("debug"):
+                    import traceback
+
                     print_wrapped(traceback.format_exc(), err=True)
                 sys.exit(_print_error(ctx, error))
 
@@ -194,6 +202,8 @@ def _sanitized_errors() -> Iterator[None]:
 def _print_error(ctx: click.Context, error: Exception) -> int:
     """Say on standard error what went wrong; returns the exit code."""
     if isinstance(error, FcpairError):
+        from fcpair.cli.output import word_error
+
         message = word_error(ctx, str(error))
     elif isinstance(error, OSError):
         message = f"{error.filename or 'a file'}: {error.strerror or error}"

@@ -4,27 +4,79 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import click
 from click.core import ParameterSource
 
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.receipts import collect_receipts
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message
+from fcpair.cli.terminal import before_printing
 from fcpair.errors import InputError
 from fcpair.param_values import Bounds, check_effects, field_default, flag_of, plain_type
-from fcpair.params import RESAMPLES, read_shares
+from fcpair.params import RESAMPLES, FigureWidth, read_shares
+from fcpair.records import TIERS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
+    from fcpair.report.figures import Forest, PaperStyle
+    from fcpair.report.figures.save import PaperFigure
     from fcpair.study import Place, Study
 
 Command = Callable[..., Any]
 DEFAULT_STUDY = "study.db"
 LONGEST_DEFAULT = 60
+
+# The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
+MEANINGS = {
+    "--answer": "The column of the answers.",
+    "--by": "A column whose values define groups.",
+    "--cluster": "The column whose values define clusters, such as the HS.",
+    "--dry-run": "Show what would be done, and do nothing.",
+    "--format": "The format of the result.",
+    "--grid": "The name of the grid.",
+    "--label": "A possible label.",
+    "--labels": "The column of the labels.",
+    "--language": "The language of the texts, such as en or fa.",
+    "--layout": "The layout of the output.",
+    "--loosen": "Loosen limits and opt-outs that the study has.",
+    "--measure": "The measure to compute, by name.",
+    "--model": "A sentence-transformers model: a name or a folder.",
+    "--more": "Continue what has been started.",
+    "--order": "The order in which pairs are shown.",
+    "--out": "Where to write.",
+    "--question": "A question of the survey.",
+    "--rater": "The column of the raters.",
+    "--rating": "A column of ratings.",
+    "--reader": "The kind of file that is read.",
+    "--resamples": "Number of resamples to draw for intervals and tests.",
+    "--round": "The name of the round.",
+    "--row": "The column of what the texts answer, such as the HS.",
+    "--sample": "Number to draw at random; all if not given.",
+    "--seed": "Random seed.",
+    "--sheet-format": "The file format of a sheet.",
+    "--sheet-name": "The sheet of a workbook that is read.",
+    "--source": "The column of the sources of the texts.",
+    "--text": "The column of the texts.",
+    "--tier": "The tier to use.",
+    "--title": "The study's title.",
+}
+
+
+def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> Callable[[Command], Command]:
+    """An option of several commands: it means the same in each, and `detail` says what more there is to it in this one.
+
+    Its help is its meaning and the detail.
+    """
+    return click.option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
+
+
+def complete_tier(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """The four tiers whose names begin so; those of a study's own are typed."""
+    return [name for name in TIERS if name.startswith(begun)]
 
 
 class StudyPlace(click.Path):
@@ -53,7 +105,7 @@ grid_option = shared_option("--grid", metavar="NAME", detail="By default the onl
 format_option = shared_option(
     "--format",
     "form",
-    type=click.Choice(["table", "csv", "json"]),
+    type=click.Choice(["table", CSV, JSON]),
     default="table",
     show_default=True,
     callback=collect_receipts,
@@ -66,6 +118,26 @@ supersede_option = click.option(
 )
 round_option = shared_option("--round", "name", metavar="NAME", detail="By default the one that counts.")
 seed_option = shared_option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+
+
+@functools.cache
+def add_receipt_format(command: click.Command) -> click.Command:
+    """Give the command, and all commands below it, `--format` where there is none: for nothing but receipts."""
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            add_receipt_format(below)
+    elif not any("--format" in param.opts for param in command.params):
+        option = click.Option(
+            ["--format", "receipt_form"],
+            type=click.Choice([TEXT, JSON]),
+            default=TEXT,
+            show_default=True,
+            expose_value=False,
+            callback=collect_receipts,
+            help=MEANINGS["--format"],
+        )
+        command.params.append(option)
+    return command
 
 
 def sheet_option(command: Command) -> Command:
@@ -95,20 +167,26 @@ def resamples_option(command: Command) -> Command:
     return shared_option("--resamples", type=int, default=RESAMPLES, show_default=True)(seed_option(command))
 
 
-def with_study(command: Command) -> Command:
-    """Give the command `--study`, and open the study for it; it is closed when the command ends, however it does."""
+def with_study(command: Command, *, look: bool = False) -> Command:
+    """Give the command `--study`, and open the study for it; it is closed when the command ends, however it does.
+
+    For a `look`, all that the command reads before it prints anything is one transaction.
+    """
 
     @study_option
     @functools.wraps(command)
     def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        return command(study=close_at_end(Study.open(study)), **arguments)
+        opened = close_at_end(Study.look(study) if look else Study(study))
+        if look:
+            before_printing(opened.end_look)
+        return command(study=opened, **arguments)
 
     return call_with_study
 
 
-def with_grid(command: Command) -> Command:
+def with_grid(command: Command, *, look: bool = False) -> Command:
     """Give the command `--study` and `--grid`, and find that grid for it in the study, opened as by `with_study`."""
 
     @grid_option
@@ -116,7 +194,20 @@ def with_grid(command: Command) -> Command:
     def call_with_grid(study: Study, grid: str | None, **arguments: Any) -> Any:
         return command(grid=study.grid(grid), **arguments)
 
-    return with_study(call_with_grid)
+    return with_study(call_with_grid, look=look)
+
+
+look_at_study = functools.partial(with_study, look=True)
+look_at_grid = functools.partial(with_grid, look=True)
+
+
+def open_grid(place: Place, name: str | None) -> tuple[Grid, str]:
+    """A grid of a study, opened as by `with_study`, and what messages and titles call it."""
+    from fcpair.study import Study
+
+    study = close_at_end(Study(place))
+    grid = study.grid(name)
+    return grid, f"{study.place}, grid {grid.grid.name}"
 
 
 def close_at_end(study: Study) -> Study:
@@ -137,34 +228,13 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
         @functools.wraps(command)
         def call_with_params(**arguments: Any) -> Any:
             grid: Grid | Study = arguments.get("grid") or arguments["study"]
-            chosen = {item.name: arguments.pop(item.name) for item in shown}
-            instance: Any = grid.effective_options(
-                cls, **{item: value for item, value in chosen.items() if value not in (None, ())}
-            )
+            instance: Any = grid.effective_options(cls, **_take_given(arguments, shown))
             check_effects(instance, _given_names())
             return command(**{name: instance}, **arguments)
 
-        hints = get_type_hints(cls)
-        wrapped: Command = call_with_params
-        for item in reversed(shown):
-            wrapped = _effective_option(item, plain_type(hints[item.name]))(wrapped)
-        return wrapped
+        return _add_options(call_with_params, cls, shown, _effective_default)
 
     return decorate
-
-
-def _effective_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
-    several = kind == tuple[str, ...]
-    default: Any = item.default
-    if several:
-        default = ", ".join(default)
-    shown_default = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
-    plain = item.metadata["otherwise"] if default in (None, "") else shown_default
-    text = f"{_sentence(item)}  [default: the study's own, else {plain}]"
-    metavar = item.metadata.get("metavar")
-    if several:
-        return click.option(flag_of(item), item.name, multiple=True, metavar=metavar or "NAME", help=text)
-    return click.option(flag_of(item), item.name, type=as_click_type(kind), metavar=metavar, help=text)
 
 
 def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
@@ -177,45 +247,12 @@ def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Comm
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def call_with_chosen(**arguments: Any) -> Any:
-            values = {item.name: arguments.pop(item.name) for item in shown}
-            said = {
-                item.name: _parse_value(item, values[item.name])
-                for item in shown
-                if values[item.name] not in (None, ())
-            }
+            said = _take_given(arguments, shown)
             return command(said=said, **arguments)
 
-        hints = get_type_hints(cls)
-        wrapped: Command = call_with_chosen
-        for item in reversed(shown):
-            wrapped = _recipe_option(item, plain_type(hints[item.name]))(wrapped)
-        return wrapped
+        return _add_options(call_with_chosen, cls, shown, _recipe_default)
 
     return decorate
-
-
-def _recipe_option(item: Field[Any], kind: Any) -> Callable[[Command], Command]:
-    flag, text = flag_of(item), f"{_sentence(item)}  [default: the recipe's{_default_clause(item)}]"
-    if kind is bool:
-        return click.option(f"{flag}/--no-{flag.removeprefix('--')}", item.name, default=None, help=text)
-    if several := _multiple_settings(item, kind):
-        return click.option(flag, item.name, multiple=True, help=text, **several)
-    return click.option(flag, item.name, type=as_click_type(kind, item.metadata.get("bounds")), help=text)
-
-
-def _default_clause(item: Field[Any]) -> str:
-    """Clause of a help text that states the default where no recipe says otherwise; empty where there is none."""
-    usual = field_default(item)
-    if usual in (None, (), {}, ""):
-        return ""
-    return f", else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
-
-
-def _multiple_settings(item: Field[Any], kind: Any) -> dict[str, Any]:
-    """Display settings of an option that takes several values; none for others."""
-    if kind == tuple[Path, ...]:
-        return {"type": as_click_type(Path), "metavar": "FILE"}
-    return {"metavar": _METAVARS[get_origin(kind)]} if get_origin(kind) in _METAVARS else {}
 
 
 def params(
@@ -223,25 +260,26 @@ def params(
 ) -> Callable[[Command], Command]:
     """Give the command an option for each field of `cls`, or `only` some, and call it with an instance as `name`.
 
-    Fields named in `without` are left to the command, which gets a dict of the others instead.
+    Fields named in `without`, or not in `only`, have their defaults there.
     """
     shown = [item for item in fields(cls) if item.name not in without and (only is None or item.name in only)]
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
-            values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
-            if not without:
-                check_effects(cls(**values), _given_names())
-            return command(**{name: values if without else cls(**values)}, **arguments)
+            options = cls(**{item.name: _parse_value(item, arguments.pop(item.name)) for item in shown})
+            check_effects(options, _given_names())
+            return command(**{name: options}, **arguments)
 
-        hints = get_type_hints(cls)
-        wrapped: Command = call_with_options
-        for item in reversed(shown):
-            wrapped = _option(item, hints[item.name])(wrapped)
-        return wrapped
+        return _add_options(call_with_options, cls, shown, None)
 
     return decorate
+
+
+def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[str, Any]:
+    """Take the values of fields out of the arguments; returns those that are given."""
+    values = {item.name: (item, arguments.pop(item.name)) for item in shown}
+    return {name: _parse_value(item, value) for name, (item, value) in values.items() if value not in (None, ())}
 
 
 def _given_names() -> list[str]:
@@ -250,28 +288,51 @@ def _given_names() -> list[str]:
     return [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
 
 
-def _option(item: Field[Any], hint: Any) -> Callable[[Command], Command]:
-    flag, text = flag_of(item), _sentence(item)
-    kind = plain_type(hint)
-    if kind is bool:
-        return click.option(flag, is_flag=True, default=item.default, help=text)
+def _effective_default(item: Field[Any]) -> str:
+    default: Any = ", ".join(item.default) if isinstance(item.default, tuple) else item.default
+    shown_default = textwrap.shorten(str(default), LONGEST_DEFAULT, placeholder=" ...")
+    return f"the study's own, else {item.metadata['otherwise'] if default in (None, '') else shown_default}"
+
+
+def _recipe_default(item: Field[Any]) -> str:
+    usual = field_default(item)
+    if usual in (None, (), {}, ""):
+        return "the recipe's"
+    return f"the recipe's, else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
+
+
+def _add_options(
+    command: Command, cls: type, shown: Sequence[Field[Any]], otherwise: Callable[[Field[Any]], str] | None
+) -> Command:
+    """Give the command an option for each of these fields; `otherwise` says in help what holds without it.
+
+    Where it is None, that is the default of the field, and the option has it.
+    """
+    hints = get_type_hints(cls)
+    for item in reversed(shown):
+        kind, text = plain_type(hints[item.name]), f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
+        if otherwise:
+            text += f"  [default: {otherwise(item)}]"
+        flag = flag_of(item)
+        if kind is bool and otherwise is _recipe_default:
+            flag += f"/--no-{flag.removeprefix('--')}"
+        command = click.option(flag, item.name, help=text, **_settings(item, kind, otherwise))(command)
+    return command
+
+
+def _settings(item: Field[Any], kind: Any, otherwise: Any) -> dict[str, Any]:
+    """What click is told of an option of this type."""
+    if kind is bool and otherwise is not _effective_default:
+        return {"default": None} if otherwise else {"is_flag": True, "default": item.default}
+    metavar = item.metadata.get("metavar")
     if kind == tuple[Path, ...]:
-        return click.option(flag, item.name, multiple=True, type=as_click_type(Path), metavar="FILE", help=text)
-    if get_origin(kind) is Mapping or get_origin(kind) is tuple:
-        metavar = item.metadata.get("metavar") or _METAVARS[get_origin(kind)]
-        return click.option(flag, item.name, multiple=True, metavar=metavar, help=text)
-    default = None if item.default is MISSING else item.default
-    choice, is_shown = as_click_type(kind, item.metadata.get("bounds")), default is not None
-    settings: dict[str, Any] = {"type": choice, "default": default, "show_default": is_shown}
-    settings["metavar"] = item.metadata.get("metavar")
-    return click.option(flag, item.name, help=text, **settings)
-
-
-def _sentence(item: Field[Any]) -> str:
-    return f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
-
-
-_METAVARS: dict[Any, str] = {Mapping: "N:SHARE", tuple: "NAME,NAME"}
+        return {"multiple": True, "type": as_click_type(Path), "metavar": "FILE"}
+    if get_origin(kind) in (Mapping, tuple):
+        usual = "N:SHARE" if get_origin(kind) is Mapping else "NAME" if kind == tuple[str, ...] else "NAME,NAME"
+        return {"multiple": True, "metavar": metavar or usual}
+    default = None if item.default is MISSING or otherwise else item.default
+    settings = {"default": default, "show_default": default is not None}
+    return {"type": as_click_type(kind, item.metadata.get("bounds")), "metavar": metavar, **settings}
 
 
 def as_click_type(kind: Any, bounds: Bounds | None = None) -> Any:
@@ -289,6 +350,59 @@ def _parse_value(item: Field[Any], value: Any) -> Any:
     if item.name == "overlap":
         parts = [text.partition(":") for text in value]
         return read_shares((n_labels, share) for n_labels, _, share in parts)
-    if item.name == "groups":
+    if item.name == "annotator_groups":
         return tuple(tuple(name.strip() for name in text.split(",")) for text in value)
     return value
+
+
+class FigureFolder(NamedTuple):
+    """Folder that figures are written to, and in which style."""
+
+    path: Path
+    width: FigureWidth
+    captions: bool
+
+    @property
+    def style(self) -> PaperStyle:
+        """The style of the figures."""
+        from fcpair.report.figures import PaperStyle
+
+        return PaperStyle(self.width, self.captions)
+
+
+def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
+
+    @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
+    @click.option(
+        "--figure-width",
+        type=click.Choice(get_args(FigureWidth)),
+        default="page",
+        show_default=True,
+        help="The width of figures: 6.9 or 3.3 inches.",
+    )
+    @click.option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
+    @take_effect("--figure-width", "--caption", only_with="--figures")
+    @functools.wraps(command)
+    def call_with_folder(
+        *args: Any, figures: Path | None, figure_width: FigureWidth, caption: bool, **kwargs: Any
+    ) -> Any:
+        folder = FigureFolder(figures, figure_width, caption) if figures else None
+        return command(*args, figures=folder, **kwargs)
+
+    return call_with_folder
+
+
+def write_figures(folder: FigureFolder, figures: Sequence[PaperFigure | Forest]) -> None:
+    """Write figures into a folder, each as SVG, PDF and PNG; all of them, or none.
+
+    Raises:
+        InputError: nothing can be written there.
+    """
+    from fcpair.files.tables.folders import make_writable_folder, write_all
+    from fcpair.report.figures import render_for_paper
+
+    make_writable_folder(folder.path)
+    files = {folder.path / name: content for name, content in render_for_paper(figures, folder.style).items()}
+    write_all(files)
+    print_message(f"{len(files)} files in {folder.path}: {', '.join(path.name for path in files)}")

@@ -1,25 +1,52 @@
-"""Results on standard output as table, CSV or JSON; messages and progress on standard error."""
+"""Results on standard output as table, CSV or JSON; messages and progress on standard error.
+
+What a command has done is a receipt: a line for people or, with `--format json`, an entry of one list for programs.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from fcpair.cli.machine_output import print_csv, print_json
-from fcpair.cli.receipts import print_receipt
+import click
+
 from fcpair.cli.table import Cell, format_cell, format_table
-from fcpair.cli.terminal import print_footnote, print_headline, print_raw, print_wrapped, screen_width
+from fcpair.cli.terminal import (
+    can_encode,
+    end_looks,
+    print_footnote,
+    print_headline,
+    print_machine,
+    print_raw,
+    print_wrapped,
+    screen_width,
+)
 from fcpair.errors import InputError
-from fcpair.records import RunRecord, SampleSize
+from fcpair.lazy import pd
+from fcpair.notebook import Result
+from fcpair.records import Figure, RunRecord, SampleSize
+from fcpair.sentences import Id, join, say
 
-LOGGED_ALONE = ("intervals", "undefined")  # counts that `fcpair log` shows, and the line of the stage does not
+if TYPE_CHECKING:
+    from fcpair.grid import Grid
+
 LONGEST_TABLE = 1000  # rows that are printed for people
+ROWS_AT_ONCE = 1000
 OBSERVED_S = 3.0  # after which it can be said how long the rest takes
 LONG_S = 30.0  # so long that it is said
+TEXT, JSON, CSV = "text", "json", "csv"
+Row = Mapping[str, Cell]
+_SIGNS_LOST = "Note: this encoding lacks some characters, which are escaped here; PYTHONIOENCODING=utf-8 keeps them."
+_RECEIPTS, _FORM, _READS = "fcpair.cli.receipts", "fcpair.cli.form", "fcpair.cli.reads"
+_UNCHANGED = re.compile(r"[;.] nothing was changed\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -39,36 +66,46 @@ class Table:
 
 def emit(
     form: str,
-    *,
     data: Any,
-    tables: Sequence[Table],
-    rows: Iterable[Mapping[str, Cell]],
-    simulated: str | None = None,
+    tables: Iterable[Table],
+    rows: Iterable[Row] | None = None,
+    *,
+    simulated: str | Literal[False] | None = False,
     sampled: SampleSize | None = None,
     columns: Sequence[str] = (),
 ) -> None:
-    """Print a result: `tables` for people, `rows` as one CSV, `data` as JSON.
+    """Print a result: `tables` for people, `rows` as one CSV, which has `columns` without any row too, `data` as JSON.
 
-    A CSV without any row has these `columns`.
-
-    `data` and `rows` may be iterators, whose rows all have the same keys: they are printed as they come. `simulated`
-    says that the result rests on simulated people, and `sampled` that cells were drawn: `data` must hold both itself;
-    they stand below tables, and beside a CSV on standard error, where they cannot break the file.
+    `data` that is a Result has rows and columns of its own, unless others are given. Other `data`, and `rows`, may be
+    iterators whose rows all have the same keys: they are printed as they come. `simulated` says how the result rests on
+    simulated people, False where it rests on no answers, and `sampled` that cells were drawn: JSON has both, and they
+    stand below tables, and beside a CSV on standard error, where they cannot break the file.
     """
-    if form == "json":
-        print_json(data)
-    elif form == "csv":
-        print_csv(rows, columns)
+    if form == CSV:
+        rows = [*data.rows()] if rows is None else rows
+        print_csv(rows, columns or getattr(data, "columns", ()))
+    elif form == JSON:
+        plain = data.as_dict() if isinstance(data, Result) else data
+        if isinstance(plain, dict) and simulated is not False:
+            plain = plain | {"simulated": simulated} | ({"sampled": asdict(sampled)} if sampled else {})
+        print_json(plain)
     else:
         for table in tables:
             _print_table(table)
-    for note in filter(None, (simulated, sampled)) if form != "json" else ():
-        print_wrapped(f"Note: {note}.", err=form == "csv")
+    for note in filter(None, (simulated, sampled)) if form != JSON else ():
+        print_wrapped(f"Note: {note}.", err=form == CSV)
 
 
-def sampled_field(sampled: SampleSize | None) -> dict[str, Any]:
-    """JSON field that says how many cells of a grid were drawn; empty where the grid is whole."""
-    return {"sampled": asdict(sampled)} if sampled else {}
+def print_rows(
+    form: str, title: str, rows: Sequence[Row], columns: Sequence[str], notes: Sequence[str] = (), data: Any = None
+) -> None:
+    """Print rows: for people as one table of these columns; for programs whole, or other `data` as JSON."""
+    emit(form, rows if data is None else data, [table_of(title, rows, columns, notes)], rows, columns=columns)
+
+
+def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], notes: Sequence[str] = ()) -> Table:
+    """A table of these columns of the rows."""
+    return Table(title, columns, [[row[name] for name in columns] for row in rows], notes)
 
 
 def _print_table(table: Table) -> None:
@@ -84,21 +121,143 @@ def _print_table(table: Table) -> None:
         print_raw()
 
 
+def print_json(data: Any) -> None:
+    """Print data as JSON; rows that an iterator gives as a list of them, without holding them all."""
+    if isinstance(data, Iterator):
+        _print_json_rows(data)
+        return
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    print_machine(text if can_encode(text) else json.dumps(data, indent=2))
+
+
+def _print_json_rows(rows: Iterator[Row]) -> None:
+    """Print flat rows as `json.dumps` prints a list of them, with every sign that the encoding lacks escaped."""
+    between = "[\n"
+    for part in _row_chunks(rows):
+        text = _format_objects(part, ascii_only=False)
+        print_machine(between + (text if can_encode(text) else _format_objects(part, ascii_only=True)), end="")
+        between = ",\n"
+    print_machine("[]" if between == "[\n" else "\n]")
+
+
+def _format_objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
+    dump = json.JSONEncoder(ensure_ascii=ascii_only).encode
+    cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in rows)
+    return ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
+
+
+def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
+    """Print rows as one CSV; those of an iterator all have the columns of its first.
+
+    Where there is no row, the columns are those given for it.
+    """
+    lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
+    header = True
+    for part in _row_chunks(iter(rows)):
+        text = _format_csv(part, columns or list(part[0]), header=header)
+        print_machine(text, end="")
+        header, lost = False, lost or not can_encode(text)
+    if header and otherwise:
+        print_machine(_format_csv([], otherwise, header=True), end="")
+    if lost:
+        print_wrapped(_SIGNS_LOST, err=True)
+
+
+def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
+    from fcpair.files.tables.tabular import format_csv
+
+    lines = ([_without_negative_zero(row.get(name)) for name in columns] for row in rows)
+    return format_csv([*([columns] if header else []), *lines])
+
+
+def _without_negative_zero(cell: Cell) -> Cell:
+    """The cell, and 0 for -0."""
+    return 0.0 if isinstance(cell, float) and cell == 0 else cell
+
+
+def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    return iter(lambda: list(islice(rows, ROWS_AT_ONCE)), [])
+
+
+def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> str:
+    """Have receipts kept, where the form is JSON, until the command ends, and then printed as a list.
+
+    It is the callback of `--format`, and returns the form. A command with tables to print, which takes the form, is
+    taken to only read. One that has nothing but receipts prints an empty list where there are none, unless it ends with
+    an error. Beside a CSV receipts are printed on standard error.
+    """
+    if param.expose_value:
+        note_reading(ctx)
+    if form == JSON and not ctx.resilient_parsing:
+        receipts: list[dict[str, Any]] = []
+        ctx.meta[_RECEIPTS] = receipts
+
+        def print_receipts() -> None:
+            if receipts or not (param.expose_value or sys.exc_info()[0]):
+                print_json(receipts)
+
+        ctx.call_on_close(print_receipts)
+    ctx.meta[_FORM] = form
+    return form
+
+
+def print_receipt(line: str, data: dict[str, Any], show: Callable[[str], None] = print_raw) -> None:
+    """Print a line about what was done, by `show`; for programs, its `data` instead."""
+    ctx = click.get_current_context(silent=True)
+    receipts = ctx.meta.get(_RECEIPTS) if ctx else None
+    if ctx and ctx.meta.get(_FORM) == CSV:
+        print_wrapped(line, err=True)
+    elif receipts is None:
+        show(line)
+    else:
+        receipts.append(data)
+
+
+def write_rows(frame: pd.DataFrame, out: Path, what: str) -> None:
+    """Write the rows of a frame to a file, and print how many there are of what."""
+    from fcpair.files.tables.tabular import write_table
+
+    write_table(frame, out)
+    print_receipt(f"{out}: {len(frame):,} {what}", {"file": str(out), what: len(frame)})
+
+
+def note_reading(ctx: click.Context) -> None:
+    """Note that the command that is under way only reads."""
+    ctx.meta[_READS] = True
+
+
+def note_trial(ctx: click.Context, _param: click.Parameter, is_trial: bool) -> bool:
+    """Note that a command that would write only reads this time: the callback of flags such as `--dry-run`."""
+    if is_trial:
+        note_reading(ctx)
+    return is_trial
+
+
+def note_writing() -> None:
+    """Note that the command that is under way writes this time, although others of its kind only read."""
+    end_looks()
+    click.get_current_context().meta[_READS] = False
+
+
+def word_error(ctx: click.Context, message: str) -> str:
+    """The message of an error as it is for a command that writes, and without that clause for one that only reads."""
+    return _UNCHANGED.sub("", message) if ctx.meta.get(_READS) else message
+
+
 def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
     """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error.
 
     `numbered`: with the number by which the run can be named.
     """
-    shown_counts = {name: value for name, value in run.counts.items() if name not in LOGGED_ALONE}
-    counts = format_counts({**shown_counts, "run": str(run.id)} if numbered else shown_counts)
-    line = f"{run.stage}: {counts}" if counts else run.stage
+    told = join([run.told, say("run %(number)s", number=Id(run.id))], "; ") if numbered else run.told
+    line = f"{run.stage}: {told}"
     data = {"stage": run.stage, "run": run.id, "counts": run.counts, "notes": [*run.notes]}
     if of is None:
         print_receipt(line, data, print_wrapped)
     else:
         print_receipt(f"{line} ({of})", {**data, "file": str(of)}, print_wrapped)
     for note in run.notes:
-        print_message(f"Note: {note}.")
+        print_note(note)
 
 
 def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
@@ -137,6 +296,18 @@ def _format_count(value: Any) -> str:
 def print_message(message: str) -> None:
     """Tell the user something that is not the result."""
     print_wrapped(message, err=True)
+
+
+def print_note(note: Any) -> None:
+    """Tell the user what a result rests on, or what there is to say of it, if there is such a note."""
+    if note:
+        print_message(f"Note: {note}.")
+
+
+def print_notes(notes: Iterable[Any]) -> None:
+    """Tell the user each of these notes."""
+    for note in notes:
+        print_note(note)
 
 
 @contextmanager
@@ -206,3 +377,62 @@ def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int
         yield advance
     finally:
         bar.stop()
+
+
+FIGURE_COLUMNS = ("figure", "n", "value", "low", "high", "note")
+
+
+def figure_row(figure: Figure) -> dict[str, Cell]:
+    """A figure as a row of a CSV."""
+    values = (figure.name, figure.n, figure.value, figure.low, figure.high, remarks(figure))
+    return dict(zip(FIGURE_COLUMNS, values, strict=True))
+
+
+def remarks(figure: Figure) -> str:
+    """Why a figure is undefined, or what there is to say of it."""
+    return f"undefined, because {figure.undefined}" if figure.undefined else figure.note
+
+
+def footnotes(notes: dict[str, str]) -> list[str]:
+    """Each remark once, with the figures that it is about."""
+    names_by_remark: dict[str, list[str]] = {}
+    for name, note in notes.items():
+        for remark in filter(None, note.split("; ")):
+            names_by_remark.setdefault(remark, []).append(name)
+    return [f"{'; '.join(names)}: {remark}" for remark, names in names_by_remark.items()]
+
+
+def figure_table(title: str, figures: Sequence[Figure]) -> Table:
+    """A table of figures, with their remarks below it."""
+    notes = footnotes({figure.name: remarks(figure) for figure in figures})
+    return table_of(title, map(figure_row, figures), FIGURE_COLUMNS[:-1], notes)
+
+
+def warn_of_basis(grid: Grid) -> None:
+    """Say on standard error that answers were made up, that only some cells were drawn, and what is older than the
+    labels that it is about, each where that is so.
+    """
+    warn_of_simulated(grid)
+    print_note(grid.sample_size)
+    warn_of_changes(grid)
+
+
+def warn_of_simulated(grid: Grid) -> None:
+    """Say on standard error that answers were made up, when any were."""
+    print_note(grid.desk.simulated_note)
+
+
+def warn_of_changes(grid: Grid) -> None:
+    """Say on standard error which decisions and verdicts are older than the labels that they are about."""
+    print_notes(grid.desk.second_look_notes)
+
+
+def other_options_notes(grid: Grid, options: Any) -> list[str]:
+    """A sentence where options are not the grid's own, by which other commands measure."""
+    if options == grid.effective_options(type(options)):
+        return []
+    return [
+        "these options hold for this call alone; `fcpair methods` and `fcpair report` go by the study's own. "
+        f"To make them its own, write them into the section [{options.stage}] of its recipe (`fcpair recipe > "
+        "study.toml`), and run that (`fcpair run study.toml`)"
+    ]

@@ -112,6 +112,8 @@ def _align(text: str, column: _Column) -> str:
 
 def wrap_text(text: str, width: int) -> list[str]:
     """The text in lines of at most `width`, broken between words, and within those that are longer than a line."""
+    if width_of(text) <= width and text == " ".join(text.split()):
+        return [text]
     lines: list[str] = []
     for whole in text.splitlines() or [""]:
         margin = whole[: len(whole) - len(whole.lstrip())][: width - 1]
@@ -127,6 +129,14 @@ def wrap_text(text: str, width: int) -> list[str]:
                 line = line[len(head) :]
         lines.append(line)
     return lines
+
+
+def shorten(text: str, width: int) -> str:
+    """A text cut to a width, after a word where it has several."""
+    if len(text) <= width:
+        return text
+    beginning, space, _ = text[:width].rpartition(" ")
+    return f"{beginning} …" if space else f"{text[: width - 1]}…"
 
 
 def _fitting_head(text: str, width: int) -> str:

@@ -8,19 +8,34 @@ import shutil
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from io import TextIOWrapper
 from typing import Any, TextIO
 
 import click
 
-from fcpair.cli.sanitize import sanitize
 from fcpair.errors import TableNote
+
+# C0, DEL and C1 steer a terminal: they set its title, its clipboard, its colours. Tabs and ends of lines may stay.
+_CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"]
+# Unicode's Bidi_Control (https://www.unicode.org/reports/tr9/): with them, a line can read as another than it is.
+_BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_SHOWN = {**dict.fromkeys(_CONTROLS), **{code: f"<U+{code:04X}>" for code in _BIDI}}
+
+
+def sanitize(text: str) -> str:
+    """The text without control characters (C0 but for tab and line feed, DEL, C1), and with each bidirectional control
+    as a name in its place, such as `<U+202E>`.
+    """
+    return text if text.isascii() and text.isprintable() else text.translate(_SHOWN)
+
 
 STOPPED, PIPE_CLOSED = 130, 141  # as shells have it: 128 and the number of the signal
 USUAL_WIDTH = 80
 PLAIN, ASCII = "fcpair.plain", "fcpair_ascii"
+_before: list[Callable[[], object]] = []
 _REPLACEMENTS = str.maketrans(
     {
         **dict.fromkeys("─━–—−‐‑", "-"),
@@ -107,33 +122,49 @@ def _has_width() -> bool:
     return sys.stdout.isatty() or (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0)
 
 
+def before_printing(act: Callable[[], object]) -> None:
+    """Have something done before anything else is printed, such as to let go of a study that a pager would hold."""
+    _before.append(act)
+
+
+def end_looks() -> None:
+    """Do what was to be done before anything is printed."""
+    while _before:
+        _before.pop()()
+
+
+def _echo(text: str, **how: Any) -> None:
+    end_looks()
+    click.echo(text, **how)
+
+
 def print_wrapped(text: str = "", *, err: bool = False) -> None:
     """Print text, its lines broken between words where the terminal would break them within one.
 
     They stay whole where nobody has said how wide a line is, and in messages that go to a file.
     """
     has_width = sys.stderr.isatty() if err else _has_width()
-    click.echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
+    _echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
 
 
 def print_raw(*lines: str) -> None:
     """Print lines as they are, however wide."""
-    click.echo(sanitize("\n".join(lines)))
+    _echo(sanitize("\n".join(lines)))
 
 
 def print_machine(text: str, *, end: str = "\n") -> None:
     """Print a part of a result for programs: as it is, unless it goes to a terminal."""
-    click.echo((sanitize(text) if sys.stdout.isatty() else text) + end, nl=False)
+    _echo((sanitize(text) if sys.stdout.isatty() else text) + end, nl=False)
 
 
 def print_headline(text: str) -> None:
     """Print what stands above a table, in bold."""
-    click.echo("\n".join(click.style(line, bold=True) for line in _wrap_to_screen(text)))
+    _echo("\n".join(click.style(line, bold=True) for line in _wrap_to_screen(text)))
 
 
 def print_footnote(text: str) -> None:
     """Print what stands below a table."""
-    click.echo("\n".join(_wrap_to_screen(f"  {text}")))
+    _echo("\n".join(_wrap_to_screen(f"  {text}")))
 
 
 def _wrap_to_screen(text: str) -> list[str]:
@@ -164,6 +195,7 @@ def width_of(text: str) -> int:
     return sum(_width_of_sign(sign) for sign in text)
 
 
+@cache
 def _width_of_sign(sign: str) -> int:
     if unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
         return 0

@@ -1,9 +1,9 @@
-"""Tables of texts: a file, or what was answered in a round of a study; for commands that need no study."""
+"""Tables of texts, and their columns of labels: a file, or what was answered in a round of a study."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import close_at_end, grid_option, round_option, seed_option, sheet_option, study_option
-from fcpair.cli.output import print_message
+from fcpair.cli.options import (
+    Command,
+    grid_option,
+    open_grid,
+    round_option,
+    seed_option,
+    shared_option,
+    sheet_option,
+    study_option,
+)
+from fcpair.cli.output import Row, Table, emit, print_message
 from fcpair.errors import InputError, StageError, suggest_name
+from fcpair.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from fcpair.texts.aliases import Aliases
 
-Command = Callable[..., Any]
 LINES = ("line", "cell")  # of a file, of a round
 
 
@@ -44,17 +52,26 @@ class Texts:
         return f"{self.place}, {self.part}" if self.part else self.place
 
     @property
+    def line_column(self) -> str:
+        """The column that numbers the rows: the line of a file, the cell of a round."""
+        return next(name for name in LINES if name in self.frame)
+
+    @property
     def lines(self) -> list[int]:
-        """By what findings name the rows: the line of a file, the cell of a round."""
-        name = next(name for name in LINES if name in self.frame)
-        return [int(line) for line in self.frame[name]]
+        """By what findings name the rows."""
+        return [int(line) for line in self.frame[self.line_column]]
 
     def check(self, *columns: str | None) -> None:
         """Raise InputError for a column that is asked for, and is not there; the nearest one is named."""
-        names = [str(name) for name in self.frame.columns if name not in LINES]
+        names = [str(name) for name in self.frame.columns if name != self.line_column]
         for column in columns:
             if column is not None and column not in names:
-                raise InputError(f"{self.place}: no column `{column}`; {suggest_name(column, names)}")
+                raise InputError(f"{self.place}: there is no column `{column}`; {suggest_name(column, names)}")
+
+    def emit(self, form: str, tables: Iterable[Table], rows: Iterable[Row], **data: Any) -> None:
+        """Print what was found in the table; as JSON, `data` with what it is about."""
+        about = {"place": self.place, "part": self.part}
+        emit(form, about | data, tables, rows, simulated=self.simulated)
 
 
 def with_texts(command: Command) -> Command:
@@ -84,7 +101,7 @@ def with_texts(command: Command) -> Command:
         help="Only lines with COLUMN=VALUE, COLUMN!=VALUE, or `COLUMN has VALUE` among several labels; if repeated, "
         "with all of them.",
     )
-    @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Of these lines, by --seed.")
+    @shared_option("--sample", type=click.IntRange(min=1), metavar="N", detail="Lines are drawn by --seed.")
     @round_option
     @grid_option
     @sheet_option
@@ -151,11 +168,72 @@ _READERS: dict[str, Callable[[Path], Texts]] = {"table": _read_table_file, "crow
 
 
 def _answers_of_round(study: Any, grid: str | None, name: str | None) -> Texts:
-    from fcpair.study import Study
-
-    opened = close_at_end(Study.open(study))
-    of = opened.grid(grid)
+    of, place = open_grid(study, grid)
     frame = of.texts(name)
     if frame.empty:
         raise StageError("nothing has been answered in this round yet")
-    return Texts(frame, f"{opened.place}, grid {of.grid.name}", of.simulated_note)
+    return Texts(frame, place, of.desk.simulated_note)
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of labels, and what its spellings stand for."""
+
+    column: str
+    aliases: Aliases
+
+    def read(self, texts: Texts) -> list[tuple[str, ...]]:
+        """The labels of each row; raises InputError, with lines, for those that are not known."""
+        texts.check(self.column)
+        return self.aliases.read(list(texts.frame[self.column]), texts.lines, texts.place)
+
+
+def with_labels(*, several: bool) -> Callable[[Command], Command]:
+    """Give the command `--labels`, `--label` and `--aliases`, and call it with `labels`.
+
+    These are a LabelColumn, which is required, or any number of them where a command takes `several`.
+    """
+
+    def decorate(command: Command) -> Command:
+        may = " The option may be repeated." if several else ""
+
+        @shared_option(
+            "--labels",
+            "columns",
+            metavar="COLUMN",
+            required=not several,
+            multiple=several,
+            detail=f"Several of one text are separated by comma, semicolon or line break, or a JSON list.{may}",
+        )
+        @shared_option(
+            "--label",
+            "declared",
+            multiple=True,
+            metavar="NAME",
+            detail="Repeat it for each label; any other spelling is then refused.",
+        )
+        @click.option(
+            "--aliases",
+            "aliases_file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="The label of each spelling: a table with the columns `spelling` and `label`.",
+        )
+        @take_effect(*(("--label", "--aliases") if several else ()), only_with="--labels")
+        @functools.wraps(command)
+        def call_with_labels(
+            columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **arguments: Any
+        ) -> Any:
+            if isinstance(columns, str):
+                return command(labels=_label_column(columns, declared, aliases_file), **arguments)
+            return command(labels=tuple(_label_column(one, declared, aliases_file) for one in columns), **arguments)
+
+        return call_with_labels
+
+    return decorate
+
+
+def _label_column(column: str, declared: tuple[str, ...], file: Path | None) -> LabelColumn:
+    from fcpair.texts.aliases import Aliases, read_aliases
+
+    return LabelColumn(column, read_aliases(file, declared) if file else Aliases(declared))

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.arrays import Floats
 from fcpair.errors import InputError
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, label_ranking
-from fcpair.evaluate.measure_base import Measure
+from fcpair.evaluate.measures import Measure
 from fcpair.stages.corpus.nearest_neighbours import top_columns
 
 BLOCK_CELLS = 1_000_000  # ranked at once: 8 MB of scores, and as much again to sort them
 
 
-def measure_arrays(
-    scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure]
-) -> NDArray[np.float64]:
+def measure_arrays(scores: Floats, labels: NDArray[np.int8], measures: Sequence[Measure]) -> Floats:
     """Measure a ranking that is given by scores, many HS at once.
 
     Args:
@@ -44,9 +43,7 @@ def measure_arrays(
     return np.concatenate([_measure_block(*block, measures, depth) for block in blocks])
 
 
-def _measure_block(
-    scores: NDArray[np.float64], labels: NDArray[np.int8], measures: Sequence[Measure], depth: int
-) -> NDArray[np.float64]:
+def _measure_block(scores: Floats, labels: NDArray[np.int8], measures: Sequence[Measure], depth: int) -> Floats:
     """The measures of the first `depth` ranks, shape `(n_hs, n_measures)`."""
     judged = label_ranking(
         top_columns(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False)

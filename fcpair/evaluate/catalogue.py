@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import ClassVar
+
 from fcpair.errors import InputError
-from fcpair.evaluate.embed import Embed
-from fcpair.evaluate.llm import Llm
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.ranking import System
-from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.evaluate.trec_run import Run
 from fcpair.params import Evaluate, check_unique
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.stages.stats.intervals import check_resamples
 
 RUN_SUFFIXES = (".trec", ".run", ".txt")
 SHOWN = 60  # characters of a name that is far too long
-SYSTEMS: dict[str, type[System]] = {
-    system.word: system for system in (Random, Tfidf, Bm25, Sbert, Cross, Embed, Llm, Rerank, Run)
-}
+
+
+class _Systems(Mapping[str, type[System]]):
+    """The systems by their words. Each is loaded when it is named, as some come with the client of a model."""
+
+    _modules: ClassVar = {
+        **dict.fromkeys(("random", "tfidf", "bm25", "sbert"), "systems"),
+        **{"cross": "rerank", "embed": "embed", "llm": "llm", "rerank": "rerank", "run": "ranking"},
+    }
+
+    def __getitem__(self, word: str) -> type[System]:
+        system: type[System] = getattr(import_module(f"fcpair.evaluate.{self._modules[word]}"), word.capitalize())
+        return system
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+SYSTEMS = _Systems()
 
 
 def parse_system(text: str) -> System:
@@ -42,10 +60,10 @@ def check_evaluation(options: Evaluate) -> None:
     """Raise InputError for a system, a measure or a number of resamples that cannot be, or for a name given twice."""
     check_resamples(options.resamples)
     check_unique("system", [str(parse_system(system)) for system in options.systems])
-    check_unique("measure", [str(parse_measure(measure, options.k)) for measure in options.measures])
+    check_unique("measure", [str(parse_measure(measure, options.cutoff)) for measure in options.measures])
 
 
 def check_cutoff(options: Evaluate) -> None:
     """Raise InputError where no measure reads the number of ranks that is given."""
     if all(parse_measure(measure, 1) == parse_measure(measure, 2) for measure in options.measures):
-        raise InputError("`k` (--cutoff) has no effect, as every measure has a cutoff of its own; omit it")
+        raise InputError("`cutoff` (--cutoff) has no effect, as every measure has a cutoff of its own; omit it")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Vectors
 from fcpair.evaluate.ranking import Cost, Ranking, Search, System, cosines, sort_by_score
-from fcpair.models.cached_requests import (
+from fcpair.models.service import (
     BrokenReply,
     Prompt,
     Reply,
+    Service,
     cache_answer,
     model_record,
     n_prompt_tokens,
@@ -22,7 +22,6 @@ from fcpair.models.cached_requests import (
     read_cached,
     reported_model,
 )
-from fcpair.models.service import Service
 
 TEXTS_A_REQUEST = 64
 _LARGEST = 1e300  # of a value in a vector, so that a vector's length is a number
@@ -43,7 +42,15 @@ class Embed(System):
         Raises:
             ServiceError: the service gives no usable answer.
         """
-        replies = self._vector_replies(search)
+        prompts = self._prompts(search)
+        replies = _cached_replies(prompts)
+        missing = [text for text in prompts if text not in replies]
+        batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
+        for done, batch in enumerate(batches, 1):
+            dimensions = {len(answer.said) for answer in replies.values()}
+            replies |= self._query([prompts[text] for text in batch], dimensions)
+            if search.progress:
+                search.progress(done, len(batches))
         vectors = np.stack([_unit_vector(replies[text].said) for text in (*search.hs, *search.cn)])
         scores = cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])
         return Ranking(
@@ -64,19 +71,6 @@ class Embed(System):
             text: Prompt("embeddings", {"model": self.of, "input": text}, prompt_subject("a text", text))
             for text in (*search.hs, *search.cn)
         }
-
-    def _vector_replies(self, search: Search) -> dict[str, Reply]:
-        """The vector of each distinct text, by the text: kept ones, and those that have to be asked for."""
-        prompts = self._prompts(search)
-        replies = _cached_replies(prompts)
-        missing = [text for text in prompts if text not in replies]
-        batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
-        for done, batch in enumerate(batches, 1):
-            dimensions = {len(answer.said) for answer in replies.values()}
-            replies |= self._query([prompts[text] for text in batch], dimensions)
-            if search.progress:
-                search.progress(done, len(batches))
-        return replies
 
     def _query(self, prompts: list[Prompt], dimensions: set[int]) -> dict[str, Reply]:
         """Ask for the vectors of some texts in one request, and keep each; they must have one of `dimensions`."""
@@ -99,16 +93,6 @@ def _cached_replies(prompts: dict[str, Prompt]) -> dict[str, Reply]:
 
 def _parse_vectors(payload: Any, n: int, dimensions: set[int]) -> list[Reply]:
     """The vectors of an answer, in the order of the texts; BrokenReply where it does not hold `n` usable ones."""
-    answers = [_check_vector(Reply(vector, reported_model(payload))) for vector in _vectors_in_order(payload, n)]
-    all_dimensions = dimensions | {len(answer.said) for answer in answers}
-    if len(all_dimensions) > 1:
-        raise BrokenReply(
-            f"it answered with vectors that differ in dimension ({', '.join(map(str, sorted(all_dimensions)))})"
-        )
-    return answers
-
-
-def _vectors_in_order(payload: Any, n: int) -> Iterator[Any]:
     items = payload.get("data") if isinstance(payload, dict) else None
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise BrokenReply("it answered without a list `data` of vectors")
@@ -118,7 +102,13 @@ def _vectors_in_order(payload: Any, n: int) -> Iterator[Any]:
     if any(type(place) is not int for place in places) or sorted(places) != list(range(n)):
         raise BrokenReply("it answered with an `index` that is not one for each text")
     by_place = {place: item.get("embedding") for place, item in zip(places, items, strict=True)}
-    return (by_place[at] for at in range(n))
+    answers = [_check_vector(Reply(vector, reported_model(payload))) for vector in (by_place[at] for at in range(n))]
+    all_dimensions = dimensions | {len(answer.said) for answer in answers}
+    if len(all_dimensions) > 1:
+        raise BrokenReply(
+            f"it answered with vectors that differ in dimension ({', '.join(map(str, sorted(all_dimensions)))})"
+        )
+    return answers
 
 
 def _check_vector(answer: Reply) -> Reply:
@@ -136,7 +126,7 @@ def _check_vector(answer: Reply) -> Reply:
     return answer
 
 
-def _unit_vector(vector: list[float]) -> NDArray[np.float32]:
+def _unit_vector(vector: list[float]) -> Vectors:
     scaled = np.array(vector, np.float64)
     scaled /= np.abs(scaled).max()
     return (scaled / np.linalg.norm(scaled)).astype(np.float32)

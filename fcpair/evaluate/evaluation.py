@@ -3,36 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.evaluate.bounds import Readings, readings
+from fcpair.arrays import Bools, Floats, Ints
 from fcpair.evaluate.judged_rankings import (
     NEGATIVE,
     POSITIVE,
+    UNJUDGED,
     Grades,
     Judged,
     assume_relevant,
     drop_unjudged,
+    highest_ndcg,
     label_ranking,
+    lowest_ndcg,
     select_hs,
 )
-from fcpair.evaluate.measure_base import Measure
-from fcpair.evaluate.measures import JudgedAt
-from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, SystemFacts, TierFacts
-from fcpair.evaluate.random_baseline import expected_value
+from fcpair.evaluate.measures import JudgedAt, Measure, expected_value
+from fcpair.evaluate.outcome import (
+    NO_HS,
+    Comparison,
+    Concordance,
+    Outcome,
+    Score,
+    SystemFacts,
+    TierFacts,
+    undefined_reason,
+)
 from fcpair.evaluate.ranking import Ranking, System
 from fcpair.evaluate.summary import tier_spreads
 from fcpair.evaluate.systems import Random
-from fcpair.params import NoPositives
-from fcpair.stages.stats.bayesian_bootstrap import LEAST_HS, METHOD, mean_intervals
+from fcpair.params import Evaluate, NoPositives
+from fcpair.stages.stats.bootstraps import LEAST_HS, METHOD, mean_intervals
 from fcpair.stages.stats.paired_tests import holm, kendall, randomisation
-
-NO_HS = "no HS of the tier has an appropriate CN in the pool"
 
 
 @dataclass(frozen=True)
@@ -47,18 +55,9 @@ class TierLabels:
     tier: str
     rule: str
     labels: NDArray[np.int8]
-    there: NDArray[np.bool_]
+    there: Bools
     outside: int = 0
     grades: Grades | None = None
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options for figures: what becomes of an HS without positives, the number of resamples, and their seed."""
-
-    no_positives: NoPositives
-    resamples: int
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def evaluate(
     rankings: Sequence[Ranking],
     tiers: Sequence[TierLabels],
     measures: Sequence[Measure],
-    options: Options,
+    options: Evaluate,
     pool: str,
 ) -> Outcome:
     """Measure each system's ranking on each tier.
@@ -85,7 +84,7 @@ def evaluate(
         rankings: one for each system, over the same HS and pool.
         tiers: best first.
         measures: what is measured.
-        options: how.
+        options: what becomes of an HS without positives, the number of resamples, and their seed.
         pool: what the pool is called.
     """
     names = short_names(systems)
@@ -160,52 +159,34 @@ def _measured_tier(tier: TierLabels, rankings: Sequence[Ranking], no_positives: 
     return _MeasuredTier(tier.tier, judged, int(is_counted.sum()))
 
 
-def _values(part: _MeasuredTier, measures: Sequence[Measure]) -> NDArray[np.float64]:
+def _values(part: _MeasuredTier, measures: Sequence[Measure]) -> Floats:
     """The score of each HS, system and measure, shape `(n, n_systems, n_measures)`."""
     return np.stack([np.stack([measure(judged) for measure in measures], axis=1) for judged in part.judged], axis=1)
 
 
-def score_each_hs(
-    tier: TierLabels, rankings: Sequence[Ranking], measure: Measure, no_positives: NoPositives
-) -> NDArray[np.float64]:
+def score_each_hs(tier: TierLabels, rankings: Sequence[Ranking], measure: Measure, no_positives: NoPositives) -> Floats:
     """The score of each HS of a tier by each ranking, shape `(n, n_systems)`: what the tests of `evaluate` rest on."""
     return _values(_measured_tier(tier, rankings, no_positives), [measure])[:, :, 0]
 
 
 def _scores(
     part: _MeasuredTier,
-    values: NDArray[np.float64],
+    values: Floats,
     names: Sequence[str],
     measures: Sequence[Measure],
-    options: Options,
+    options: Evaluate,
 ) -> Iterator[Score]:
-    low, high = _intervals(part, values, measures, options)
+    reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
+    flat = values.reshape(len(values), values.shape[1] * values.shape[2])
+    bounds = mean_intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
+    low, high = tuple(bound.reshape(values.shape[1:]) for bound in bounds)
     for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
         for at, measure in enumerate(measures):
             means = _means(readings(measure, judged), part.n)
             ends: dict[str, Any] = (
                 {"low": float(low[row, at]), "high": float(high[row, at])} if part.n >= LEAST_HS else {}
             )
-            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=_undefined_reason(part.n))
-
-
-def _intervals(
-    part: _MeasuredTier, values: NDArray[np.float64], measures: Sequence[Measure], options: Options
-) -> tuple[NDArray[np.float64], ...]:
-    """The lower and the upper bounds, each of shape `(n_systems, n_measures)`."""
-    reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
-    flat = values.reshape(len(values), values.shape[1] * values.shape[2])
-    bounds = mean_intervals(flat, reach.reshape(-1, 2).T, options.resamples, options.seed)
-    return tuple(bound.reshape(values.shape[1:]) for bound in bounds)
-
-
-def _undefined_reason(n: int) -> str | None:
-    """Why a mean over so many HS, or its interval, is undefined."""
-    if not n:
-        return NO_HS
-    if n == 1:
-        return f"1 HS gives no interval; it takes {LEAST_HS} or more"
-    return f"{n} HS give no interval; it takes {LEAST_HS} or more" if n < LEAST_HS else None
+            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=undefined_reason(part.n))
 
 
 def _means(reading: Readings, n: int) -> dict[str, Any]:
@@ -226,8 +207,8 @@ def _expected_scores(
 
 
 def _scores_without_draws(
-    part: _MeasuredTier, values: NDArray[np.float64], systems: Sequence[System], measures: Sequence[Measure]
-) -> NDArray[np.float64]:
+    part: _MeasuredTier, values: Floats, systems: Sequence[System], measures: Sequence[Measure]
+) -> Floats:
     """The scores that systems are ranked by, `(n, n_systems, n_measures)`: of a random order its expectation.
 
     Tests take the draw: signs may be turned where both of two scores could have been the other's, and an expectation
@@ -248,7 +229,7 @@ def _expected_readings(measure: Measure, pool: Judged) -> Readings:
 
 
 def _comparisons(
-    part: _MeasuredTier, values: NDArray[np.float64], names: Sequence[str], measure: str, options: Options
+    part: _MeasuredTier, values: Floats, names: Sequence[str], measure: str, options: Evaluate
 ) -> Iterator[Comparison]:
     """The tests of every two systems on one tier and measure; `values` has the shape `(n, n_systems)`."""
     pairs = list(combinations(range(len(names)), 2))
@@ -264,7 +245,7 @@ def _comparisons(
 
 def _concordances(
     parts: Sequence[_MeasuredTier],
-    values: Sequence[NDArray[np.float64]],
+    values: Sequence[Floats],
     measures: Sequence[Measure],
     compared: Sequence[int],
 ) -> Iterator[Concordance]:
@@ -276,3 +257,81 @@ def _concordances(
                 tau, why = None, NO_HS
             n_systems = values[tier_a].shape[1]
             yield Concordance(str(measures[at]), parts[tier_a].tier, parts[tier_b].tier, n_systems, tau, why)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """A measure's values, each of shape `(n_hs,)`; all but `score` are None for a measure that is not `bounded`.
+
+    `score`: every unjudged pair counts as not appropriate (the usual figure). `left_out`: unjudged pairs are taken out
+    of the ranking. `right`: every unjudged pair of the pool counts as appropriate, and has the greatest grade. `lowest`
+    and `highest`: the least and the greatest value that any labels of the unjudged pairs could give.
+
+    Where a measure only `rises`, `lowest` is `score` and `highest` is `right`. The others divide by something that
+    grows with the number of positives, so that a positive below the cut lowers them: there `score` need not be the
+    least, nor `right` the greatest value.
+    """
+
+    score: Floats
+    left_out: Floats | None = None
+    right: Floats | None = None
+    lowest: Floats | None = None
+    highest: Floats | None = None
+
+
+def readings(measure: Measure, judged: Judged) -> Readings:
+    """The measure under every reading of the unjudged pairs."""
+    score = measure(judged)
+    if not measure.bounded:
+        return Readings(score)
+    right = measure(assume_relevant(judged))
+    ends = (score, right) if measure.rises else _lowest_and_highest(measure, judged)
+    return Readings(score, measure(drop_unjudged(judged)), right, *ends)
+
+
+def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Floats]:
+    if not (judged.graded and measure.graded):
+        return lowest_value(measure, judged), highest_value(measure, judged)
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    below, k = judged.n_unjudged - unjudged.sum(axis=1), measure.depth or judged.labels.shape[1]
+    return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
+
+
+def highest_value(measure: Measure, judged: Judged) -> Floats:
+    """The greatest value that labels of the unjudged pairs could give, shape `(n_hs,)`.
+
+    With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
+    below the cut never helps: so as many readings are tried as there are unjudged ranks above the cut, plus none.
+    """
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    nth = np.cumsum(unjudged, axis=1)
+    none = np.zeros_like(judged.n_unjudged)
+    values = (_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in _possible_counts(unjudged))
+    return np.asarray(np.max(np.stack(list(values)), axis=0))
+
+
+def lowest_value(measure: Measure, judged: Judged) -> Floats:
+    """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
+
+    It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
+    of the lowest: again as many readings are tried as there are unjudged ranks above the cut, plus none.
+    """
+    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
+    nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
+    below = judged.n_unjudged - unjudged.sum(axis=1)
+    values = (
+        _measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _possible_counts(unjudged)
+    )
+    return np.asarray(np.min(np.stack(list(values)), axis=0))
+
+
+def _possible_counts(unjudged: Bools) -> range:
+    return range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+
+
+def _measure_turned(measure: Measure, judged: Judged, is_turned: Bools, below: Ints) -> Floats:
+    """The measure when the ranks in `is_turned`, and so many pairs below the cut, are positive after all."""
+    n_new = is_turned.sum(axis=1) + below
+    labels = np.where(is_turned, np.int8(POSITIVE), judged.labels[:, : measure.depth])
+    counts = {"n_positive": judged.n_positive + n_new, "n_unjudged": judged.n_unjudged - n_new}
+    return measure(replace(judged, labels=labels, **counts))

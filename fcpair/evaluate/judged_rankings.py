@@ -1,4 +1,10 @@
-"""Rankings beside the labels of a tier, and the readings of a missing label: wrong, right, left out."""
+"""Rankings beside the labels of a tier, and the readings of a missing label: wrong, right, left out.
+
+A grade is taken apart into levels: a pair of grade 3 reaches the levels 1, 2 and 3. The discounted gain of a ranking is
+the sum over the levels of that of the pairs that reach them, and so is that of the ideal ranking, in which those that
+reach a level stand on top of those that do not. So each level is a binary case, and the bounds that missing grades
+leave to nDCG are exact.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +13,117 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.evaluate.graded import Graded, grades_in_order
+from fcpair.arrays import Bools, Floats, Ints
+
+CLOSE = 1e-14
+MOST_STEPS = 100  # Dinkelbach's steps converge faster than linearly: some five are taken
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The grades of judged pairs, 0 the least; a pair without a grade counts as 0.
+
+    `levels`, ascending and above 0, are the grades that a label can have, shape `(n_levels,)`. `at_ranks` has the grade
+    of what stands at each rank, shape `(n_hs, depth)`, and `counts` how many pairs of the whole pool reach each level,
+    shape `(n_hs, n_levels)`.
+    """
+
+    levels: Ints
+    at_ranks: Ints
+    counts: Ints
+
+    @property
+    def steps(self) -> Floats:
+        """Amount that each level adds to the one below it."""
+        return np.diff(self.levels, prepend=0).astype(float)
+
+
+def grades_in_order(order: Ints, grades: Ints, levels: Ints) -> Graded:
+    """Put the grades of a pool, shape `(n_hs, n_cn)`, 0 where there is none, in a system's order."""
+    at_ranks = np.take_along_axis(grades, np.maximum(order, 0), axis=1)
+    at_ranks[order < 0] = 0
+    return Graded(levels, at_ranks, np.stack([(grades >= level).sum(axis=1) for level in levels], axis=1))
+
+
+def discounts(k: int) -> Floats:
+    """1 / log2(rank + 1) for the ranks 1 to `k`."""
+    return np.asarray(1 / np.log2(np.arange(2, k + 2)))
+
+
+def ideal_gain_of_counts(counts: Ints, k: int) -> Floats:
+    """The discounted gain of `counts` pairs on top, cut at `k`, shape as given."""
+    n_gained = np.minimum(counts, k)
+    sums = np.concatenate(([0.0], np.cumsum(discounts(n_gained.max(initial=0)))))
+    return np.asarray(sums[n_gained])
+
+
+def ideal_gain(graded: Graded, k: int) -> Floats:
+    """The discounted gain of the ideal ranking, shape `(n_hs,)`."""
+    return np.asarray(ideal_gain_of_counts(graded.counts, k) @ graded.steps)
+
+
+def gain(graded: Graded, k: int) -> Floats:
+    """The discounted gain of the first `k` ranks, each grade being its gain, shape `(n_hs,)`."""
+    top = graded.at_ranks[:, :k]
+    return np.asarray(top @ discounts(top.shape[1]))
+
+
+def mean_gain(graded: Graded, n_pool: Ints) -> Floats:
+    """The mean grade over the pool, shape `(n_hs,)`."""
+    return np.divide(graded.counts @ graded.steps, n_pool, out=np.zeros(len(n_pool)), where=n_pool > 0)
+
+
+def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Floats:
+    """The least nDCG that grades of the unjudged pairs could give, shape `(n_hs,)`.
+
+    nDCG is linear over convex in the missing grades, so it is least at an extreme: each is the least or the greatest
+    grade, the greatest below the cut, where it only raises the ideal, and above the cut at some of the lowest ranks.
+
+    Args:
+        graded: the grades that are known.
+        unjudged: which of the first `k` ranks have no label, shape `(n_hs, at most k)`.
+        n_below: how many pairs without a label stand below the cut or have no rank, shape `(n_hs,)`.
+        k: the cut.
+    """
+    weight = unjudged * discounts(unjudged.shape[1])
+    added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
+    # reversed, the zeros of judged ranks come first: n of the lowest stand at column n + number of judged ranks
+    n_judged = (~unjudged).sum(axis=1)
+    n_tried = np.arange(added.shape[1]) - n_judged[:, None]
+    counts = graded.counts[:, :, None] + (n_below[:, None] + np.maximum(n_tried, 0))[:, None, :]
+    whole = np.einsum("hln,l->hn", ideal_gain_of_counts(counts, k), graded.steps)
+    part = gain(graded, k)[:, None] + graded.levels[-1] * added
+    return np.asarray(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0).min(axis=1))
+
+
+def highest_ndcg(graded: Graded, unjudged: Bools, k: int) -> Floats:
+    """The greatest nDCG that grades of the unjudged pairs could give, shape `(n_hs,)`.
+
+    Below the cut they are 0. Above it, at each level, those that reach it stand highest; how many, is found by
+    Dinkelbach 1967, https://doi.org/10.1287/mnsc.13.7.492: for a ratio q that is reached, gain less q times ideal is
+    made greatest level by level, until nothing exceeds 0. The fewer known pairs reach a level, the less another one is
+    worth there, so that higher levels are given to fewer ranks, as they must be.
+    """
+    first = _unjudged_first(unjudged * discounts(unjudged.shape[1]), unjudged)
+    added = np.cumsum(np.pad(first, ((0, 0), (1, 0))), axis=1)
+    n = np.minimum(np.arange(added.shape[1]), unjudged.sum(axis=1)[:, None])
+    ideals = ideal_gain_of_counts(graded.counts[:, :, None] + n[:, None, :], k)
+    known_gain, best = gain(graded, k), np.zeros(len(n))
+    for _ in range(MOST_STEPS):
+        at = (added[:, None, :] - best[:, None, None] * ideals).argmax(axis=2)
+        part = known_gain + np.take_along_axis(added, at, axis=1) @ graded.steps
+        whole = np.take_along_axis(ideals, at[:, :, None], axis=2)[:, :, 0] @ graded.steps
+        ratios = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+        if (ratios <= best + CLOSE).all():
+            break
+        best = np.maximum(ratios, best)
+    return np.asarray(best)
+
+
+def _unjudged_first(weight: Floats, unjudged: Bools) -> Floats:
+    """The weights of the unjudged ranks, highest rank first, then zeros."""
+    return np.take_along_axis(weight, np.argsort(~unjudged, axis=1, kind="stable"), axis=1)
+
 
 POSITIVE, NEGATIVE, UNJUDGED, ABSENT = 1, 0, -1, -2
 
@@ -22,17 +138,17 @@ class Judged:
     """
 
     labels: NDArray[np.int8]
-    n_positive: NDArray[np.int64]
-    n_negative: NDArray[np.int64]
-    n_unjudged: NDArray[np.int64]
+    n_positive: Ints
+    n_negative: Ints
+    n_unjudged: Ints
     graded: Graded | None = None
 
     @property
-    def n_pool(self) -> NDArray[np.int64]:
+    def n_pool(self) -> Ints:
         """Number of CNs that the pool has for each HS: the judged and the unjudged."""
         return self.n_positive + self.n_negative + self.n_unjudged
 
-    def hits(self, k: int | None = None) -> NDArray[np.bool_]:
+    def hits(self, k: int | None = None) -> Bools:
         """Which of the first `k` ranks (of all, when None) hold a positive, shape `(n_hs, at most k)`."""
         return np.asarray(self.labels[:, :k] == POSITIVE)
 
@@ -41,11 +157,11 @@ class Judged:
 class Grades:
     """The grades of the judged pairs of a pool, 0 elsewhere, shape `(n_hs, n_cn)`, and all that a label can have."""
 
-    values: NDArray[np.int64]
-    levels: NDArray[np.int64]
+    values: Ints
+    levels: Ints
 
 
-def label_ranking(order: NDArray[np.int64], labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
+def label_ranking(order: Ints, labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
     """Put the labels of a pool in a system's order.
 
     Args:
@@ -85,7 +201,7 @@ def drop_unjudged(judged: Judged) -> Judged:
     return replace(judged, labels=labels, n_unjudged=np.zeros_like(judged.n_unjudged), graded=graded)
 
 
-def select_hs(judged: Judged, rows: NDArray[np.bool_] | NDArray[np.int64]) -> Judged:
+def select_hs(judged: Judged, rows: Bools | Ints) -> Judged:
     """The same for some of the HS only."""
     graded = judged.graded
     if graded:

@@ -1,25 +1,31 @@
-"""An LLM over a service that ranks the pool itself (zero-shot)."""
+"""An LLM over a service that ranks the pool itself (zero-shot): what it names wrongly is counted, never repaired."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.llm_picking import (
-    Picks,
-    Request,
-    build_request,
-    collect_picks,
-    cost_of,
-    format_examples,
-    pick_notes,
-)
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
-from fcpair.models.cached_requests import model_record
+from fcpair.models.encode import Progress
+from fcpair.models.service import (
+    BrokenReply,
+    Prompt,
+    Reply,
+    message_content,
+    model_record,
+    n_prompt_tokens,
+    prompt_subject,
+    query_and_cache,
+    read_cached,
+    strip_fence,
+)
+from fcpair.values import is_blank, parse_json
 
 
 @dataclass(frozen=True)
@@ -71,3 +77,151 @@ def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
         f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} "
         f"({format_examples(short_answers)}); {note}"
     ]
+
+
+EXAMPLES = 5  # HS that a note names
+_SHOWN = 40  # characters of what was named
+_ID = re.compile(r"[0-9]{1,18}")
+_TASK = (
+    "You are given a message and replies to it, each with an id. Judge which of these replies counter the message best "
+    "and are appropriate as an answer to it. Name the {n} best of the {given} replies by their ids, the best first and "
+    'each once. Answer with JSON and nothing else: {{"ranking": [id, id, ...]}}'
+)
+
+
+@dataclass(frozen=True)
+class Picks:
+    """CNs that an LLM named for an HS, and the model that the service reported.
+
+    `at` holds positions in the pool, best first: NOTHING for what is none of the ids that it was given (`unknown`) and
+    for an id that it had named already (`repeated`). `beyond` counts what it named beyond what was asked for, which is
+    not in `at`.
+    """
+
+    at: tuple[int, ...] = ()
+    unknown: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
+    beyond: int = 0
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Request:
+    """An HS and CNs of the pool that are put before an LLM to have the `n` best named.
+
+    `given` has the position in the pool of each CN, by its id.
+    """
+
+    prompt: Prompt
+    given: Mapping[int, int]
+    n: int
+
+    def read_cached_picks(self) -> Picks | None:
+        """Read the picks of an earlier answer to the same request; None where it has to be asked."""
+        return read_cached(self.prompt, self._read_picks)
+
+    def query(self) -> Picks:
+        """Ask the service that the environment names, and keep the answer; raises ServiceError."""
+        return query_and_cache(self.prompt, _message_text, self._read_picks)
+
+    def _read_picks(self, answer: Reply) -> Picks:
+        """Read the picks from an answer; raise BrokenReply where it names no CN that was given."""
+        try:
+            parsed = parse_json(strip_fence(answer.said) if isinstance(answer.said, str) else answer.said)
+        except (ValueError, TypeError, RecursionError):
+            parsed = None
+        ranking = parsed.get("ranking") if isinstance(parsed, dict) else None
+        if not isinstance(ranking, list):
+            raise BrokenReply('its message is not {"ranking": [...]}')
+        at: list[int] = []
+        unknown, repeated = [], []
+        for named in ranking[: self.n]:
+            position = self.given.get(_parse_id(named), NOTHING)
+            if position == NOTHING:
+                unknown.append(json.dumps(named, ensure_ascii=False)[:_SHOWN])
+            elif position in at:
+                repeated.append(str(named))
+                position = NOTHING
+            at.append(position)
+        if all(position == NOTHING for position in at):
+            raise BrokenReply("it named none of the ids that it was given" if at else "it named nothing")
+        return Picks(tuple(at), tuple(unknown), tuple(repeated), len(ranking) - len(at), answer.model)
+
+
+def build_request(model: str, search: Search, hs: int, positions: Sequence[int], n: int) -> Request:
+    """Put the CNs at these `positions` of the pool before a model, in that order, for the HS in row `hs`."""
+    replies = [{"id": search.cn_ids[at], "text": search.cn[at]} for at in positions]
+    lines = [json.dumps(line, ensure_ascii=False) for line in ({"message": search.hs[hs]}, *replies)]
+    messages = [
+        {"role": "system", "content": _TASK.format(n=n, given=len(positions))},
+        {"role": "user", "content": "\n".join(lines)},
+    ]
+    body = {"model": model, "messages": messages, "temperature": 0, "seed": 0}
+    prompt = Prompt("chat/completions", body, prompt_subject(f"HS {search.hs_ids[hs]}", search.hs[hs]))
+    return Request(prompt, {search.cn_ids[at]: at for at in positions}, n)
+
+
+def collect_picks(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
+    """Collect the picks for each request, asking only where it was not asked before; empty picks for None.
+
+    Raises:
+        ServiceError: the service gives no usable answer.
+    """
+    choices = [request_.read_cached_picks() if request_ else Picks() for request_ in requests]
+    missing = [
+        (row, request_)
+        for row, (request_, choice) in enumerate(zip(requests, choices, strict=True))
+        if request_ and not choice
+    ]
+    for done, (row, request_) in enumerate(missing, 1):
+        choices[row] = request_.query()
+        if progress:
+            progress(done, len(missing))
+    return [choice for choice in choices if choice]
+
+
+def cost_of(requests: Sequence[Request | None]) -> Cost:
+    """Estimate what `collect_picks` asks of the service."""
+    needed = [request_ for request_ in requests if request_]
+    missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
+    return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
+
+
+def pick_notes(choices: Mapping[int, Picks], id_scope: str) -> Iterator[str]:
+    """Yield notes that a reader needs on choices, by the ids of their HS; `id_scope` says what an unknown id is not."""
+    n_named, n_answers = sum(len(choice.at) for choice in choices.values()), len(choices)
+    consequence = "each keeps its rank and counts as wrong"
+    unknown = {hs: ", ".join(choice.unknown) for hs, choice in choices.items() if choice.unknown}
+    repeated = {hs: ", ".join(choice.repeated) for hs, choice in choices.items() if choice.repeated}
+    beyond = {hs: f"{choice.beyond} more" for hs, choice in choices.items() if choice.beyond}
+    if unknown:
+        n = sum(len(choice.unknown) for choice in choices.values())
+        yield f"named ids that are not {id_scope}: {n} of {n_named} ({format_examples(unknown)}); {consequence}"
+    if repeated:
+        n = sum(len(choice.repeated) for choice in choices.values())
+        yield f"ids that are named again for the same HS: {n} of {n_named} ({format_examples(repeated)}); {consequence}"
+    if beyond:
+        yield (
+            f"answers that name more than was asked for: {len(beyond)} of {n_answers} ({format_examples(beyond)}); "
+            "ignored"
+        )
+
+
+def format_examples(text_by_hs: Mapping[int, str]) -> str:
+    """The first few of what was found, by the ids of the HS."""
+    named = [f"HS {hs}: {what}" for hs, what in list(text_by_hs.items())[:EXAMPLES]]
+    return "; ".join([*named, *(["..."] if len(text_by_hs) > EXAMPLES else [])])
+
+
+def _message_text(payload: Any) -> str:
+    content = message_content(payload)
+    if not isinstance(content, str) or is_blank(content):
+        raise BrokenReply("it answered with a message without content")
+    return content
+
+
+def _parse_id(named: Any) -> int:
+    """An id that is given as a whole number or as a string of digits; NOTHING for anything else."""
+    if isinstance(named, str) and _ID.fullmatch(named.strip()):
+        return int(named)
+    return named if type(named) is int else NOTHING

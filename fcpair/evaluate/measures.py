@@ -2,24 +2,87 @@
 
 Labels are binary: a pair is appropriate or it is not; only NDCG reads the grades of a scheme that has some. All
 measures run from 0 to 1, and an HS without positives has 0 in all of them but Accuracy, judged and a graded NDCG. An
-unjudged pair counts as not appropriate, with the least grade; `fcpair.evaluate.bounds` reads it in other ways.
+unjudged pair counts as not appropriate, with the least grade; `fcpair.evaluate.evaluation` reads it in other ways.
+Average scores of a random order of the pool are exact expectations over all orders.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
-from fcpair.evaluate.graded import discounts, gain, ideal_gain, ideal_gain_of_counts
-from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure_base import CutMeasure, Measure
-from fcpair.stages.questions.named_values import parse_named
+from fcpair.evaluate.judged_rankings import (
+    ABSENT,
+    NEGATIVE,
+    POSITIVE,
+    UNJUDGED,
+    Judged,
+    discounts,
+    gain,
+    ideal_gain,
+    ideal_gain_of_counts,
+    mean_gain,
+)
+from fcpair.stages.questions.named_values import NamedValue, parse_named
 from fcpair.stages.stats.rating_counts import ratio
+
+LARGEST_CUT = 10**18 - 1  # deeper than any pool, and a number that fits in every array
+
+
+@dataclass(frozen=True)
+class Measure(NamedValue):
+    """A figure for each HS. It is called with a Judged and gives values of shape `(n_hs,)`.
+
+    `rises`: whether the value can only rise when an unjudged pair turns out to be positive, wherever it stands.
+    `bounded`: whether an unjudged pair can be read in more than one way; bpref and judged read it in one.
+    `graded`: whether it reads the grades of a scheme that has some; all others read only what is positive.
+    """
+
+    rises: ClassVar[bool] = False
+    bounded: ClassVar[bool] = True
+    graded: ClassVar[bool] = False
+
+    def __call__(self, judged: Judged) -> Floats:
+        """The value for each HS, shape `(n_hs,)`."""
+        raise NotImplementedError
+
+    @property
+    def depth(self) -> int | None:
+        """Number of ranks that the measure reads; None for all."""
+        return None
+
+    def score_range(self, judged: Judged) -> tuple[float, float]:
+        """The least and the greatest value that rankings could give to these HS."""
+        return 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class CutMeasure(Measure):
+    """A measure of the first `k` ranks."""
+
+    outside_brackets: ClassVar[tuple[str, ...]] = ("k",)
+    k: int = 10
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError(f"k is {self.k}; at least 1 rank is needed")
+        if self.k > LARGEST_CUT:
+            raise InputError(f"k is {self.k}; expected at most {LARGEST_CUT:,}")
+
+    def __str__(self) -> str:
+        return f"{self.short_name}@{self.k}"
+
+    @property
+    def depth(self) -> int | None:
+        """The first `k` ranks."""
+        return self.k
+
 
 _CUT = re.compile(r"\s*(.*?)\s*@\s*([0-9]{1,18})\s*", re.DOTALL)
 
@@ -34,7 +97,7 @@ class HitRatio(CutMeasure):
     word: ClassVar[str] = "HitRatio"
     rises: ClassVar[bool] = True
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """1 or 0 for each HS."""
         return np.asarray(judged.hits(self.k).any(axis=1), float)
 
@@ -49,7 +112,7 @@ class MRR(CutMeasure):
     word: ClassVar[str] = "MRR"
     rises: ClassVar[bool] = True
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """1, 1/2, ... 1/k or 0 for each HS."""
         hits = judged.hits(self.k)
         return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1))
@@ -67,7 +130,7 @@ class NDCG(CutMeasure):
     word: ClassVar[str] = "NDCG"
     graded: ClassVar[bool] = True
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         if judged.graded:
             return ratio(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k), 0.0)
@@ -87,13 +150,13 @@ class MAP(CutMeasure):
     word: ClassVar[str] = "MAP"
     by: Literal["k", "all"] = "k"
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """Average precision of each HS."""
         hits = judged.hits(self.k)
         precision = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return ratio((precision * hits).sum(axis=1), self.divisor(judged.n_positive), 0.0)
 
-    def divisor(self, n_positive: NDArray[np.int64]) -> NDArray[np.int64]:
+    def divisor(self, n_positive: Ints) -> Ints:
         """Divisor of the sum of precisions of each HS."""
         return n_positive if self.by == "all" else np.minimum(n_positive, self.k)
 
@@ -105,7 +168,7 @@ class Precision(CutMeasure):
     word: ClassVar[str] = "Precision"
     rises: ClassVar[bool] = True
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         return np.asarray(judged.hits(self.k).sum(axis=1) / self.k)
 
@@ -116,7 +179,7 @@ class Recall(CutMeasure):
 
     word: ClassVar[str] = "Recall"
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         return ratio(judged.hits(self.k).sum(axis=1), judged.n_positive, 0.0)
 
@@ -130,7 +193,7 @@ class F1(CutMeasure):
 
     word: ClassVar[str] = "F1"
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         return np.asarray(2 * judged.hits(self.k).sum(axis=1) / (self.k + judged.n_positive))
 
@@ -145,7 +208,7 @@ class Accuracy(CutMeasure):
 
     word: ClassVar[str] = "Accuracy"
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         top = judged.labels[:, : self.k]
         hits, named = (top == POSITIVE).sum(axis=1), (top != ABSENT).sum(axis=1)
@@ -174,7 +237,7 @@ class Bpref(Measure):
     word: ClassVar[str] = "bpref"
     bounded: ClassVar[bool] = False
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         n_positive = judged.n_positive[:, None]
         above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
@@ -198,12 +261,12 @@ class RBP(Measure):
         if not 0 < self.p < 1:
             raise InputError(f"p is {self.p}; expected a number between 0 and 1")
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         hits = judged.hits()
         return np.asarray(hits @ self.weights(hits.shape[1]))
 
-    def weights(self, depth: int) -> NDArray[np.float64]:
+    def weights(self, depth: int) -> Floats:
         """Weight of a positive at each of the first `depth` ranks."""
         return np.asarray((1 - self.p) * self.p ** np.arange(depth), float)
 
@@ -215,7 +278,7 @@ class JudgedAt(CutMeasure):
     word: ClassVar[str] = "judged"
     bounded: ClassVar[bool] = False
 
-    def __call__(self, judged: Judged) -> NDArray[np.float64]:
+    def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
         return ratio(n_judged, np.minimum(judged.n_pool, self.k), 0.0)
@@ -245,3 +308,106 @@ def parse_measure(text: str, k: int = 10) -> Measure:
     if cut is not None:
         raise InputError(f"measure `{text}`: `{measure.word}` reads the whole ranking and has no cut; drop `@{cut}`")
     return measure
+
+
+@singledispatch
+def expected_value(measure: Measure, pool: Judged) -> Floats:
+    """The mean of a measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
+
+    Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with probability
+    R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
+    """
+    raise NotImplementedError(f"no expectation is known for {measure}")
+
+
+def _positive_rate(pool: Judged) -> Floats:
+    """Probability that a rank holds a positive."""
+    return ratio(pool.n_positive, pool.n_pool, 0.0)
+
+
+def _ranks_in_pool(pool: Judged, k: int) -> tuple[Ints, Floats]:
+    """The ranks 1 to k of the largest pool, and 1 where a pool is that large, else 0, shape `(n_hs, n_ranks)`."""
+    ranks = np.arange(1, min(k, pool.n_pool.max(initial=0)) + 1)
+    return ranks, (ranks <= pool.n_pool[:, None]).astype(float)
+
+
+def _p_none_above(pool: Judged, k: int) -> Floats:
+    """Probability that the ranks 1 to r hold no positive, for r from 0 to k, shape `(n_hs, n_ranks + 1)`."""
+    n_drawn = np.arange(min(k, pool.n_pool.max(initial=0)))
+    n_left = np.maximum(pool.n_pool[:, None] - n_drawn, 0)
+    missing = np.maximum(n_left - pool.n_positive[:, None], 0)
+    misses = np.divide(missing, n_left, out=np.ones(n_left.shape), where=n_left > 0)
+    return np.concatenate([np.ones((len(n_left), 1)), np.cumprod(misses, axis=1)], axis=1)
+
+
+@expected_value.register(HitRatio)
+def _expected_hit_ratio(measure: HitRatio, pool: Judged) -> Floats:
+    return 1 - _p_none_above(pool, measure.k)[:, -1]
+
+
+@expected_value.register(MRR)
+def _expected_mrr(measure: MRR, pool: Judged) -> Floats:
+    none = _p_none_above(pool, measure.k)
+    return np.asarray((none[:, :-1] - none[:, 1:]) @ (1 / np.arange(1, none.shape[1])))
+
+
+@expected_value.register(NDCG)
+def _expected_ndcg(measure: NDCG, pool: Judged) -> Floats:
+    ranks, there = _ranks_in_pool(pool, measure.k)
+    share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, measure.k)
+    if pool.graded:
+        share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, measure.k)
+    return share * ratio(there @ discounts(len(ranks)), best, 0.0)
+
+
+@expected_value.register(MAP)
+def _expected_map(measure: MAP, pool: Judged) -> Floats:
+    ranks, there = _ranks_in_pool(pool, measure.k)
+    also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]  # that another rank is positive when this one is
+    precision = (1 + (ranks - 1) * also) / ranks
+    return _positive_rate(pool) * ratio((precision * there).sum(axis=1), measure.divisor(pool.n_positive), 0.0)
+
+
+@expected_value.register(Precision)
+def _expected_precision(measure: Precision, pool: Judged) -> Floats:
+    return _expected_hits(pool, measure.k) / measure.k
+
+
+def _expected_hits(pool: Judged, k: int) -> Floats:
+    """Average number of positives in the first k ranks."""
+    return np.asarray(_positive_rate(pool) * np.minimum(pool.n_pool, k))
+
+
+@expected_value.register(Recall)
+def _expected_recall(measure: Recall, pool: Judged) -> Floats:
+    return ratio(_expected_hits(pool, measure.k), pool.n_positive, 0.0)
+
+
+@expected_value.register(F1)
+def _expected_f1(measure: F1, pool: Judged) -> Floats:
+    return 2 * _expected_hits(pool, measure.k) / (measure.k + pool.n_positive)
+
+
+@expected_value.register(Accuracy)
+def _expected_accuracy(measure: Accuracy, pool: Judged) -> Floats:
+    negative = pool.n_pool - pool.n_positive
+    return ratio(negative - np.minimum(pool.n_pool, measure.k) + 2 * _expected_hits(pool, measure.k), pool.n_pool, 0.0)
+
+
+@expected_value.register(Bpref)
+def _expected_bpref(_: Bpref, pool: Judged) -> Floats:
+    """The judged negatives above a positive are 0, 1, ... or all N of them, each as likely."""
+    n_positive, n_negative = pool.n_positive, pool.n_negative
+    counted = np.minimum(n_positive, n_negative)
+    mean = (counted * (counted + 1) / 2 + (n_negative - counted) * counted) / (n_negative + 1)
+    return np.asarray((n_positive > 0) * (1 - ratio(mean, counted, 0.0)))
+
+
+@expected_value.register(RBP)
+def _expected_rbp(measure: RBP, pool: Judged) -> Floats:
+    return _positive_rate(pool) * (1 - measure.p**pool.n_pool)
+
+
+@expected_value.register(JudgedAt)
+def _expected_judged(_: JudgedAt, pool: Judged) -> Floats:
+    return ratio(pool.n_positive + pool.n_negative, pool.n_pool, 0.0)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from fcpair.notebook import Result, frame_of
+from fcpair.notebook import Plotted, column_names
+from fcpair.param_values import as_params, from_params
 from fcpair.records import SampleSize
+from fcpair.sentences import Id, mark, say_number
+from fcpair.stages.stats.bootstraps import LEAST_HS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+NO_HS = mark("no HS of the tier has an appropriate CN in the pool")
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 
@@ -50,7 +51,7 @@ class Score:
     """A measure of a system on a tier: means over `n` HS, from 0 to 1.
 
     `score` counts unjudged pairs as not appropriate, and `low` to `high` is its interval at 95 %; `left_out`, `right`,
-    `lowest` and `highest` are as in `fcpair.evaluate.bounds.Readings`, None where the measure has one reading only.
+    `lowest` and `highest` are as in `fcpair.evaluate.evaluation.Readings`, None where the measure has one reading only.
     `expected`: the exact expectation of a random order, which has no interval and no bounds. `undefined` says why a
     figure that is None could not be computed.
     """
@@ -124,7 +125,7 @@ class Concordance:
 
 
 @dataclass(frozen=True, repr=False)
-class Outcome(Result):
+class Outcome(Plotted):
     """Everything that an evaluation found; the order of tiers, systems and measures is that of the figures.
 
     `simulated` is what a reader must know where answers were made up. `interval` is how the intervals were made; an
@@ -153,29 +154,48 @@ class Outcome(Result):
         """Number of pairs of systems tested for each tier and measure: the family of Holm's correction."""
         return len(self.systems) * (len(self.systems) - 1) // 2
 
-    def to_frame(self) -> pd.DataFrame:
+    columns = column_names(Score)
+
+    def rows(self) -> Iterable[dict[str, Any]]:
         """A row for each tier, system and measure; the columns are the fields of `Score`."""
-        return frame_of(map(vars, self.scores), [item.name for item in fields(Score)])
+        return map(vars, self.scores)
 
     def _summary(self) -> str:
         systems, tiers = [system.short for system in self.systems], [tier.tier for tier in self.tiers]
         is_single = len(systems) == len(tiers) == 1
-        figures = [_brief(score) for score in self.scores if not score.expected] if is_single else self.measures
+        figures = (
+            [
+                f"{score.measure} {'undefined' if score.score is None else f'{score.score:.4f}'}"
+                for score in self.scores
+                if not score.expected
+            ]
+            if is_single
+            else self.measures
+        )
         return f"{', '.join(systems)} on {', '.join(tiers)}{': ' if is_single else ', by '}{', '.join(figures)}"
 
     def as_data(self) -> dict[str, Any]:
         """The outcome as JSON has it."""
-        data = {item.name: _as_plain(getattr(self, item.name)) for item in fields(self)}
-        return data if self.sampled else {name: value for name, value in data.items() if name != "sampled"}
+        return {name: value for name, value in as_params(self).items() if name != "sampled" or value}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Outcome:
         """The outcome that `as_data` gave."""
-        return cls(**{name: _from_plain(name, value) for name, value in data.items()})
+        return from_params(cls, data)
 
 
-def _brief(score: Score) -> str:
-    return f"{score.measure} {'undefined' if score.score is None else f'{score.score:.4f}'}"
+def undefined_reason(n: int) -> str | None:
+    """Why a mean over so many HS, or its interval, is undefined."""
+    if not n:
+        return NO_HS
+    if n >= LEAST_HS:
+        return None
+    return say_number(
+        "%(n)s HS gives no interval; it takes %(least)s or more",
+        "%(n)s HS give no interval; it takes %(least)s or more",
+        Id(n),
+        least=Id(LEAST_HS),
+    )
 
 
 Row = TypeVar("Row", Score, Spread)
@@ -198,40 +218,3 @@ def drop_random_draws(rows: Sequence[Row]) -> list[Row]:
 
 def _random_systems(rows: Sequence[Row]) -> set[str]:
     return {row.system for row in rows if row.expected}
-
-
-_RECORDS: dict[str, type] = {
-    "tiers": TierFacts,
-    "systems": SystemFacts,
-    "scores": Score,
-    "spreads": Spread,
-    "comparisons": Comparison,
-    "concordances": Concordance,
-    "sampled": SampleSize,
-}
-
-
-def _as_plain(value: Any) -> Any:
-    if isinstance(value, SampleSize):
-        return asdict(value)
-    if not isinstance(value, tuple):
-        return value
-    return [record if isinstance(record, str) else {**asdict(record), **_tuples_as_lists(record)} for record in value]
-
-
-def _tuples_as_lists(record: Any) -> dict[str, Any]:
-    """Tuples as lists, so that the data are the same before and after they were JSON."""
-    return {name: list(value) for name, value in asdict(record).items() if isinstance(value, tuple)}
-
-
-def _from_plain(name: str, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return _RECORDS[name](**value)
-    if not isinstance(value, list):
-        return value
-    cls = _RECORDS.get(name, str)
-    return tuple(cls(**_lists_as_tuples(one)) if isinstance(one, Mapping) else one for one in value)
-
-
-def _lists_as_tuples(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}

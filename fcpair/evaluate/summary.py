@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fcpair.evaluate.measure_base import Measure
-from fcpair.evaluate.measures import AVERAGED
+from fcpair.arrays import Floats
+from fcpair.evaluate.measures import AVERAGED, Measure
 from fcpair.evaluate.outcome import Score, Spread
 
 AVERAGE = "average"
@@ -24,7 +23,9 @@ def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterat
         measures: those to summarise, in order. Where HitRatio, MRR, NDCG and MAP are all among them at one cut, a last
             row averages over these four.
     """
-    averaged = _averaged_measures(measures)
+    four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
+    have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
+    averaged = [str(measure) for measure in four] if have_one_cut else []
     for system, expected in dict.fromkeys((score.system, score.expected) for score in scores):
         system_scores = [score for score in scores if (score.system, score.expected) == (system, expected)]
         rows = [
@@ -36,13 +37,6 @@ def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterat
         yield from rows
         if averaged:
             yield _average([row for row in rows if row.measure in averaged])
-
-
-def _averaged_measures(measures: Sequence[Measure]) -> list[str]:
-    """The names of the four measures that FC-CONAN averages over; empty unless all are there, with one cut."""
-    four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
-    have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
-    return [str(measure) for measure in four] if have_one_cut else []
 
 
 def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
@@ -57,7 +51,7 @@ def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
     return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
 
 
-def _variation(values: NDArray[np.float64]) -> float | None:
+def _variation(values: Floats) -> float | None:
     """The population standard deviation in percent of the mean, to one decimal; None where the mean is 0."""
     mean = float(values.mean())
     return round(100 * float(values.std()) / mean, 1) if mean else None

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Floats
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import Ranking, Search, System, cosines, sort_by_score
 from fcpair.files.corpus.corpus import CN, read_side
@@ -104,7 +104,11 @@ class Bm25(System):
 
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by the BM25 score of each CN, with the HS as the query."""
-        texts, rows = self._corpus(search)
+        file_texts = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
+        at = {identity(text): row for row, text in enumerate(file_texts)}
+        new = [text for text in search.cn if identity(text) not in at]
+        at |= {identity(text): row for row, text in enumerate(new, len(file_texts))}
+        texts, rows = [*file_texts, *new], np.array([at[identity(text)] for text in search.cn])
         tokens = [self._tokens(text) for text in texts]
         if not any(tokens):
             raise InputError(f"{self}: no text has a token")
@@ -115,20 +119,12 @@ class Bm25(System):
             *sort_by_score(scores), notes=_no_match_notes([not pool_tokens.isdisjoint(query) for query in queries])
         )
 
-    def _corpus(self, search: Search) -> tuple[list[str], NDArray[np.int64]]:
-        """The texts that the statistics come from, and where each text of the pool stands among them."""
-        file_texts = list(read_side(self.fit, CN)[CN]) if isinstance(self.fit, Path) else []
-        at = {identity(text): row for row, text in enumerate(file_texts)}
-        new = [text for text in search.cn if identity(text) not in at]
-        at |= {identity(text): row for row, text in enumerate(new, len(file_texts))}
-        return [*file_texts, *new], np.array([at[identity(text)] for text in search.cn])
-
     def _tokens(self, text: str) -> list[str]:
         text = text.lower() if self.lower else text
         return text.split() if self.tokens == "space" else _WORDS.findall(text)
 
 
-def _no_match_notes(has_match: Sequence[bool] | NDArray[np.bool_]) -> tuple[str, ...]:
+def _no_match_notes(has_match: Sequence[bool] | Bools) -> tuple[str, ...]:
     """A note where HS share no word with any CN, so that nothing but candidate order ranks for them."""
     n = len(has_match) - int(sum(has_match))
     return (f"{n} of {len(has_match)} HS share no word with any CN: they are ranked in candidate order",) if n else ()
@@ -152,9 +148,6 @@ class Sbert(System):
         return Ranking(order, scores, cut.notes, model.record(), cut.n)
 
 
-Scores = NDArray[np.float64]
-
-
 Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25plus", "okapi"]
 
 
@@ -170,7 +163,7 @@ _METHODS = {"bm25plus": "bm25+"}  # what bm25s calls differently
 _DELTAS = {"bm25l": 0.5, "bm25plus": 1.0}
 
 
-def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float) -> Scores:
+def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float) -> Floats:
     """The score of every text for every query; a token that no text has counts nothing.
 
     `lucene` has the idf ln(1 + (N - n + 0.5) / (n + 0.5)), with N texts of which n have the token; `robertson`
@@ -199,7 +192,7 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
 
 def _library_scores(
     texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float
-) -> Iterator[Scores]:
+) -> Iterator[Floats]:
     from bm25s import BM25
 
     method, delta = _METHODS.get(variant, variant), _DELTAS.get(variant, 0.0)
@@ -210,9 +203,12 @@ def _library_scores(
         yield index.get_scores(known_tokens) if known_tokens else np.zeros(len(texts))
 
 
-def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Scores]:
+def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Floats]:
     counts = [Counter(tokens) for tokens in texts]
-    idf = _okapi_idf(counts)
+    n_with = Counter(token for count in counts for token in count)
+    idf = {token: log(len(counts) - n + 0.5) - log(n + 0.5) for token, n in n_with.items()}
+    replaced = EPSILON * sum(idf.values()) / len(idf)
+    idf = {token: replaced if value < 0 else value for token, value in idf.items()}
     lengths = np.array([len(tokens) for tokens in texts], float)
     length_norm = k1 * (1 - b + b * lengths / lengths.mean())
     for tokens in queries:
@@ -222,10 +218,3 @@ def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float,
             whole = term_counts + length_norm
             scores += times * idf.get(token, 0.0) * (k1 + 1) * np.divide(term_counts, whole, where=whole > 0, out=whole)
         yield scores
-
-
-def _okapi_idf(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
-    n_with = Counter(token for count in counts for token in count)
-    idf = {token: log(len(counts) - n + 0.5) - log(n + 0.5) for token, n in n_with.items()}
-    replaced = EPSILON * sum(idf.values()) / len(idf)
-    return {token: replaced if value < 0 else value for token, value in idf.items()}

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from fcpair.errors import Finding, InputError, reject, suggest_name
-from fcpair.evaluate.evaluation import Options, TierLabels, evaluate
+from fcpair.errors import Finding, InputError, list_first, reject, suggest_name
+from fcpair.evaluate.evaluation import TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
 from fcpair.evaluate.ranking import NOTHING, Ranking, System, rank_without_scores
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.fc_conan import CN_TEXT, FINAL, HS_TEXT, SIMULATED
+from fcpair.lazy import pd
 from fcpair.param_values import invalid_value, short_repr
 from fcpair.params import DEFAULT_MEASURES, RESAMPLES, Evaluate, NoPositives, check_unique
+from fcpair.records import Tier
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.stats.intervals import check_resamples
 from fcpair.values import as_text
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     RankingOfCns = Mapping[Any, Sequence[Any]] | pd.DataFrame
 
 FRAME, RANKING = "tier frame (rows from 1)", "ranking (rows from 1)"
@@ -106,7 +106,7 @@ def evaluate_tier_frame(
     ranking: RankingOfCns,
     *,
     measures: Sequence[str] = DEFAULT_MEASURES,
-    k: int = 10,
+    cutoff: int = 10,
     pool: Iterable[Any] | None = None,
     positive: Sequence[str] = ("appropriate",),
     no_positives: NoPositives = "zero",
@@ -125,7 +125,7 @@ def evaluate_tier_frame(
             `hs_id` and `cn_id` of the frame or, where it has them, the corpus's own ids in `hs.hs_id` and `cn.cn_id`.
             HS that the tier does not have are passed over; each that it has must be there.
         measures: such as NDCG@5, MAP(by=all) or RBP(p=0.9).
-        k: how many ranks are read by measures that name no cut of their own.
+        cutoff: how many ranks are read by measures that name no cut of their own.
         pool: all CNs that were ranked, by id or text; without it, those of the frame and of the ranking. What the tier
             does not judge is unjudged, and makes the bounds.
         positive: the labels that are right.
@@ -141,8 +141,10 @@ def evaluate_tier_frame(
     """
     if isinstance(measures, str):
         raise invalid_value("measures", measures, "a list of measures, such as ['NDCG@10']")
-    options = Evaluate(measures=tuple(measures), k=k, no_positives=no_positives, resamples=resamples, seed=seed)
-    parsed = [parse_measure(measure, options.k) for measure in options.measures]
+    options = Evaluate(
+        measures=tuple(measures), cutoff=cutoff, no_positives=no_positives, resamples=resamples, seed=seed
+    )
+    parsed = [parse_measure(measure, options.cutoff) for measure in options.measures]
     check_unique("measure", [str(measure) for measure in parsed])
     check_resamples(options.resamples)
     columns, ranked_cns = _read_columns("frame", frame), [*_lists(ranking)]
@@ -169,10 +171,13 @@ def evaluate_tier_frame(
         [replace(ranked, notes=notes)],
         [tier_labels],
         parsed,
-        Options(options.no_positives, options.resamples, options.seed),
+        options,
         "of the frame" if pool is None else "as given",
     )
-    return replace(outcome, simulated=_simulated_note(frame))
+    n = int((frame[SIMULATED].astype(str).str.lower() == "true").sum()) if SIMULATED in frame.columns else 0
+    return replace(
+        outcome, simulated=f"{n:,} of {len(frame):,} pairs of the tier rest on simulated people" if n else None
+    )
 
 
 @dataclass(frozen=True)
@@ -237,8 +242,6 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
 
 def _read_columns(name: str, frame: Any) -> list[str]:
     """The names of the columns; raises InputError for what is no frame, and for a name that two columns have."""
-    import pandas as pd
-
     if not isinstance(frame, pd.DataFrame):
         raise invalid_value(name, frame, _EXPECTED[name])
     columns = [str(column) for column in frame.columns]
@@ -252,7 +255,11 @@ def _is_positive(labels: list[Any], positive: list[str]) -> list[bool]:
     texts = [as_text(label) for label in labels]
     if not {*texts} & {*positive}:
         known = sorted({*texts})[:SHOWN]
-        hint = suggest_name(positive[0], known, "its labels are") if positive else f"its labels are {', '.join(known)}"
+        hint = (
+            suggest_name(positive[0], known, "its labels are %(names)s")
+            if positive
+            else f"its labels are {', '.join(known)}"
+        )
         raise InputError(f"no pair of the tier frame is labelled {' or '.join(positive)}; {hint}; give `positive`")
     return [text in positive for text in texts]
 
@@ -276,16 +283,13 @@ def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tup
         elif column is not None:
             places[row, column] = pair.is_positive
     reject(FRAME, findings)
-    if lost := [pair for pair in outside if pair.is_positive]:
-        raise InputError(f"the pool lacks {len(lost)} CNs that the tier labels positive ({_shown(lost)}); add them")
+    if lost := [short_repr(pair.cn[0]) for pair in outside if pair.is_positive]:
+        shown = list_first(lost, SHOWN)
+        raise InputError(f"the pool lacks {len(lost)} CNs that the tier labels positive ({shown}); add them")
     labels = np.full((len(hs), len(cn)), UNJUDGED, np.int8)
     for place, is_positive in places.items():
         labels[place] = POSITIVE if is_positive else NEGATIVE
     return labels, len(outside)
-
-
-def _shown(pairs: list[_Pair]) -> str:
-    return ", ".join(short_repr(pair.cn[0]) for pair in pairs[:SHOWN]) + ", ..." * (len(pairs) > SHOWN)
 
 
 def _ranked(
@@ -306,7 +310,7 @@ def _ranked(
             raise InputError(f"CN {short_repr(again)} is ranked twice for HS {short_repr(key)}; keep the better rank")
         rows[row] = positions
     if missing := [short_repr(hs.names[row]) for row in range(len(hs)) if row not in rows]:
-        shown = ", ".join(missing[:SHOWN]) + ", ..." * (len(missing) > SHOWN)
+        shown = list_first(missing, SHOWN)
         raise InputError(f"{len(missing)} of {len(hs)} HS of the tier are not ranked ({shown}); give each a list")
     order = np.full((len(hs), max(1, *map(len, rows.values()))), NOTHING, np.int64)
     for row, positions in rows.items():
@@ -315,13 +319,9 @@ def _ranked(
     return rank_without_scores(order), notes
 
 
-def _is_missing(key: Any) -> bool:
-    return key is None or (isinstance(key, float) and isnan(key))
-
-
 def _position(cn: _Side, key: Any, *, grows: bool) -> int:
     position = cn.find(key)
-    if position is None and grows and not _is_missing(key):
+    if position is None and grows and not (key is None or (isinstance(key, float) and isnan(key))):
         return cn.add(key)
     if position is None:
         raise InputError(f"CN {short_repr(key)} is ranked, but not in the pool; add it, or drop it")
@@ -331,7 +331,24 @@ def _position(cn: _Side, key: Any, *, grows: bool) -> int:
 def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Each HS of a ranking with its CNs, best first."""
     if not isinstance(ranking, Mapping):
-        yield from _lists_of_frame(ranking)
+        columns = _read_columns("ranking", ranking)
+        keys = [next((name for name in _KEYS[side] if name in columns), _KEYS[side][0]) for side in (HS, CN)]
+        by = "score" if "score" in columns else "rank"
+        if missing := [name for name in (*keys, by) if name not in columns]:
+            expected = "hs_id, cn_id and score or rank"
+            raise InputError(
+                f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}"
+            )
+        findings = [
+            Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
+            for name in (*keys, by)
+            for row, is_usable in enumerate(_are_usable(ranking[name], is_number=name == by), 1)
+            if not is_usable
+        ]
+        reject(RANKING, findings)
+        in_order = ranking.sort_values(by, ascending=by == "rank", kind="stable")
+        for key, rows in in_order.groupby(keys[0], sort=False):
+            yield key, rows[keys[1]].tolist()
         return
     for key, cns in ranking.items():
         if isinstance(cns, str | bytes | Mapping) or not isinstance(cns, Iterable):
@@ -339,27 +356,7 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
         yield key, list(cns)
 
 
-def _lists_of_frame(frame: Any) -> Iterator[tuple[Any, list[Any]]]:
-    columns = _read_columns("ranking", frame)
-    keys = [next((name for name in _KEYS[side] if name in columns), _KEYS[side][0]) for side in (HS, CN)]
-    by = "score" if "score" in columns else "rank"
-    if missing := [name for name in (*keys, by) if name not in columns]:
-        expected = "hs_id, cn_id and score or rank"
-        raise InputError(f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}")
-    findings = [
-        Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
-        for name in (*keys, by)
-        for row, is_usable in enumerate(_are_usable(frame[name], is_number=name == by), 1)
-        if not is_usable
-    ]
-    reject(RANKING, findings)
-    in_order = frame.sort_values(by, ascending=by == "rank", kind="stable")
-    for key, rows in in_order.groupby(keys[0], sort=False):
-        yield key, rows[keys[1]].tolist()
-
-
 def _are_usable(column: pd.Series[Any], *, is_number: bool) -> list[bool]:
-    import pandas as pd
 
     if not is_number:
         return [bool(there) for there in column.notna()]
@@ -368,12 +365,5 @@ def _are_usable(column: pd.Series[Any], *, is_number: bool) -> list[bool]:
 
 def _tier_name(frame: pd.DataFrame) -> str:
     """Name of the lowest tier that the frame has; `tier` where it does not say."""
-    from fcpair.records import Tier
-
     names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
     return next((one.label for one in sorted(Tier) if one.label in names), "tier")
-
-
-def _simulated_note(frame: pd.DataFrame) -> str | None:
-    n = int((frame[SIMULATED].astype(str).str.lower() == "true").sum()) if SIMULATED in frame.columns else 0
-    return f"{n:,} of {len(frame):,} pairs of the tier rest on simulated people" if n else None

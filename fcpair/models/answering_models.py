@@ -14,19 +14,19 @@ from typing import Any, NamedTuple, Protocol
 from fcpair.errors import InputError
 from fcpair.files.tables.tabular import LINE, place_of, read_table
 from fcpair.models.cache import cache_folder, read_record, write_record
-from fcpair.models.cached_requests import (
+from fcpair.models.local_generation import Decoding, generate_texts, option_probabilities
+from fcpair.models.model_files import Model, resolve
+from fcpair.models.service import (
     BrokenReply,
     Prompt,
     Reply,
+    message_content,
     model_record,
     n_tokens,
     prompt_subject,
+    query_and_cache,
     read_cached,
 )
-from fcpair.models.local_generation import Decoding, generate_texts
-from fcpair.models.model_files import Model, resolve
-from fcpair.models.option_likelihoods import option_probabilities
-from fcpair.models.service import message_content, query_and_cache
 from fcpair.models.transformer import OWNER
 from fcpair.stages.answers.model_spec import BY, COLUMNS, SEVERAL, ModelSpec
 from fcpair.stages.corpus.text_identity import identity
@@ -161,13 +161,11 @@ class Chat:
         return query_and_cache(prompt, _token_logprobs if self.options else message_content, self._read_answer)
 
     def _read_answer(self, answer: Reply) -> str:
-        return _option_probabilities(answer, self.options) if self.options else _reply_text(answer)
-
-
-def _reply_text(answer: Reply) -> str:
-    if not isinstance(answer.said, str):
-        raise BrokenReply("it answered with a message without content")
-    return answer.said
+        if self.options:
+            return _option_probabilities(answer, self.options)
+        if not isinstance(answer.said, str):
+            raise BrokenReply("it answered with a message without content")
+        return answer.said
 
 
 def _token_logprobs(payload: Any) -> Any:
@@ -281,23 +279,17 @@ class Local:
     def record(self) -> dict[str, str]:
         """The model with its digests, how it decodes, and the prompt with its own digest."""
         decoding = {name: str(value) for name, value in asdict(self.decoding).items()}
-        return {**self.model.record(), **decoding, **_prompt_record(self.prompt)}
+        digest = hashlib.sha256(self.prompt.encode()).hexdigest()
+        return {**self.model.record(), **decoding, "prompt": self.prompt, "prompt_sha256": digest}
 
     def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
         prompts = dict.fromkeys(prompt.prompt for prompt in cells)
         return {prompt: (read_record(self._path(prompt)) or {}).get("reply") for prompt in prompts}
 
     def _path(self, prompt: str) -> Path:
-        digest = hashlib.sha256(f"{self.model.key} {self.decoding}{self._options_key}\n{prompt}".encode()).hexdigest()
+        options = f" {self.options}" if self.options else ""
+        digest = hashlib.sha256(f"{self.model.key} {self.decoding}{options}\n{prompt}".encode()).hexdigest()
         return cache_folder() / "written" / digest[:2] / f"{digest}.json"
-
-    @property
-    def _options_key(self) -> str:
-        return f" {self.options}" if self.options else ""
-
-
-def _prompt_record(prompt: str) -> dict[str, str]:
-    return {"prompt": prompt, "prompt_sha256": hashlib.sha256(prompt.encode()).hexdigest()}
 
 
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:

@@ -1,25 +1,31 @@
 """Cache on this machine between runs, so that nothing is computed or asked twice.
 
-A cache that cannot be read or written is a warning in the log, never an error: the work is done anew. Its files are
-for their owner alone, since answers hold texts.
+Answers are records. Vectors and other rows of numbers are in a folder for each model, in it parts in Parquet, each
+written whole: who is stopped loses at most the part that was not written yet. What cannot be read is a warning in the
+log, never an error: the work is done anew. Files are for their owner alone, since answers hold texts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.arrays import Ints, Vectors
 from fcpair.files.tables.folders import replace_file
+from fcpair.models.model_files import Model
 
 _log = logging.getLogger(__name__)
+_SUFFIX = ".parquet"
+_GROUP = 8192  # rows that can be read by themselves
 
 
 def cache_folder() -> Path:
@@ -27,28 +33,6 @@ def cache_folder() -> Path:
     if named := os.environ.get("FCPAIR_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fcpair"
-
-
-def read_rows(path: Path) -> dict[str, NDArray[Any]]:
-    """The rows that `write_rows` kept, by their keys; nothing where there is no file or it cannot be read."""
-    try:
-        with path.open("rb") as file, np.load(file) as arrays:
-            return dict(zip(arrays["keys"].tolist(), arrays["vectors"], strict=True))
-    except FileNotFoundError:
-        return {}
-    except (OSError, EOFError, ValueError, KeyError, BadZipFile) as error:
-        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
-        return {}
-
-
-def write_rows(path: Path, rows: Mapping[str, NDArray[Any]]) -> None:
-    """Keep rows of one shape, by their keys, in place of what the file has."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replace_file(path, private=True) as temporary:
-            np.savez(temporary, keys=np.array(list(rows)), vectors=np.stack(list(rows.values())))
-    except OSError as error:
-        _log.warning("%s cannot be kept (%s)", path, error)
 
 
 def read_record(path: Path) -> dict[str, Any] | None:
@@ -73,3 +57,87 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
             temporary.write_text(json.dumps(record, indent=1), "utf-8")
     except OSError as error:
         _log.warning("%s cannot be kept (%s)", path, error)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part that is kept: the digests of its texts, and their vectors, shape `(n_texts, dimension)`."""
+
+    path: Path
+    keys: list[str]
+    vectors: NDArray[Any]
+
+
+def key_of(text: str) -> str:
+    """The digest by which the vector of a text is kept."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def folder_of(model: Model) -> Path:
+    """Where the vectors of a model are kept."""
+    return cache_folder() / "vectors" / model.key
+
+
+def read_parts(folder: Path) -> Iterator[Part]:
+    """The parts that are kept in a folder; none where there is none. One that cannot be read is passed over."""
+    for path in sorted(folder.glob(f"[!.]*{_SUFFIX}")):
+        if (part := read_part(path)) is not None:
+            yield part
+
+
+def read_part(path: Path) -> Part | None:
+    """Read a part; None where there is none, and, with a warning, where it cannot be read."""
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read(["key", "vector"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        _log.warning("the cache %s cannot be read (%s); its content is computed again", path, error)
+        return None
+    return Part(path, [key.hex() for key in table["key"].to_pylist()], _array(table))
+
+
+def read_vectors(path: Path, rows: Ints) -> Vectors:
+    """Read the vectors of some rows of a part; raises OSError or ValueError where it is damaged."""
+    from pyarrow.parquet import ParquetFile
+
+    groups, at = np.unique(rows // _GROUP, return_inverse=True)
+    with ParquetFile(path, page_checksum_verification=True) as file:
+        table = file.read_row_groups(groups.tolist(), columns=["vector"])
+    vectors: Vectors = _array(table)[at * _GROUP + rows % _GROUP]
+    return vectors
+
+
+def _array(table: Any) -> NDArray[Any]:
+    flat: NDArray[Any] = table["vector"].combine_chunks().flatten().to_numpy()
+    rows: NDArray[Any] = flat.reshape(len(table), -1)
+    return rows
+
+
+def path_of(folder: Path, keys: Sequence[str]) -> Path:
+    """Where the part with the vectors of these texts is kept: it is named for them."""
+    return folder / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()[:32]}{_SUFFIX}"
+
+
+def write_part(folder: Path, keys: Sequence[str], vectors: NDArray[Any]) -> Path:
+    """Keep the vectors of some texts as one part, and return its path; raises OSError."""
+    import pyarrow as pa
+    from pyarrow.parquet import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = path_of(folder, keys)
+    rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
+    table = pa.table({"key": pa.array([bytes.fromhex(key) for key in keys], pa.binary(32)), "vector": rows})
+    with replace_file(path, private=True) as temporary:
+        write_table(
+            table,
+            temporary,
+            row_group_size=_GROUP,
+            compression="none",
+            use_dictionary=False,
+            write_page_checksum=True,
+        )
+    return path

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Floats
 from fcpair.errors import ModelError
-from fcpair.models.cache import cache_folder, read_rows, write_rows
-from fcpair.models.encode import Progress
+from fcpair.models.cache import cache_folder
+from fcpair.models.encode import Progress, compute_rows, longest_first
 from fcpair.models.model_files import Model, silence_libraries
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 
 BATCH = 32
 
 
-def score_pairs(
-    pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None
-) -> NDArray[np.float64]:
+def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> Floats:
     """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
 
     Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
@@ -30,36 +28,23 @@ def score_pairs(
     Raises:
         ModelError: the model is no cross-encoder, or gives anything but one finite number for a pair.
     """
-    path = cache_folder() / "scores" / f"{model.key}.npz"
-    score_by_key = read_rows(path)
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))
-    new = [key for key in distinct if key not in score_by_key]
-    if new:
-        scores = _score_distinct([distinct[key] for key in new], model, progress)
-        score_by_key.update(zip(new, scores, strict=True))
-        write_rows(path, score_by_key)
-    return np.array([score_by_key[key] for key in keys], np.float64)
 
+    def score_new(new: list[str]) -> Iterator[tuple[list[int], Floats]]:
+        encoder = _load(model)
+        for batch in longest_first([sum(map(len, distinct[key])) for key in new], BATCH):
+            scores = encoder.predict([distinct[new[at]] for at in batch], batch_size=BATCH, show_progress_bar=False)
+            if scores.shape != (len(batch),):
+                raise ModelError(
+                    f"{model.name} gives {scores.shape[-1]} scores for a pair; expected a model that gives one"
+                )
+            if not np.isfinite(scores).all():
+                raise ModelError(f"{model.name} gives a score that is not a finite number")
+            yield batch, np.round(scores.astype(np.float64), DECIMALS)[:, None]
 
-def _score_distinct(pairs: list[tuple[str, str]], model: Model, progress: Progress | None) -> NDArray[np.float64]:
-    """Score in batches of pairs of about the same length, longest first, so that padding is rare."""
-    encoder = _load(model)
-    order = np.argsort([-len(one) - len(other) for one, other in pairs], kind="stable")
-    scores = np.empty(len(pairs))
-    for start in range(0, len(pairs), BATCH):
-        batch = order[start : start + BATCH]
-        batch_scores = encoder.predict([pairs[i] for i in batch], batch_size=BATCH, show_progress_bar=False)
-        if batch_scores.shape != batch.shape:
-            raise ModelError(
-                f"{model.name} gives {batch_scores.shape[-1]} scores for a pair; expected a model that gives one"
-            )
-        if not np.isfinite(batch_scores).all():
-            raise ModelError(f"{model.name} gives a score that is not a finite number")
-        scores[batch] = np.round(batch_scores.astype(np.float64), DECIMALS)
-        if progress:
-            progress(start + len(batch), len(pairs))
-    return scores
+    rows = compute_rows(list(distinct), cache_folder() / "scores" / model.key, score_new, progress)
+    return rows.rows_of(keys)[:, 0] if keys else np.empty(0)
 
 
 def _load(model: Model) -> Any:

@@ -1,4 +1,4 @@
-"""Text to unit vectors: encoding each distinct text once, and remembering it."""
+"""Text to unit vectors: each distinct text is encoded once, and remembered; and the vectors of tokens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.arrays import Vectors
 from fcpair.errors import ModelError
-from fcpair.models import vector_cache as kept
-from fcpair.models.encoder import IDS, Encoder, pad_batch
-from fcpair.models.model_files import ONNX, Model, silence_libraries
-from fcpair.models.onnx import OnnxEncoder, ensure_exported
-from fcpair.models.pytorch import TorchEncoder
+from fcpair.models import cache as kept
+from fcpair.models.encoder import IDS, Encoder, OnnxEncoder, TorchEncoder, ensure_exported, pad_batch
+from fcpair.models.model_files import ONNX, Model, resolve, silence_libraries
 
 BATCH = 32
 SORTED = 16_384  # texts that are tokenised at once, and sorted by their number of tokens
@@ -31,7 +30,6 @@ _MOST_ADDED = 8  # tokens that a tokenizer adds to a text or a pair, such as `[C
 _NO_LIMIT = 10**9  # transformers writes 10**30 for none
 
 Progress = Callable[[int, int], None]
-Vectors = NDArray[np.float32]
 _log = logging.getLogger(__name__)
 
 
@@ -49,78 +47,95 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
     distinct = dict(zip(keys, texts, strict=True))
     if not distinct:
         raise ModelError("there are no texts to encode")
-    rows = cached_rows(list(distinct), kept.folder_of(model))
+
+    def encode_new(new: list[str]) -> Iterator[tuple[list[int], Vectors]]:
+        return _open_and_encode([distinct[key] for key in new], model)
+
+    return compute_rows(list(distinct), kept.folder_of(model), encode_new, progress).rows_of(keys)
+
+
+def compute_rows(
+    keys: list[str],
+    folder: Path,
+    compute: Callable[[list[str]], Iterator[tuple[list[int], NDArray[Any]]]],
+    progress: Progress | None = None,
+) -> CachedRows:
+    """The rows of distinct keys: those that are kept in a folder, and the others by `compute`, which are kept, too.
+
+    `compute` takes the keys that are missing, and yields the places of some of them, and their rows.
+    """
+    rows = cached_rows(keys, folder)
     new = rows.missing_keys()
-    waiting, done = _UnsavedVectors(model), 0
+    waiting, done = _UnsavedRows(folder), 0
     try:
-        for at, unit in _open_and_encode([distinct[key] for key in new], model) if new else ():
+        for at, computed in compute(new) if new else ():
             batch_keys = [new[index] for index in at]
-            rows.put(batch_keys, unit)
-            waiting.add(batch_keys, unit)
+            rows.put(batch_keys, computed)
+            waiting.add(batch_keys, computed)
             done += len(batch_keys)
             if progress:
                 progress(done, len(new))
             waiting.save(after_s=SAVE_EVERY_S)
-    finally:  # Ctrl-C too: what is encoded is kept, and the next run goes on from there
+    finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
         waiting.save()
-    return rows.vectors_of(keys)
+    return rows
 
 
-def cached_rows(keys: list[str], folder: Path) -> VectorRows:
-    """Those of the vectors that are kept in a folder."""
-    rows = VectorRows(keys)
+def cached_rows(keys: list[str], folder: Path) -> CachedRows:
+    """Those of the rows that are kept in a folder."""
+    rows = CachedRows(keys)
     for part in kept.read_parts(folder):
         rows.put(part.keys, part.vectors)
     return rows
 
 
-class VectorRows:
-    """The vectors of distinct texts by their keys, in one array."""
+class CachedRows:
+    """Rows of numbers, such as vectors of distinct texts, by their keys, in one array."""
 
     def __init__(self, keys: list[str]) -> None:
         self._keys = keys
         self._at = {key: at for at, key in enumerate(keys)}
         self._filled = np.zeros(len(keys), bool)
-        self._vectors = np.empty((len(keys), 0), np.float32)
+        self._rows: NDArray[Any] = np.empty((len(keys), 0), np.float32)
 
-    def put(self, keys: Sequence[str], vectors: Vectors) -> None:
-        """Put in the vectors of those of the keys that are among the rows."""
+    def put(self, keys: Sequence[str], rows: NDArray[Any]) -> None:
+        """Put in those of the rows whose keys are there."""
         at = np.array([self._at.get(key, -1) for key in keys], np.int64)
         if not self._filled.any():
-            self._vectors = np.empty((len(self._keys), vectors.shape[1]), np.float32)
-        self._vectors[at[at >= 0]] = vectors[at >= 0]
+            self._rows = np.empty((len(self._keys), rows.shape[1]), rows.dtype)
+        self._rows[at[at >= 0]] = rows[at >= 0]
         self._filled[at[at >= 0]] = True
 
     def missing_keys(self) -> list[str]:
-        """The keys whose vectors are not there."""
+        """The keys whose rows are not there."""
         return [self._keys[at] for at in np.flatnonzero(~self._filled)]
 
-    def vectors_of(self, keys: list[str]) -> Vectors:
-        """The vectors of the keys, in their order."""
-        return self._vectors if keys == self._keys else self._vectors[[self._at[key] for key in keys]]
+    def rows_of(self, keys: list[str]) -> NDArray[Any]:
+        """The rows of the keys, in their order."""
+        return self._rows if keys == self._keys else self._rows[[self._at[key] for key in keys]]
 
 
-class _UnsavedVectors:
-    """Vectors that are not kept yet."""
+class _UnsavedRows:
+    """Rows that are not kept yet."""
 
-    def __init__(self, model: Model) -> None:
-        self._folder, self._since_s = kept.folder_of(model), monotonic()
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._since_s = folder, monotonic()
         self._keys: list[str] = []
-        self._vectors: list[Vectors] = []
+        self._rows: list[NDArray[Any]] = []
 
-    def add(self, keys: Sequence[str], vectors: Vectors) -> None:
+    def add(self, keys: Sequence[str], rows: NDArray[Any]) -> None:
         self._keys.extend(keys)
-        self._vectors.append(vectors)
+        self._rows.append(rows)
 
     def save(self, after_s: float = 0.0) -> None:
         """Write what waits as a part, if it waits for so long; where that cannot be done, it is a warning."""
         if not self._keys or monotonic() - self._since_s < after_s:
             return
         try:
-            kept.write_part(self._folder, self._keys, np.concatenate(self._vectors))
+            kept.write_part(self._folder, self._keys, np.concatenate(self._rows))
         except OSError as error:
             _log.warning("%s cannot be kept (%s)", self._folder, error)
-        self._keys, self._vectors, self._since_s = [], [], monotonic()
+        self._keys, self._rows, self._since_s = [], [], monotonic()
 
 
 class Cut(NamedTuple):
@@ -141,19 +156,16 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
     window, tokenizer = _read_window(Path(model.folder))
     if tokenizer is None:
         return Cut(0, ())
-    long = [item for item in distinct if _most_tokens(item) > window]
+    # Each token has a byte or more of the text, or is one of a few that are added.
+    texts = (unicodedata.normalize("NFKD", item if isinstance(item, str) else "".join(item)) for item in distinct)
+    bounds = [len(text.encode("utf-8", "surrogatepass")) + _MOST_ADDED for text in texts]
+    long = [item for item, bound in zip(distinct, bounds, strict=True) if bound > window]
     n = sum(len(encoding.ids) > window for encoding in tokenizer.encode_batch(long))
     what = "texts" if isinstance(next(iter(distinct), ""), str) else "pairs of texts"
     note = (
         f"{n:,} of {len(distinct):,} {what} are longer than {model.name} reads ({window} tokens); their ends were cut"
     )
     return Cut(n, (note,) if n else ())
-
-
-def _most_tokens(item: str | tuple[str, str]) -> int:
-    """A bound on the tokens of a text or pair: each has a byte or more of it, or is one of a few that are added."""
-    text = unicodedata.normalize("NFKD", item if isinstance(item, str) else "".join(item))
-    return len(text.encode("utf-8", "surrogatepass")) + _MOST_ADDED
 
 
 @lru_cache(maxsize=8)
@@ -207,6 +219,18 @@ def prepare_backend(model: Model) -> None:
         ensure_exported(model, load_sentence_transformer)
 
 
+def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:
+    """The positions of texts of these lengths in batches, longest first, so that padding is rare.
+
+    `progress(done, total)` counts those that are done when the next batch is asked for.
+    """
+    order = np.argsort([-length for length in lengths], kind="stable").tolist()
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+        if progress:
+            progress(min(start + size, len(order)), len(order))
+
+
 def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
     """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
 
@@ -215,9 +239,7 @@ def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterato
     """
     for start in range(0, len(texts), SORTED):
         tokens = encoder.tokenize(texts[start : start + SORTED])
-        order = np.argsort([-len(item[IDS]) for item in tokens], kind="stable")
-        for at in range(0, len(order), BATCH):
-            batch = order[at : at + BATCH].tolist()
+        for batch in longest_first([len(item[IDS]) for item in tokens], BATCH):
             unit = encoder.unit_vectors(pad_batch([tokens[item] for item in batch], encoder.padding))
             if not np.allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-3):
                 raise ModelError(
@@ -240,3 +262,24 @@ def load_sentence_transformer(model: Model) -> Any:
         return SentenceTransformer(model.folder, local_files_only=True).eval()
     except Exception as error:  # the libraries raise many kinds; each only means: not a model
         raise ModelError(f"{model.name} cannot be loaded as a sentence-transformers model: {error}") from error
+
+
+def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = None) -> list[Vectors]:
+    """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`.
+
+    Tokens that the tokenizer adds, such as `[CLS]`, have no vector here. Texts are read longest first, so that padding
+    is rare; `progress(done, total)` counts them.
+
+    Raises:
+        ModelError: the model cannot be had, is no encoder, or gives vectors without a direction.
+    """
+    encoder = TorchEncoder(load_sentence_transformer(resolve(name)))
+    tokens = encoder.tokenize(texts)
+    vectors_by_text: list[Vectors] = [np.empty((0, 0), np.float32)] * len(texts)
+    for rows in longest_first([len(text_tokens[IDS]) for text_tokens in tokens], BATCH, progress):
+        batch = pad_batch([tokens[row] for row in rows], encoder.padding)
+        for row, vectors, is_own in zip(rows, encoder.token_vectors(batch), encoder.own_token_mask(batch), strict=True):
+            vectors_by_text[row] = vectors[is_own]
+    if not all(np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3) for vectors in vectors_by_text):
+        raise ModelError(f"{name} gives a token a vector that is zero or not finite; its weights may be damaged")
+    return vectors_by_text

@@ -34,7 +34,11 @@ def find_faults(text: str, checker: str, language: str) -> list[Fault]:
     Raises:
         ServiceError: the server cannot be reached, or answers what cannot be used.
     """
-    return _harper_faults(text) if checker == HARPER else _server_faults(text, checker, language)
+    if checker != HARPER:
+        return _server_faults(text, checker, language)
+    with _lock:
+        lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
+    return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
 
 
 def rule(checker: str) -> str:
@@ -56,12 +60,6 @@ def _linter() -> Any:
     return harper.Linter()
 
 
-def _harper_faults(text: str) -> list[Fault]:
-    with _lock:
-        lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
-    return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
-
-
 def _server_faults(text: str, url: str, language: str) -> list[Fault]:
     import httpx2
 
@@ -72,17 +70,10 @@ def _server_faults(text: str, url: str, language: str) -> list[Fault]:
         answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=form_data)
         if answer.status != httpx2.codes.OK:
             raise ValueError(f"it answered {answer.status}")
-        return [
-            Fault(
-                str(one["rule"]["category"]["id"]), str(one["message"]), _words_at(text, one["offset"], one["length"])
-            )
-            for one in parse_json(answer.body)["matches"]
-        ]
+        halves, faults = text.encode("utf-16-le"), []  # it counts as Java does: in halves of UTF-16, two for an emoji
+        for one in parse_json(answer.body)["matches"]:
+            words = halves[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le", "replace")
+            faults.append(Fault(str(one["rule"]["category"]["id"]), str(one["message"]), words))
+        return faults
     except (*_UNUSABLE, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error
-
-
-def _words_at(text: str, offset: int, length: int) -> str:
-    """The words at a place that the server gives, which counts as Java does: in halves of UTF-16, two for an emoji."""
-    whole = text.encode("utf-16-le")
-    return whole[2 * offset : 2 * (offset + length)].decode("utf-16-le", "replace")

@@ -7,7 +7,7 @@ as long as it likes. Here the request runs beside, and whoever asked goes on whe
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -76,23 +76,17 @@ def _send(
 
 def _unpack(response: Response, longest: int) -> Iterator[bytes]:
     """The parts of a body; no more is unpacked than is allowed."""
+    from httpx2 import DecodingError
+
+    packing = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip", "x-gzip"):
+        raise DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
     length = 0
-    for part in _body_parts(response, longest):
+    for part in response.iter_raw() if packing in ("identity", "") else _gunzip(response, longest):
         length += len(part)
         if length > longest:
             raise TooLongError(f"the answer was longer than {longest} bytes")
         yield part
-
-
-def _body_parts(response: Response, longest: int) -> Iterable[bytes]:
-    from httpx2 import DecodingError
-
-    packing = response.headers.get("Content-Encoding", "identity").strip().lower()
-    if packing in ("identity", ""):
-        return response.iter_raw()
-    if packing not in ("gzip", "x-gzip"):
-        raise DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
-    return _gunzip(response, longest)
 
 
 def _gunzip(response: Response, longest: int) -> Iterator[bytes]:

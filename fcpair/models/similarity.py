@@ -8,15 +8,14 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Vectors
 from fcpair.models.encode import encode, encode_batches, open_encoder
 from fcpair.models.model_files import Model, resolve
 from fcpair.stages.corpus.text_identity import identity
 
 MOST_KEPT = 50_000  # vectors in memory: 77 MB where they have 384 numbers
 MOST_SETS = 64  # lists of texts that are compared with
-Vectors = NDArray[np.float32]
 
 
 class NearestText(NamedTuple):
@@ -77,7 +76,10 @@ class SimilarityIndex:
             text_set = self._text_set(tuple(others))
             if own_identity in text_set.places:
                 return NearestText(others[text_set.places[own_identity]], 1.0)
-            vector = self._vector(text)
+            if text not in self._vectors:
+                waiting, self._waiting = self._waiting, []
+                self._vectors_of([text, *waiting])
+            vector = self._vectors_of([text])[0]
         scores = text_set.vectors @ vector
         best = int(np.argmax(scores))
         return NearestText(others[best], min(float(scores[best]), 1.0))
@@ -97,14 +99,6 @@ class SimilarityIndex:
                 self._sets.popitem(last=False)
         self._sets.move_to_end(texts)
         return self._sets[texts]
-
-    def _vector(self, text: str) -> Vectors:
-        """The unit vector of a text, shape `(dimension,)`."""
-        if text not in self._vectors:
-            waiting, self._waiting = self._waiting, []
-            self._vectors_of([text, *waiting])
-        vectors = self._vectors_of([text])
-        return np.asarray(vectors[0])
 
     def _vectors_of(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of texts, shape `(n_texts, dimension)`."""

@@ -6,7 +6,7 @@ In a text, `[@key]` cites a reference of `references.bib`, and what stands betwe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -70,22 +70,20 @@ def _plain_field(value: str) -> str:
 
 def as_latex(text: str) -> str:
     """A text in LaTeX: signs that mean something there are escaped, citations are `\\cite`, code is `\\texttt`."""
-    parts, end = [], 0
-    for match in CITATION.finditer(text):
-        parts += [
-            _escape_with_code(text[end : match.start()]),
-            f"~\\cite{{{match[1].replace('@', '').replace('; ', ',')}}}",
-        ]
-        end = match.end()
-    return "".join([*parts, _escape_with_code(text[end:])])
+    return "".join(
+        f"~\\cite{{{part.replace('@', '').replace('; ', ',')}}}" if is_citation else _escape_with_code(part)
+        for part, is_citation in _by_turns(CITATION, text)
+    )
 
 
 def _escape_with_code(text: str) -> str:
-    parts, end = [], 0
-    for match in _CODE.finditer(text):
-        parts += [escape_latex(text[end : match.start()]), f"\\texttt{{{escape_latex(match[1])}}}"]
-        end = match.end()
-    return "".join([*parts, escape_latex(text[end:])])
+    parts = ((escape_latex(part), is_code) for part, is_code in _by_turns(_CODE, text))
+    return "".join(f"\\texttt{{{part}}}" if is_code else part for part, is_code in parts)
+
+
+def _by_turns(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, bool]]:
+    """Yield what stands between the matches of a pattern, and what its group has in each, in their order."""
+    return ((part, at % 2 == 1) for at, part in enumerate(pattern.split(text)))
 
 
 def escape_latex(text: str) -> str:

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.lazy import pd
 from fcpair.records import Role, RunRecord, SampleSize
 from fcpair.stages.adjudication.partition import TableRows
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fcpair.bias import ScoredAnswers
     from fcpair.evaluate.outcome import Outcome
     from fcpair.examination_records import CalibrationResult
@@ -237,7 +236,7 @@ class RoundPart:
 class GridPart:
     """Part of a report about a planned grid; `decided` is None where its answers are no labels.
 
-    `facts` are those that `fcpair.steps.oversight.grid_status.overview` has of each grid.
+    `facts` are those that `fcpair.steps.oversight.status.overview` has of each grid.
     """
 
     facts: dict[str, Any]

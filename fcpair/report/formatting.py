@@ -10,10 +10,8 @@ from fcpair.records import Figure
 
 NOTHING = "–"
 _SYSTEM = re.compile(r"([^=/\\]+=)?[A-Za-z0-9]+[:(].*", re.DOTALL)
-_FOLDERS = re.compile(
-    r"""(?<=[:=])(?:/(?!/)|[A-Za-z]:[\\/])[^,()="]*[\\/]"""
-    r"""|(?<=")(?:/(?!/)|[A-Za-z]:(?:/|\\\\))(?:[^"\\]|\\.)*(?:/|\\\\)"""
-)
+_ROOT = r"(?:/(?!/)|[A-Za-z]:(?:/|\\{1,2}))"
+_FOLDERS = re.compile(rf"""(?<=[:=]){_ROOT}(?:[^,()"]*[\\/])?|(?<="){_ROOT}(?:(?:[^"\\]|\\.)*(?:/|\\\\))?""")
 
 
 def count(n: int) -> str:

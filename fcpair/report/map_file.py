@@ -1,29 +1,323 @@
-"""A map of a grid as one file of whole numbers, which a browser reads without parsing each of them.
+"""A map of a grid: its layers, the orders of its rows and columns, and one file of whole numbers for a browser.
 
-A file begins with the length of its head (4 bytes, little-endian), and its head, JSON that ends at a multiple of 4
-bytes. Then come arrays, one after the other as the head lists them under `arrays`, each with its name, its bytes a
-number (4 or 1) and its length. No text of the study is in it.
+Cells can be coloured by each layer, in which each of them has one class. A file begins with the length of its head
+(4 bytes, little-endian), and its head, JSON that ends at a multiple of 4 bytes. Then come arrays, one after the other
+as the head lists them under `arrays`, each with its name, its bytes a number (4 or 1) and its length, which a browser
+reads without parsing each number. No text of the study is in it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.records import Tier
+from fcpair.report.cells import CellClass
 from fcpair.report.figures.colours import DARK, LIGHT, cell_colour, to_hex
-from fcpair.report.map_layers import Layer
-from fcpair.report.map_sides import SideFigures
+from fcpair.report.formatting import named
+from fcpair.sentences import Answer, mark, say, say_number
 
 Ints = NDArray[np.int64]
+Index = NDArray[np.uint8]
+Meaning = tuple[str, str]  # of a class: in words, and the look that has its colours
+MOST_LABELS, MOST_SKIPS = 9, 3
+TIMES_S = (5, 10, 20, 40, 80)
+"""The bounds of the classes of time, in seconds: fast readers and slow ones differ by a factor, not by a sum."""
+
+STATES: tuple[Meaning, ...] = (
+    (mark("no label yet"), "nothing"),
+    (mark("labelled, waits for a person"), "waits"),
+    (mark("labelled, waits for a policy"), "undecided"),
+    (mark("discarded"), "discarded"),
+    (mark("decided, not validated"), "decided"),
+    (mark("valid"), "valid"),
+    (mark("not valid"), "not valid"),
+)
+"""Where a cell stands: the fields of `PairCounts`, in their order."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One way to colour a map: `index`, shape `(n_cells,)`, says which of `classes` each cell of the grid is in."""
+
+    name: str
+    title: str
+    classes: tuple[CellClass, ...]
+    index: Index
+
+
+@dataclass(frozen=True)
+class CellAnswers:
+    """The answers on each cell of a grid, all of shape `(n_cells,)`.
+
+    `counts`, shape `(n_cells, n_choices)`, says how often each of the `choices` was given; `n_answers` counts them all,
+    skips left out; `seconds` is the median time of the answers, skips included, NaN where none is known.
+    """
+
+    choices: tuple[str, ...]
+    counts: Ints
+    n_answers: Ints
+    skips: Ints
+    seconds: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CellStandings:
+    """What became of each cell, all of shape `(n_cells,)`: `state` by its place in STATES; `final`, the place of the
+    decided choice, -1 for none; and, where there are tiers, the best `tier` of the four, 0 for none, and whether the
+    cell is in each of the grid's `own_tiers`.
+    """
+
+    state: Ints
+    final: Ints
+    tier: Ints | None
+    own_tiers: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+
+
+def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: Sequence[str]) -> CellAnswers:
+    """Count answers by cell.
+
+    Args:
+        cell: the place of the cell of each answer, shape `(n_answers,)`.
+        choice: the place of what was chosen; -1 for an answer without a choice, -2 for a skip.
+        time: in tenths of a second; -1 where it is not known.
+        n_cells: the number of cells.
+        choices: the names of the choices.
+    """
+    n_choices = len(choices)
+    chosen = choice >= 0
+    flat = np.bincount(cell[chosen] * n_choices + choice[chosen], minlength=n_cells * n_choices)
+    is_skip = choice == -2
+    is_timed = time >= 0
+    order = np.lexsort((time[is_timed], cell[is_timed]))
+    ordered, n_timed = time[is_timed][order], np.bincount(cell[is_timed], minlength=n_cells)
+    first = np.cumsum(n_timed) - n_timed
+    has_time = n_timed > 0
+    medians = np.full(n_cells, np.nan)
+    lower, upper = ((first + half // 2)[has_time] for half in (n_timed - 1, n_timed))
+    medians[has_time] = (ordered[lower] + ordered[upper]) / 20
+    return CellAnswers(
+        tuple(choices),
+        flat.reshape(n_cells, n_choices),
+        np.bincount(cell[~is_skip], minlength=n_cells),
+        np.bincount(cell[is_skip], minlength=n_cells),
+        medians,
+    )
+
+
+def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple[Layer, ...]:
+    """The layers that there are for these answers; without `standings` nothing is decided on them."""
+    layers = [_state_layer(answers, standings)]
+    if standings is not None and standings.tier is not None:
+        layers.append(_tier_layer(standings.tier, has_own=bool(standings.own_tiers)))
+        layers += [_own_tier_layer(name, is_in) for name, is_in in standings.own_tiers.items()]
+    if answers.choices:
+        layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
+    return (*layers, _number_layer(answers), _time_layer(answers.seconds), _skip_layer(answers.skips))
+
+
+def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> Layer:
+    counts = np.bincount(index, minlength=len(meanings)).tolist()
+    classes = tuple(CellClass(*meaning, n) for meaning, n in zip(meanings, counts, strict=True))
+    return Layer(name, title, classes, index.astype(np.uint8))
+
+
+def _state_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
+    if standings is not None:
+        return _build("state", mark("State"), STATES, standings.state)
+    meanings = (
+        (mark("no answer yet"), "nothing"),
+        (mark("skipped, not answered"), "waits"),
+        (mark("answered"), "decided"),
+    )
+    index = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
+    return _build("state", mark("State"), meanings, index)
+
+
+def _tier_layer(tier: Ints, *, has_own: bool) -> Layer:
+    outside = mark("in none of the four tiers") if has_own else mark("in no tier")
+    meanings = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
+    places = {one.value: at for at, one in enumerate(Tier, 1)}
+    index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[tier]
+    return _build("tier", mark("Tier"), meanings, index)
+
+
+def _own_tier_layer(name: str, is_in: NDArray[np.bool_]) -> Layer:
+    """A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested."""
+    meanings = (
+        (say("not in the tier %(name)s", name=name), "nothing"),
+        (say("in the tier %(name)s", name=name), "in tier"),
+    )
+    return _build(f"tier-{name}", say("Tier %(name)s", name=name), meanings, is_in.astype(np.int64))
+
+
+def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
+    """The label that was decided; before that, the one that was given most often."""
+    n_choices = len(answers.choices)
+    tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
+    meanings = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
+    meanings += [
+        (mark("as many for one as for another"), "tie"),
+        (mark("discarded"), "discarded"),
+        (mark("no label yet"), "nothing"),
+    ]
+    most = answers.counts.max(axis=1)
+    is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
+    index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
+    if standings is not None:
+        index = np.where(standings.final >= 0, standings.final, index)
+        index[standings.state == STATES.index(("discarded", "discarded"))] = discarded
+    return _build("answer", mark("Answer"), meanings, index)
+
+
+def _agreement_layer(answers: CellAnswers) -> Layer:
+    """How many of the answers on a cell are the most frequent one."""
+    meanings = [
+        (mark("no label yet"), "nothing"),
+        (mark("one label alone"), "single"),
+        (mark("half of the labels or fewer are the same"), "level 0 of 2"),
+        (mark("more than half are the same"), "level 1 of 2"),
+        (mark("all are the same"), "level 2 of 2"),
+    ]
+    most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
+    index = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
+    return _build("agreement", mark("Agreement"), meanings, index)
+
+
+def _number_layer(answers: CellAnswers) -> Layer:
+    top = int(min(answers.n_answers.max(initial=1), MOST_LABELS))
+    numbers = [say_number("%(n)s label", "%(n)s labels", n) for n in range(1, top + 1)]
+    if answers.n_answers.max(initial=0) > top:
+        numbers[-1] = say_number("%(n)s label or more", "%(n)s labels or more", top)
+    meanings = [(mark("none"), "nothing"), *((text, f"level {n} of {top}") for n, text in enumerate(numbers, 1))]
+    return _build("labels", mark("Number of labels"), meanings, np.minimum(answers.n_answers, top))
+
+
+def _time_layer(seconds: NDArray[np.float64]) -> Layer:
+    last = len(TIMES_S)
+    words = [
+        say("less than %(number)s s", number=TIMES_S[0]),
+        *(say("%(least)s to %(most)s s", least=low, most=high) for low, high in pairwise(TIMES_S)),
+        say("%(number)s s or more", number=TIMES_S[-1]),
+    ]
+    meanings = [(mark("not known"), "nothing"), *((text, f"level {at} of {last}") for at, text in enumerate(words))]
+    index = np.where(np.isnan(seconds), 0, np.searchsorted(TIMES_S, np.nan_to_num(seconds), side="right") + 1)
+    return _build("time", mark("Median time"), meanings, index)
+
+
+def _skip_layer(skips: Ints) -> Layer:
+    words = [say_number("%(n)s skip", "%(n)s skips", n) for n in range(1, MOST_SKIPS)]
+    words.append(say("%(number)s skips or more", number=MOST_SKIPS))
+    looks = [f"level {at} of {MOST_SKIPS}" for at in range(1, MOST_SKIPS + 1)]
+    meanings = [(mark("never skipped"), "nothing"), *zip(words, looks, strict=True)]
+    return _build("skips", mark("Skips"), meanings, np.minimum(skips, MOST_SKIPS))
+
+
+Floats = NDArray[np.float64]
+MOST_LIKENED = 4_000_000
+"""Cells of the product; of more, rows are not ordered by how alike they were answered."""
+
+ROUNDS = 60  # of the power iteration, after which an order changes no more that an eye could see
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of a side: `places` has its texts, from 0, in the order in which they are shown."""
+
+    name: str
+    title: str
+    places: Ints
+
+
+@dataclass(frozen=True)
+class SideFigures:
+    """What was answered in each row, or each column, all of shape `(n_texts,)`, and its orders but that of the numbers.
+
+    `shares`, shape `(n_texts, n_choices)`, has the share of each choice among its answers; `disagreement` is the share
+    of cells with different answers among those with two or more. Both are NaN where they would rest on nothing.
+    """
+
+    name: str
+    n_answers: Ints
+    skips: Ints
+    shares: Floats
+    disagreement: Floats
+    orders: tuple[Order, ...]
+
+
+def measure_side(
+    name: str, of_cell: Ints, other: Ints, shape: tuple[int, int], answers: CellAnswers, clusters: Sequence[str]
+) -> SideFigures:
+    """Measure the side whose texts the cells are `of_cell`; `other` are their texts on the other side.
+
+    `shape` has the number of texts on this side and on the other; `clusters` says the cluster of each text, empty where
+    none is known.
+    """
+    n_texts = shape[0]
+    counts = (
+        np.stack([_sums(of_cell, counted, n_texts) for counted in answers.counts.T], axis=1, dtype=np.int64)
+        if (answers.choices)
+        else np.zeros((n_texts, 0), np.int64)
+    )
+    is_shared = answers.counts.sum(axis=1) > 1
+    is_disputed = is_shared & ((answers.counts > 0).sum(axis=1) > 1)
+    shares = _ratio(counts, counts.sum(axis=1)[:, None])
+    disagreement = _ratio(_sums(of_cell, is_disputed, n_texts), _sums(of_cell, is_shared, n_texts))
+    orders = [
+        Order(f"share-{at}", say("share of %(answer)s", answer=Answer(named(choice))), _descending(shares[:, at]))
+        for at, choice in enumerate(answers.choices)
+    ]
+    orders += [Order("disagreement", mark("disagreement"), _descending(disagreement))] if answers.choices else []
+    if any(clusters):
+        orders.append(Order("cluster", mark("cluster"), np.lexsort((np.arange(n_texts), np.array(clusters)))))
+    if answers.choices and shape[0] * shape[1] <= MOST_LIKENED:
+        orders.append(Order("likeness", mark("likeness of answers"), _by_likeness(of_cell, other, shape, answers)))
+    n_answers, skips = (_sums(of_cell, counted, n_texts) for counted in (answers.n_answers, answers.skips))
+    return SideFigures(name, n_answers, skips, shares, disagreement, tuple(orders))
+
+
+def _sums(of_cell: Ints, values: NDArray[np.generic], n_texts: int) -> Ints:
+    return np.bincount(of_cell, values, n_texts).astype(np.int64)
+
+
+def _ratio(part: Ints, whole: Ints) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(np.where(whole > 0, part / whole, np.nan))
+
+
+def _descending(values: Floats) -> Ints:
+    """The places of the values, the largest first; those alike by their numbers, and what is missing last."""
+    return np.argsort(-values, kind="stable")
+
+
+def _by_likeness(of_cell: Ints, other: Ints, shape: tuple[int, int], answers: CellAnswers) -> Ints:
+    """Put rows side by side whose cells were answered alike: by the first singular vector of the mean answers."""
+    n_labels = answers.counts.sum(axis=1)
+    mean = _ratio(answers.counts @ np.arange(len(answers.choices)), n_labels)
+    is_known = n_labels > 0
+    matrix = np.zeros(shape)
+    matrix[of_cell[is_known], other[is_known]] = (mean - np.mean(mean[is_known]) if is_known.any() else mean)[is_known]
+    vector = matrix.sum(axis=1) + np.linspace(0, 1e-6, shape[0])
+    for _ in range(ROUNDS):
+        vector = matrix @ (matrix.T @ vector)
+        length = float(np.linalg.norm(vector))
+        if not length:
+            return np.arange(shape[0])
+        vector /= length
+    return np.argsort(-np.round(vector, 9), kind="stable")
+
+
 MOST_DRAWN, LONGEST_DRAWN = 20_000_000, 16_384
 """Places of a map, and texts of a side, that a browser can draw: its picture has a pixel for each place."""
 
-CORPUS, OUTSIDE = ("in the corpus already, so not in the grid", "corpus"), ("not in the grid", "hole")
+CORPUS = (mark("in the corpus already, so not in the grid"), "corpus")
+OUTSIDE = (mark("not in the grid"), "hole")
 
 
 @dataclass(frozen=True)

@@ -1,46 +1,74 @@
-"""The methods section of a paper, from the tables of a study and its log; the sentences are in `methods_templates`.
-
-What stands is counted in the tables (`GridState`); what only runs know, such as parameters, seeds and models, comes
-from all runs that made it. `[@key]` cites a reference (`citations`).
-"""
+"""The methods section of a paper, from the tables of a study and its log; the sentences are in `methods.md.j2`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, NamedTuple
 
-from fcpair.params import MAIN
-from fcpair.records import Known, RunRecord
-from fcpair.report.methods_answers import (
-    GridState,
-    RoundState,
-    assignment_sentences,
-    decision_sentences,
-    labels_clause,
-    last_deal,
-    people_of,
-    qualification_sentence,
-    seeds_of,
-    source_sentences,
-    tier_sentences,
-    verdict_sentences,
-)
-from fcpair.report.methods_figures import (
-    agreement_sentences,
-    bias_sentences,
-    counts_of,
-    evaluation_sentences,
-    tier_name,
-)
-from fcpair.report.methods_templates import counted, listed, say
+from fcpair.params import MAIN, Adjudicate, Agree, Partition, grid_names
+from fcpair.records import TIERS, Known, Origin, Round, RunRecord, Tier
+from fcpair.report.formatting import file_name
 from fcpair.words import Noun
 
 PLURALS = {"hate speech": "hate-speech messages"}
-COUNTS = {
+ANSWERERS = {"annotator": "annotators", "writer": "writers", "rater": "raters", "respondent": "respondents"}
+COUNTED = {
     "neither": "neither answer counts, and the pairs were assigned like all others",
     "first": "the first answers count",
     "second": "the second answers count",
 }
+OUTCOMES = {
+    "one_label": "had one label, which stood",
+    "unanimous": "had definite labels that agree",
+    "majority": "got the label of the majority",
+    "median": "got the median",
+    "person": "got a label from people",
+    "imported": "got a final label from a file",
+    "irreconcilable": "{were} discarded by people as irreconcilable",
+    "no_majority": "{were} discarded, as no label had a majority",
+    "no_median": "{were} discarded, as there was no median",
+    "waiting": "{wait} for a decision",
+}
+"""What became of pairs, in the order in which it is said; the words in braces follow the number."""
+STANDINGS = {
+    "passed": "passed",
+    "let on": "{were} let on by the lead",
+    "waits": "{wait} for a decision by the lead",
+    "open": "{have} not finished",
+}
+GIVEN_BACK = {"skipped": "{were} skipped", "withdrawn": "{were} withdrawn"}
+CITED_FIGURES = {
+    "Cohen": "cohen1960",
+    "Fleiss": "fleiss1971",
+    "Krippendorff": "hayes2007",
+    "Gwet": "gwet2008",
+}
+TESTED_FIGURES = ("Fleiss' kappa", "Krippendorff's alpha")
+"""Those whose intervals invert a test as well (`add_bounds`)."""
+CITED_SYSTEMS = {
+    "tfidf": "sparckjones1972",
+    "bm25": "robertson2009",
+    "sbert": "reimers2019",
+    "cross": "nogueira2019",
+}
+CITED_MEASURES = {
+    "MRR": "voorhees1999",
+    "NDCG": "jarvelin2002",
+    "MAP": "buckley2000",
+    "bpref": "buckley2004",
+    "RBP": "moffat2008",
+}
+BENCHMARKS = {
+    "bbq": "BBQ [@parrish2022]",
+    "kobbq": "KoBBQ [@jin2024]",
+    "cbbq": "CBBQ [@huang2023]",
+    "pbbq": "PBBQ [@farsi2025]",
+}
+COUNTS_OF_AGREEMENT = ("labels", "pairs", "overlapped", "blocks", "intervals", "undefined")
 
 
 class Section(NamedTuple):
@@ -48,6 +76,69 @@ class Section(NamedTuple):
 
     heading: str
     text: str
+
+
+class AnswerSource(NamedTuple):
+    """How many current answers, or skips, came from one run, or from the pages; `model` is empty but for models."""
+
+    origin: str
+    run: int | None
+    model: str
+    skipped: bool
+    n: int
+
+
+@dataclass(frozen=True)
+class RoundState:
+    """A round as it stands: the `loads` are what each person has done and has open, on `n_cells` in all.
+
+    Of these assignments `n_open` are open and `n_blind` blind; `n_skipped` and `n_withdrawn` are those that others have
+    taken over, or nobody.
+    """
+
+    round: Round
+    loads: tuple[int, ...] = ()
+    n_cells: int = 0
+    n_open: int = 0
+    n_blind: int = 0
+    n_skipped: int = 0
+    n_withdrawn: int = 0
+    sources: tuple[AnswerSource, ...] = ()
+
+
+@dataclass(frozen=True)
+class GridState:
+    """A grid as its tables have it: what they count, and the options by which decisions, tiers and agreement are made.
+
+    `preparing` are its rounds of known pairs and of a calibration. `pairs_by_labels` counts pairs by how many
+    people label them, `standings` people by how they stand in a qualification, `outcomes` pairs by OUTCOMES. Of the
+    final labels `n_valid` and `n_invalid` have a verdict; `n_lost` have verdicts on another label alone. `tiers`
+    and `agreement` are empty where there are none to speak of.
+    """
+
+    rounds: tuple[RoundState, ...] = ()
+    preparing: tuple[RoundState, ...] = ()
+    pairs_by_labels: Mapping[int, int] = field(default_factory=dict)
+    standings: Mapping[str, int] = field(default_factory=dict)
+    policy: Adjudicate | None = None
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    n_valid: int = 0
+    n_invalid: int = 0
+    n_lost: int = 0
+    rules: Partition = field(default_factory=Partition)
+    tiers: Mapping[str, int] = field(default_factory=dict)
+    agree: Agree = field(default_factory=Agree)
+    agreement: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels that pairs are to have."""
+        return sum(k * n for k, n in self.pairs_by_labels.items())
+
+    @property
+    def n_judged(self) -> int:
+        """Number of pairs with a label or a decision; 0 where all of them wait."""
+        return sum(self.outcomes.values()) if any(n and of != "waiting" for of, n in self.outcomes.items()) else 0
 
 
 def write_sections(
@@ -60,15 +151,34 @@ def write_sections(
 
     `evaluation` is the run to speak of, by these `rules` of its tiers where they are not those of the study.
     """
-    facts = _Facts(log, states)
-    main = list(_main_sentences(facts))
-    if evaluation:
-        main += evaluation_sentences(evaluation, facts.nouns, rules or {})
-    sections = [Section("Corpus, grid and labels", " ".join(main))]
-    sections += [Section(f"Grid {name}", " ".join(_grid_sentences(facts, name))) for name in facts.planned]
-    sections.append(Section("Release", " ".join(_release_sentences(facts))))
-    sections.append(Section("Software", say("software", version=log[-1].version)))
-    return [section for section in sections if section.text]
+    facts, paragraphs = _Facts(log, states), _paragraphs()
+    sections = [
+        ("Corpus, grid and labels", paragraphs.main(facts, evaluation, rules or {})),
+        *((f"Grid {name}", paragraphs.grid(facts, name)) for name in facts.plans),
+        ("Release", paragraphs.release(facts)),
+        ("Software", paragraphs.software(facts)),
+    ]
+    texts = [Section(heading, in_one_line(text)) for heading, text in sections]
+    return [section for section in texts if section.text]
+
+
+def in_one_line(text: str) -> str:
+    """What a template has on several lines, as a paragraph."""
+    return re.sub(r"\s*\n\s*", " ", text).strip()
+
+
+@cache
+def _paragraphs() -> Any:
+    """The macros of the template, one for each paragraph."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("fcpair.report", ".")
+    environment = Environment(loader=loader, undefined=StrictUndefined, finalize=shown)
+    environment.filters["tier_name"] = tier_name
+    environment.globals.update({of.__name__: of for of in _FUNCTIONS})
+    words = {"STANDINGS": STANDINGS, "OUTCOMES": OUTCOMES, "GIVEN_BACK": GIVEN_BACK, "COUNTED": COUNTED}
+    environment.globals.update(words, BENCHMARKS=BENCHMARKS)
+    return environment.get_template("methods.md.j2").module
 
 
 class _Facts:
@@ -76,16 +186,20 @@ class _Facts:
 
     def __init__(self, log: Sequence[RunRecord], states: Mapping[str, GridState]) -> None:
         self.log = log
-        self.states = states
-        self.by_id = {run.id: run for run in log}
-        self.planned = [run.counts["grid"] for run in log if run.stage == "grid"]
+        self._states = states
+        self.plans: dict[str, Any] = {}
+        for run in log:
+            if run.stage == "grid":
+                self.plans.setdefault(run.counts["grid"], run.params["rounds"])
         setup = self.latest("init")
         names = (setup.params.get("hs_name", "HS"), setup.params.get("cn_name", "CN")) if setup else ("HS", "CN")
-        many = [PLURALS.get(name, Noun.of(name).many) for name in names]
-        self.nouns = {"rows_noun": many[0], "columns_noun": many[1]}
+        self.rows_noun, self.columns_noun = (PLURALS.get(name, Noun.of(name).many) for name in names)
+        self.dismissals = [run for run in log if run.stage == "dismiss"]
+        released = [run for run in self.runs("release") if not run.params.get("draft")]
+        self.releases = {run.params["name"]: run for run in released}
 
     def state(self, grid: str) -> GridState:
-        return self.states.get(grid, GridState())
+        return self._states.get(grid, GridState())
 
     def runs(self, stage: str, grid: str = MAIN) -> list[RunRecord]:
         return [run for run in self.log if run.stage == stage and grid_of(run) == grid]
@@ -94,188 +208,235 @@ class _Facts:
         runs = [run for run in self.runs(stage, grid) if has is None or has in run.counts]
         return runs[-1] if runs else None
 
+    def plan(self, grid: str) -> dict[str, Any]:
+        """The rounds of a planned grid by their names."""
+        return {round_["name"]: round_ for round_ in self.plans[grid]}
+
+    def deals(self, grid: str, state: RoundState) -> list[RunRecord]:
+        """The runs that gave out what stands of a round of a planned grid."""
+        deals = [run for run in self.runs("assign", grid) if run.params.get("round") == state.round.name]
+        return deals if state.round.options.per_batch else last_deal(deals)
+
+    def has_controls(self, grid: str) -> bool:
+        """Whether control pairs were assigned."""
+        return any(run.counts.get(str(Known.CONTROLS)) for run in self.runs("assign", grid))
+
+    def bias_scores(self, grid: str) -> list[RunRecord]:
+        """The last run of each scheme on each round."""
+        return [*{(run.params["round"], run.params["as"]): run for run in self.runs("bias score", grid)}.values()]
+
+    def frozen_tiers(self, grid: str) -> dict[str, RunRecord]:
+        """The last run that wrote each tier."""
+        return {run.params["tier"]: run for run in self.runs("partition", grid) if "tier" in run.params}
+
+    def simulation_seeds(self, sources: Sequence[AnswerSource]) -> list[str]:
+        """The seeds of the runs that simulated these answers."""
+        made = {source.run for source in sources}
+        simulations = [run for run in self.log if run.stage == "simulate"]
+        known = [run for run in simulations if run.id in made]
+        return [*dict.fromkeys(str(run.params["seed"]) for run in known or simulations)]
+
+    def places_of(self, sources: Sequence[AnswerSource]) -> str:
+        """How many answers came from the pages, from files and from the exports of each tool.
+
+        What came by a file into a calibration was carried over by the run that assigned the round.
+        """
+        by_id, by_place = {run.id: run for run in self.log}, dict[str, Counter[int | None]]()
+        for source in sources:
+            run = None if source.run is None else by_id.get(source.run)
+            tool = run.params.get("tool") if run else None
+            file = "calibration" if run and run.stage == "assign" else f"export of `{tool}`" if tool else "file"
+            if not source.skipped:
+                place = "pages" if source.origin == Origin.ONLINE.value else file
+                by_place.setdefault(place, Counter())[source.run] += source.n
+        words = {"pages": "on the pages", "calibration": "in the calibration"}
+        parts = []
+        for place, by_run in by_place.items():
+            noun, of, tool = place.partition(" of ")
+            parts.append((by_run.total(), words.get(place, f"in {counted(len(by_run), noun)}{of}{tool}")))
+        return f" {parts[0][1]}" if len(parts) == 1 else f": {listed([f'{n:,} {place}' for n, place in parts])}"
+
 
 def grid_of(run: RunRecord) -> str:
     """The grid that a run is about."""
     return str(run.params.get("grid") or run.counts.get("grid") or MAIN)
 
 
-def _main_sentences(facts: _Facts) -> Iterator[str]:
-    if run := facts.latest("import", has="rows"):
-        n_rows = run.counts["rows"] - run.counts.get("repeated", 0)
-        yield say("import", rows=n_rows, **facts.nouns, **counts_of(run.counts, "hs", "cn"))
-    yield from _building_sentences(facts)
-    yield from _preparation_sentences(facts, MAIN)
-    state, deals = facts.state(MAIN), last_deal(facts.runs("assign"))
-    labelling = next((round_ for round_ in state.rounds if round_.round.counts), None)
-    if labelling and deals and deals[0].params.get("open"):
-        n_labels = sum(k * n for k, n in state.pairs_by_labels.items())
-        by_labels = labels_clause(state)
-        yield say("assign open", labels=counted(n_labels, "label"), seeds=seeds_of(deals), by_labels=by_labels)
-    elif labelling:
-        yield from assignment_sentences("assign", labelling, deals, "annotator", by_labels=labels_clause(state))
-    yield from _answer_sentences(facts, MAIN)
+def last_deal(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs that gave out what stands of a round: the last that did not add to what there was, and all after it."""
+    begun = [at for at, run in enumerate(runs) if not (run.params.get("more") or run.params.get("close"))]
+    return [run for run in runs[begun[-1] if begun else 0 :] if not run.params.get("close")]
 
 
-def _release_sentences(facts: _Facts) -> Iterator[str]:
-    """What was released, each name once: under one name the content is the same every time. A draft is no release."""
-    releases = [run for run in facts.runs("release") if not run.params.get("draft")]
-    for name, run in {run.params["name"]: run for run in releases}.items():
-        sizes = [f"{counted(n, 'pair')} in `{tier}`" for tier, n in run.counts.get("pairs", {}).items()]
-        tiers = f", with {listed(sizes)}" if sizes else ""
-        texts = "" if run.params["texts"] else " without its texts"
-        yield say("release", name=name, texts=texts, tiers=tiers, **counts_of(run.counts, "digest"))
+def shown(value: Any) -> str:
+    """A value in a sentence: numbers of things with separators of thousands, others with three decimals."""
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _building_sentences(facts: _Facts) -> Iterator[str]:
-    if run := facts.latest("select"):
-        stratified = f", stratified by `{run.params['stratify']}`" if run.params.get("stratify") else ""
-        template = "select list" if run.params.get("list") else "select all" if _is_all(run, facts) else "select"
-        yield say(
-            template, stratified=stratified, seed=run.params["seed"], **facts.nouns, **counts_of(run.counts, "hs")
-        )
-    if run := facts.latest("retrieve"):
-        if "neighbours" in run.counts:
-            yield say("source", **facts.nouns, **counts_of(run.counts, "source_cns"))
-            model = run.model["name"] if run.model else run.params["model"]
-            counts = counts_of(run.counts, "neighbours", "candidates")
-            counting = ", counted over the rows of the corpus" if run.params.get("count_duplicates") else ""
-            yield say("retrieve", k=run.params["k"], model=model, counting=counting, **facts.nouns, **counts)
-        else:
-            yield say("candidates", source=_candidate_source(run), **facts.nouns, **counts_of(run.counts, "candidates"))
-    if run := facts.latest("pair"):
-        yield _pair_sentence(run, facts)
+def listed(parts: Sequence[str]) -> str:
+    """The parts with commas, and an `and` before the last."""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _is_all(selection: RunRecord, facts: _Facts) -> bool:
-    """Whether a selection left nothing of the corpus out, so that nothing was drawn."""
-    corpus = facts.latest("import", has="rows")
-    return corpus is not None and corpus.counts["hs"] == selection.counts["hs"]
+def quoted(names: Iterable[str]) -> str:
+    """The names as code, listed."""
+    return listed([f"`{name}`" for name in names])
 
 
-def _candidate_source(run: RunRecord) -> str:
-    """Where candidates came from that no embeddings retrieved."""
-    if names := run.counts.get("runs"):
-        return f"from the first {run.params['depth']} ranks of {listed([f'`{name}`' for name in names])}"
-    return "from a list" if run.params.get("list") else "from the corpus: all that it has"
+def counted(n: int, word: str) -> str:
+    """A number with its noun, as `1 pair`; the `word` may be the plural."""
+    return Noun.of(word.removesuffix("s")).with_number(n)
 
 
-def _pair_sentence(run: RunRecord, facts: _Facts) -> str:
-    """How many pairs there are, and what became of those that the corpus has."""
-    n_known, verb = run.counts.get("in_corpus"), "including" if run.params.get("keep_known") else "leaving out"
-    values = {
-        "drawn": f" (drawn with the seed {run.params['seed']})" if run.params.get("candidates") else "",
-        "known": f", {verb} {counted(n_known, 'pair')} that the corpus already had" if n_known else "",
-        **facts.nouns,
-        **counts_of(run.counts, "hs", "cn"),
+def counted_answers(sources: Sequence[AnswerSource]) -> str:
+    """The number of answers, skips left out."""
+    return counted(sum(source.n for source in sources if not source.skipped), "answer")
+
+
+def times(n: int) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
+
+
+def people_of(n: int, role: str) -> str:
+    """So many people in a role."""
+    return f"{n:,} {role if n == 1 else ANSWERERS.get(role, f'{role}s')}"
+
+
+def loads_of(state: RoundState) -> str:
+    """How many assignments each person has."""
+    if len(state.loads) == 1:
+        return "all of them"
+    least, most = min(state.loads), max(state.loads)
+    return f"{least:,} to each" if least == most else f"{least:,} to {most:,} to each"
+
+
+def seeds_of(runs: Sequence[RunRecord]) -> str:
+    """The seeds of runs, each once, and how many runs there were if not one."""
+    seeds = [f"{seed:,}" for seed in dict.fromkeys(run.params["seed"] for run in runs)]
+    steps = f"{len(runs):,} steps, " if len(runs) > 1 else ""
+    return f"{steps}seed{'s' * (len(seeds) > 1)} {listed(seeds)}"
+
+
+def labels_clause(state: GridState) -> str:
+    """How many pairs were given to how many people."""
+    parts = [
+        f"{counted(n, 'pair')} to {k} {'person' if k == 1 else 'people'}" for k, n in state.pairs_by_labels.items() if n
+    ]
+    return f": {listed(parts)}" if parts else ""
+
+
+def outcomes(words: Mapping[str, str], counts: Mapping[str, int]) -> str:
+    """The counts in the words for each, in the order of the words."""
+    verbs = {"were": "was", "wait": "waits", "have": "has"}
+    parts = []
+    for name, phrase in words.items():
+        if n := counts.get(name, 0):
+            fitting = {many: one if n == 1 else many for many, one in verbs.items()}
+            parts.append(f"{n:,} {phrase.format(**fitting)}")
+    return listed(parts)
+
+
+def tier_name(tier: str) -> str:
+    """One of the four by its name; a tier of the study's own as its recipe writes it."""
+    return tier.capitalize() if tier in TIERS else f"`{tier}`"
+
+
+def tier_sizes(state: GridState, unit: str) -> str:
+    """How many pairs are in each of the four tiers, the smallest last."""
+    four = [tier.label for tier in reversed(Tier)]
+    return listed([f"{counted(state.tiers[name], unit)} in {tier_name(name)}" for name in four])
+
+
+def released_sizes(pairs: Mapping[str, int]) -> str:
+    """How many pairs are in each tier of a release."""
+    return listed([f"{counted(n, 'pair')} in `{tier}`" for tier, n in pairs.items()])
+
+
+def demands_of(plan: Mapping[str, Any]) -> str:
+    """What a tier of the study's own requires."""
+    return ", and ".join(_demands(plan))
+
+
+def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
+    labels = "definite labels" if plan.get("counted") == "definite" else "labels"
+    equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
+    agreement = {
+        "unanimous": f", all of which {equal} the final one",
+        "majority": f"{',' if 'labels' in plan else ''} of which at least two and more than half {equal} the final one",
     }
-    if "of" in run.counts:
-        product, seed = counted(run.counts["of"], "pair"), run.params["seed"]
-        return say("sample", product=product, seed=seed, **values, **counts_of(run.counts, "pairs"))
-    return say("pair", pairs=counted(run.counts["pairs"], "pair"), **values)
+    is_majority = plan.get("agreement") == "majority"
+    unlimited = labels if is_majority else f"any number of {labels}"
+    least = f"at least {plan['labels']} {labels}" if "labels" in plan else unlimited
+    answers = " or ".join(f"`{answer}`" for answer in plan.get("answers", ()))
+    yield f"the final label {answers}" if answers else "a final label"
+    yield least + agreement.get(plan.get("agreement", ""), "")
+    if plan.get("verdict") != "none":
+        yield "a verdict" if plan.get("verdict") == "any" else "the validators' acceptance"
 
 
-def _grid_sentences(facts: _Facts, grid: str) -> Iterator[str]:
-    plan = next(run for run in facts.log if run.stage == "grid" and run.counts["grid"] == grid)
-    forms = {round_["name"]: round_ for round_ in plan.params["rounds"]}
-    if run := facts.latest("pair", grid):
-        sizes = {f"{axis}s_counted": counted(run.counts[f"{axis}s"], axis) for axis in ("row", "column")}
-        yield say("cells", grid=grid, **sizes, **counts_of(run.counts, "cells"))
-        yield from _side_sentences(run)
-    yield from _preparation_sentences(facts, grid)
-    for state in facts.state(grid).rounds:
-        name = state.round.name
-        if name in forms:
-            deals = [run for run in facts.runs("assign", grid) if run.params.get("round") == name]
-            deals = deals if state.round.options.per_batch else last_deal(deals)
-            role, form = forms[name]["role"], say("form", form=forms[name]["form"])
-            values = {"round": name, "cells": state.n_cells}
-            assigned = list(assignment_sentences("round", state, deals, role, **values))
-            yield from [*assigned[:1], form, *assigned[1:]] if assigned else []
-    yield from _answer_sentences(facts, grid)
+def agreement_figures(counts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each figure of agreement: its name and citation, its value and interval, or why it is undefined."""
+    intervals, undefined = counts.get("intervals", {}), counts.get("undefined", {})
+    for name, value in counts.items():
+        if name not in COUNTS_OF_AGREEMENT:
+            kind, _, detail = name.partition(", ")
+            key = next((key for start, key in CITED_FIGURES.items() if start in name), None)
+            yield {
+                "name": f"{kind[0].upper()}{kind[1:]}" + (f" ({detail})" if detail else ""),
+                "citation": f" [@{key}]" if key else "",
+                "value": value,
+                "ends": intervals.get(name),
+                "why": undefined.get(name),
+            }
 
 
-def _preparation_sentences(facts: _Facts, grid: str) -> Iterator[str]:
-    """What people answered before the work that counts, and among it."""
-    if known := facts.latest("qualification", grid):
-        pass_mark, n_asked = f"{known.params['pass_mark']:g}", known.params.get("pairs")
-        asked = (f"{n_asked:,} of " if n_asked else "") + counted(known.counts["pairs"], "pair")
-        yield say("qualification", pass_mark=pass_mark, asked=asked, seed=known.params["seed"])
-        yield from qualification_sentence(facts.state(grid))
-    if known := facts.latest("controls", grid):
-        rate = f"{known.params['rate']:g}"
-        is_assigned = any(run.counts.get(str(Known.CONTROLS)) for run in facts.runs("assign", grid))
-        were = "were" if is_assigned else "were to be"
-        yield say("controls", rate=rate, were=were, seed=known.params["seed"], **counts_of(known.counts, "pairs"))
-    if begun := facts.latest("calibration", grid):
-        people = people_of(begun.counts["people"], "annotator")
-        yield say("calibration", people=people, seed=begun.params["seed"], **counts_of(begun.counts, "pairs"))
-        if run := facts.latest("discussion", grid):
-            yield say("discussion", **counts_of(run.counts, "differing"))
-        if run := facts.latest("close calibration", grid):
-            yield say(
-                "second answers",
-                counts=COUNTS[begun.params["counts"]],
-                second_answers=counted(run.counts["second_answers"], "answer"),
-            )
+def tested_figures(counts: Mapping[str, Any]) -> list[str]:
+    """The figures whose intervals invert a test as well."""
+    return [kind for kind in TESTED_FIGURES if any(kind in name for name in counts.get("intervals", ()))]
 
 
-def _side_sentences(run: RunRecord) -> Iterator[str]:
-    """Where the rows and columns of a planned grid came from."""
-    readers = {source["reader"] for source in run.params["rows"].get("sources", ())}
-    what = "items made from templates" if "items" in readers else "templates" if "templates" in readers else "rows"
-    for source, counts in run.counts.get("collected_rows", {}).items():
-        yield say("drawn", source=source, drawn=counts["drawn"], rows=counts["rows"], what=what)
-    if sum(counts["drawn"] for counts in run.counts.get("collected_rows", {}).values()) > run.counts["rows"]:
-        yield say("merged")
-    for axis in ("rows", "columns"):
-        answers = run.params[axis].get("answers") or []
-        if grids := [answers] if isinstance(answers, str) else list(answers):
-            names = listed([f"`{name}`" for name in grids])
-            yield say("answers of", axis=axis, of_grids=f"grid {names}" if len(grids) == 1 else f"grids {names}")
-    if columns := run.params["columns"].get("names"):
-        columns_were = "The column was" if len(columns) == 1 else "The columns were"
-        yield say("names", columns_were=columns_were, names=listed([f"`{name}`" for name in columns]))
+def value_with_ends(value: float | None, ends: Sequence[float] | None) -> str:
+    """A figure and its interval, where it has one."""
+    if value is None:
+        return "undefined"
+    return shown(float(value)) + (f" ({shown(float(ends[0]))} to {shown(float(ends[1]))})" if ends else "")
 
 
-def _answer_sentences(facts: _Facts, grid: str) -> Iterator[str]:
-    """What was answered, how far it agrees, what was decided and validated on it, and how it is graded."""
-    unit, state = "pairs" if grid == MAIN else "cells", facts.state(grid)
-    checking = [round_ for round_ in state.rounds if round_.round.checks is not None]
-    for round_ in state.rounds:
-        if round_ not in checking:
-            yield from source_sentences(round_, facts.by_id, unit)
-    if grid == MAIN:
-        yield from _dismissal_sentences(facts)
-    if state.agreement:
-        yield from agreement_sentences(state.agreement, state.agree, unit)
-    for scored in {(run.params["round"], run.params["as"]): run for run in facts.runs("bias score", grid)}.values():
-        yield from bias_sentences(scored)
-    yield from decision_sentences(state, unit)
-    for round_ in checking:
-        yield from _validation_sentences(facts, grid, round_, unit)
-    yield from verdict_sentences(state, unit)
-    yield from tier_sentences(state, unit)
-    frozen = {run.params["tier"]: run for run in facts.runs("partition", grid) if "tier" in run.params}
-    for tier, run in frozen.items():
-        yield say("frozen", tier=tier_name(tier), counted=counted(run.counts["pairs"], unit))
+def scores_of(scores: Mapping[str, float | None], ends: Mapping[str, Sequence[float]]) -> list[str]:
+    """The scores of a model, each with its interval."""
+    return [f"`{name}` was {value_with_ends(value, ends.get(name))}" for name, value in scores.items()]
 
 
-def _validation_sentences(facts: _Facts, grid: str, state: RoundState, unit: str) -> Iterator[str]:
-    """What was given to validators, and where their verdicts come from."""
-    some = f" {state.n_blind:,} of them" if state.n_blind < sum(state.loads) else " themselves"
-    blind = f", and answered{some} before they saw the label" if state.n_blind else ""
-    cells = counted(state.n_cells, f"adjudicated {unit}")
-    deals = last_deal(facts.runs("validate", grid))
-    yield from assignment_sentences("validate", state, deals, "validator", cells=cells, blind=blind)
-    yield from source_sentences(state, facts.by_id, unit)
+def divergences_of(values: Mapping[str, float | None]) -> list[str]:
+    """How far the answers of each model are from those of people."""
+    return [
+        f"{'an undefined amount' if value is None else f'{shown(float(value))} nats'} (`{model}`)"
+        for model, value in values.items()
+    ]
 
 
-def _dismissal_sentences(facts: _Facts) -> Iterator[str]:
-    """What became of the answers of people who were dismissed, without their names."""
-    for run in facts.log:
-        if run.stage == "dismiss":
-            n = run.counts["set_aside"]
-            count = "1 answer of theirs was" if n == 1 else f"{n:,} answers of theirs were"
-            set_aside = f"{count} set aside, and the work passed on to others" if n else "no answer of theirs counted"
-            yield say("dismiss", set_aside=set_aside)
+def cited_systems(params: Mapping[str, Any]) -> str:
+    """The systems, with the name of its file alone where one says in which folder of a machine that is."""
+    systems = [*params["systems"], *(f"function:{name}" for name in params.get("functions", ()))]
+    return listed([_cited(file_name(system), system, CITED_SYSTEMS) for system in systems])
+
+
+def cited_measures(measures: Sequence[str]) -> str:
+    """The measures, each with its source."""
+    return listed([_cited(measure, measure, CITED_MEASURES) for measure in measures])
+
+
+def _cited(text: str, name: str, references: Mapping[str, str]) -> str:
+    key = next((key for start, key in references.items() if name.startswith(start)), None)
+    return f"`{text}`" + (f" [@{key}]" if key else "")
+
+
+_FUNCTIONS = (
+    *(agreement_figures, cited_measures, cited_systems, counted, counted_answers, demands_of, divergences_of),
+    *(grid_names, labels_clause, last_deal, listed, loads_of, outcomes, people_of, quoted, released_sizes, scores_of),
+    *(seeds_of, shown, tested_figures, tier_sizes, times, value_with_ends),
+)
+"""What the template calls."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from fcpair.params import Adjudicate
 from fcpair.records import RunRecord
 from fcpair.report import formatting
 from fcpair.report.data import TierFigures
 from fcpair.report.figures import colours
+from fcpair.sentences import Answer, mark, say
+from fcpair.stages.adjudication.partition import CELL_HEADS
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import positive_names
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fcpair.report.figures import Forest
     from fcpair.stages.stats.agreement import Agreement
     from fcpair.stages.stats.kappa import SubsetAgreement
 
@@ -22,43 +29,52 @@ SHOWN_ELSEWHERE = ("scheme", "seed")
 
 
 @dataclass(frozen=True)
-class Listing:
-    """A table whose first column names its rows."""
+class TableSheet:
+    """A table whose first column names its rows, the figure of it where one is drawn, and what is said below it.
+
+    `text` is a sentence, or several.
+    """
 
     title: str
     text: str
-    header: Row
+    header: Sequence[str]
     rows: list[Row]
+    notes: tuple[str, ...] = ()
+    picture: Forest | None = None
 
 
-def tier_tables(tiers: TierFigures, question: Closed) -> list[Listing]:
+def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     """The sizes, the balance and the labels of each tier, best first."""
     sizes, balance, labels = tiers.tables
-    positive = ", ".join(formatting.named(name) for name in positive_names(question))
+    positive = [Answer(formatting.named(name)) for name in positive_names(question)]
     cells, rows, columns = list(sizes[0])[1:4]
     kinds = list(balance[0])[2:4]
     per_cell = list(labels[0])[2:]
-    sides = [name.upper() if name in ("hs", "cn") else name for name in (rows, columns)]
-    head = ["Tier", cells.capitalize()]
+    if cells == CELL_HEADS.cells:
+        heads = [mark("Cells"), mark("Rows"), mark("Columns")]
+        contents = say("Cells, and the distinct rows and columns in them.")
+        shares = mark("Positive is: %(answers)s. Shares are of the tier's cells.")
+        per, how_many = mark("Table 3. Labels per cell"), say("How many cells of a tier rest on how many labels.")
+    else:
+        heads = [mark("Pairs"), rows.upper(), columns.upper()]
+        contents = say("Pairs, and the distinct %(rows)s and %(columns)s in them.", rows=heads[1], columns=heads[2])
+        shares = mark("Positive is: %(answers)s. Shares are of the tier's pairs.")
+        per, how_many = mark("Table 3. Labels per pair"), say("How many pairs of a tier rest on how many labels.")
+    head = [mark("Tier"), heads[0]]
     return [
-        Listing(
-            "Table 1. Size of the tiers",
-            f"{cells.capitalize()}, and the distinct {' and '.join(sides)} in them.",
-            [*head, *(name[0].upper() + name[1:] for name in sides)],
+        TableSheet(
+            mark("Table 1. Size of the tiers"),
+            contents,
+            [*head, *heads[1:]],
             [_row(row, cells, rows, columns) for row in sizes],
         ),
-        Listing(
-            "Table 2. Balance of final labels",
-            f"Positive is: {positive}. Shares are of the tier's {cells}.",
-            [*head, "Positive", "Not positive", "Share positive"],
+        TableSheet(
+            mark("Table 2. Balance of final labels"),
+            say(shares, answers=positive),
+            [*head, mark("Positive"), mark("Not positive"), mark("Share positive")],
             [[*_row(row, cells, *kinds), _share_positive(row[kinds[0]], row[cells])] for row in balance],
         ),
-        Listing(
-            f"Table 3. Labels per {cells.removesuffix('s')}",
-            f"How many {cells} of a tier rest on how many labels.",
-            [*head, *per_cell],
-            [_row(row, cells, *per_cell) for row in labels],
-        ),
+        TableSheet(per, how_many, [*head, *per_cell], [_row(row, cells, *per_cell) for row in labels]),
     ]
 
 
@@ -67,7 +83,7 @@ def _row(row: dict[Any, Any], *names: str) -> Row:
 
 
 def _share_positive(positive: int, n: int) -> str:
-    return formatting.share(positive, n) if n else "undefined, because the tier is empty"
+    return formatting.share(positive, n) if n else say("undefined, because %(reason)s", reason=say("the tier is empty"))
 
 
 @dataclass(frozen=True)
@@ -118,10 +134,10 @@ class LogLine:
         )
 
     @property
-    def counts(self) -> list[tuple[str, str]]:
-        """Counts of the run."""
+    def done(self) -> str:
+        """What was done, as a sentence."""
         counted = dict.fromkeys(self.first.counts, self.n) if self.n > 1 else self.first.counts
-        return formatting.settings(counted)
+        return replace(self.first, counts=counted).told
 
     @property
     def seed(self) -> str:
@@ -131,19 +147,10 @@ class LogLine:
 
 def log_lines(runs: tuple[RunRecord, ...]) -> list[LogLine]:
     """The runs in their order; decisions by hand that follow each other by the same person are one line."""
-    lines: list[LogLine] = []
-    for run in runs:
-        if (
-            lines
-            and _hand_decision_key(run) is not None
-            and _hand_decision_key(run) == _hand_decision_key(lines[-1].last)
-        ):
-            lines[-1] = LogLine(lines[-1].first, run, lines[-1].n + 1)
-        else:
-            lines.append(LogLine(run, run, 1))
-    return lines
 
+    def key(run: RunRecord) -> tuple[Any, ...]:  # of a decision on a single pair who made it, and of which kind
+        is_by_hand = run.stage == Adjudicate.stage and "pair" in run.params
+        return (run.params.get("by"), tuple(run.counts)) if is_by_hand else (id(run),)
 
-def _hand_decision_key(run: RunRecord) -> tuple[Any, ...] | None:
-    """Key of a decision on a single pair: who made it, and of which kind; None for any other run."""
-    return (run.params.get("by"), tuple(run.counts)) if "pair" in run.params else None
+    grouped = [list(group) for _, group in groupby(runs, key)]
+    return [LogLine(group[0], group[-1], len(group)) for group in grouped]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fcpair.arrays import Ints
 from fcpair.errors import InputError
-
-Ints = npt.NDArray[np.int64]
+from fcpair.sentences import Id, say
 
 
 def own_order(*keys: npt.ArrayLike) -> Ints:
@@ -28,7 +28,7 @@ def own_order(*keys: npt.ArrayLike) -> Ints:
     return np.lexsort(codes[::-1])
 
 
-def draw_positions(order: Ints, n: int, seed: int, what: str = "texts") -> Ints:
+def draw_positions(order: Ints, n: int, seed: int, what: str = say("texts")) -> Ints:
     """Draw `n` items by seed, without replacement.
 
     Args:
@@ -44,7 +44,9 @@ def draw_positions(order: Ints, n: int, seed: int, what: str = "texts") -> Ints:
         InputError: fewer than one asked for, or more than there are.
     """
     if not 1 <= n <= len(order):
-        raise InputError(f"{n} {what} cannot be drawn; there are {len(order)}")
+        raise InputError(
+            say("%(number)s %(what)s cannot be drawn; there are %(most)s", number=Id(n), what=what, most=Id(len(order)))
+        )
     return np.sort(np.random.default_rng(seed).permutation(order)[:n])
 
 

@@ -2,46 +2,33 @@
 
 `Study` and `Grid` bind the use cases of all modules as methods, and who opens a study calls a few of them; all of
 them, with the stages, files and systems that they need, take longer to load than the database. So each method stands
-for its use case until somebody asks for it. Then the use case itself takes its place, as if it had been assigned
-there: with its signature, its docstring and its speed. Type checkers see the modules themselves.
+for its use case until somebody asks for it. Then the use case itself takes its place, as if it had been defined there:
+with the name of the method, its signature, its docstring and its speed. Type checkers see the modules themselves.
 """
 
 # mypy: implicit-reexport
 # ruff: noqa: F401
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
+import inspect
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
 from importlib import import_module
 from pathlib import Path
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from fcpair.deprecation import module_getattr
-
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication import (
-        adjudicate,
-        adjudication_queue,
-        aggregate,
-        agreement,
-        calibration_result,
-        conflict_sheet,
-        decision_requests,
-        discussion,
-        flags,
-        people_agreement,
-    )
+    from fcpair.steps.adjudication import adjudicate, adjudication_queue, aggregate, agreement, discussion, flags
     from fcpair.steps.answers import (
+        answer_import,
         answer_tables,
         curation,
-        dismissal,
         examples,
         exchange,
         generate,
         import_fc_conan,
-        label_files,
         practice,
-        qualification_review,
         sheets,
         simulate,
         withdraw,
@@ -54,30 +41,28 @@ if TYPE_CHECKING:
         leases,
         overlap_plan,
         rounds,
-        spot_checks,
         validate,
     )
-    from fcpair.steps.base import grid_rows, init, recipe_options, sample_size, text_digests
+    from fcpair.steps.base import actors, grid_rows, init, recipe_options, sample_size, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve, select
     from fcpair.steps.oversight import (
         backup,
         dashboard,
         doctor,
-        grid_status,
         methods,
+        note,
         pair_search,
         recipe_runner,
         report,
         status,
         study_recipe,
         study_start,
-        summaries,
     )
-    from fcpair.steps.people import access, guidelines, known_pairs, known_scores, people, qualification, terms
+    from fcpair.steps.people import access, guidelines, known_pairs, people, qualification, terms
     from fcpair.steps.publication import release_folder, verification
     from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
-    from fcpair.steps.rules import example_review, rule_decisions, study_notes, text_checks, word_settings, wording
-    from fcpair.steps.surveys import bias_scores, group_comparison, item_answers, survey
+    from fcpair.steps.rules import rule_decisions, study_notes, text_checks, wording
+    from fcpair.steps.surveys import item_answers, survey
 
     static, cached = staticmethod, cached_property
 else:
@@ -95,9 +80,8 @@ else:
         """A class that takes a study or a grid, as a property that is made once."""
         return use_case.bound_by(cached_property)
 
-    def classes(module: str, old_names: Mapping[str, str], **names: list[str]) -> Callable[[str], Any]:
-        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it, by `old_names` "
-        "too."""
+    def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
+        """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
         module_by_class = {name: home for home, class_names in names.items() for name in class_names}
 
         def load(name: str) -> Any:
@@ -105,7 +89,7 @@ else:
                 raise AttributeError(f"module {module!r} has no attribute {name!r}")
             return _UseCase(module_by_class[name], name).load()
 
-        return module_getattr(module, old_names, load)
+        return load
 
 
 # No two rooms have a module of the same name.
@@ -140,11 +124,32 @@ class _UseCase:
         self._owner, self._method = owner, name
 
     def __get__(self, instance: object, owner: type) -> Any:
-        method = self.load() if self._bind is None else self._bind(self.load())
+        method = self.load()
+        if isinstance(method, FunctionType):
+            method = self._as_method(method)
+        if self._bind is not None:
+            method = self._bind(method)
         if isinstance(method, cached_property):
             method.__set_name__(self._owner, self._method)
         setattr(self._owner, self._method, method)
         return getattr(owner if instance is None else instance, self._method)
+
+    def _as_method(self, use_case: FunctionType) -> FunctionType:
+        """The same function with the names that it has in the class; what it is about is `self` there."""
+        code, variables = use_case.__code__, use_case.__globals__
+        method = FunctionType(code, variables, self._method, use_case.__defaults__, use_case.__closure__)
+        update_wrapper(method, use_case)
+        method.__kwdefaults__ = use_case.__kwdefaults__
+        method.__module__, method.__name__ = self._owner.__module__, self._method
+        method.__qualname__ = f"{self._owner.__name__}.{self._method}"
+        signature = inspect.signature(use_case)
+        # Users know the context of a step as `Study` or `Grid`.
+        every = signature.parameters.values()
+        parameters = [one.replace(annotation=one.annotation.replace("Context", "")) for one in every]
+        if self._bind is None:
+            parameters[0] = parameters[0].replace(name="self", annotation=inspect.Parameter.empty)
+        method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        return method
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.load()(*args, **kwargs)

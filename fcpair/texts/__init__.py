@@ -1,10 +1,10 @@
 """Tables of texts, without a study: described, checked, split, classified, correlated.
 
-`describe` uses `lengths`, `keywords` and `cross_table` (labels by group); `printed_figures` holds printed figures
-against a table. `label_cells` says what a cell of labels holds, `aliases` which spellings of labels are meant,
-`selection` which lines are looked at, `differences` what changed between two versions of a text. `stratify` splits a
-table, `classify` and `ratings` measure predicted labels and ratings, `correlate` holds a measure against ratings.
-Intervals come from `fcpair.stages.stats.percentile_bootstrap`.
+`describe` counts words, and labels by group, and uses `keywords`; `printed_figures` holds printed figures against a
+table. `aliases` says what a cell of labels holds and which spellings of labels are meant, `selection` which lines are
+looked at, `differences` what changed between two versions of a text. `stratify` splits a table, `classify` measures
+predicted labels (`label_table`), `ratings` ratings, and `correlate` holds a measure against them.
+Intervals come from `fcpair.stages.stats.bootstraps`.
 
-Commands get such a table by `with_texts` (`fcpair.cli.texts`), and labels by `with_labels` (`fcpair.cli.aliases`).
+Commands get such a table by `with_texts` (`fcpair.cli.texts`), and labels by `with_labels`.
 """

@@ -17,15 +17,40 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
-from fcpair.files.tables.tabular import LINE, place_of, read_table
-from fcpair.texts.label_cells import split_cell
+from fcpair.files.tables.tabular import LINE, place_of, read_cells, read_table
+from fcpair.stages.corpus.text_identity import NO_TEXT
+from fcpair.stages.questions.closed import MOST_CHOICES
+from fcpair.values import parse_json
 
+_SEPARATOR = re.compile(r"\s*[,;،؛]\s*|\s*[\r\n]+\s*")
+_SHOWN = 60  # characters of a cell that cannot be read
 SPELLING, LABEL, TIMES = "spelling", "label", "n"
 _PERSIAN = str.maketrans({"ي": "ی", "ى": "ی", "ك": "ک", "ـ": None})
 _PARTS = re.compile(r"[^\w]+|_+")
 _PLURAL = re.compile(r"(?<=[a-z]{3})(?<!s)s$")
 
 Labels = tuple[str, ...]
+
+
+def split_cell(cell: str) -> list[str]:
+    """Split a cell into its parts as they are written: those of a JSON list, or those between comma, semicolon (Latin
+    or Persian) and line break. Parts may be empty, and an empty cell has none.
+
+    Raises:
+        InputError: it begins as a list does, and is not a JSON list of texts.
+    """
+    cell = cell.strip()
+    if not cell:
+        return []
+    if not cell.startswith("["):
+        return _SEPARATOR.split(cell)
+    try:
+        listed = parse_json(cell)
+    except (ValueError, RecursionError):
+        raise InputError(f"`{cell[:_SHOWN]}` is not a JSON list") from None
+    if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):
+        raise InputError(f"`{cell[:_SHOWN]}` is not a list of texts")
+    return [one.strip() for one in listed]
 
 
 def fold_spelling(spelling: str) -> str:
@@ -75,16 +100,22 @@ class Aliases:
         """The labels of each cell, in its order.
 
         Raises:
-            InputError: with the line of each cell that holds a spelling which is not known (the nearest known label is
-                named), or a label twice; and, where labels are declared, of each that is empty, unless the table says
-                that a cell may be.
+            InputError: no label is declared and there are more than MOST_CHOICES; or, with the line of each cell, it
+                holds a spelling which is not known (the nearest known label is named) or a label twice, or it is empty
+                where labels are declared and the table does not say that a cell may be.
         """
-        spelt, problems = _split_cells(cells)
-        labels_by_form = self._labels_by_form(spelt[cell] for cell in cells if cell in spelt)
-        problems |= {
-            cell: message for cell, own in spelt.items() if (message := list(self._problems(own, labels_by_form)))
-        }
-        findings = [
+        findings: list[Finding] = []
+        unread: list[str] = []
+        spelt = read_cells(cells, lines, place, spellings_in, findings, unread)
+        labels_by_form = self._labels_by_form(spelt)
+        if len(labels_by_form) > MOST_CHOICES:
+            raise InputError(
+                f"{place}: the column of labels has {len(labels_by_form):,} different ones; expected at most "
+                f"{MOST_CHOICES:,}. Is it the right column?"
+            )
+        spelt_by_cell = {cell: own for cell, own in zip(cells, spelt, strict=True) if own is not unread}
+        problems = {cell: list(self._problems(own, labels_by_form)) for cell, own in spelt_by_cell.items()}
+        findings += [
             Finding(place, int(line), message)
             for cell, line in zip(cells, lines, strict=True)
             for message in problems.get(cell, ())
@@ -92,7 +123,7 @@ class Aliases:
         reject(place, findings)
         meant = {
             cell: tuple(label for one in own for label in labels_by_form[fold_spelling(one)])
-            for cell, own in spelt.items()
+            for cell, own in spelt_by_cell.items()
         }
         return [meant[cell] for cell in cells]
 
@@ -109,14 +140,12 @@ class Aliases:
             yield "no label; expected at least one"
         for spelling in spelt:
             if fold_spelling(spelling) not in labels_by_form:
-                yield f"unknown label `{spelling}`; {self._hint(spelling)}"
-        meant = Counter(label for one in spelt for label in labels_by_form.get(fold_spelling(one), ()))
-        for label in (label for label, n in meant.items() if n > 1):
+                meant = self.propose(spelling)
+                hint = f"did you mean `{', '.join(meant)}`?" if meant else suggest_name(spelling, self.labels)
+                yield f"unknown label `{spelling}`; {hint}"
+        counts = Counter(label for one in spelt for label in labels_by_form.get(fold_spelling(one), ()))
+        for label in (label for label, n in counts.items() if n > 1):
             yield f"label `{label}` is given twice"
-
-    def _hint(self, spelling: str) -> str:
-        meant = self.propose(spelling)
-        return f"did you mean `{', '.join(meant)}`?" if meant else suggest_name(spelling, self.labels)
 
     def propose(self, spelling: str) -> Labels:
         """The labels that a spelling may stand for; none where no label is near.
@@ -134,10 +163,11 @@ class Aliases:
         if len(completions) == 1:
             return completions[0]
         near = get_close_matches(form, [known_form for known_form in labels_by_form if known_form], 1)
+        words = set(form.split())
         within = [
             label
             for known_form, label in labels_by_form.items()
-            if known_form and _is_within(set(known_form.split()), set(form.split()))
+            if known_form and words and ((known := set(known_form.split())) <= words or words <= known)
         ]
         return (
             _split_run_together(form.split(), labels_by_form)
@@ -155,22 +185,6 @@ class Aliases:
             {SPELLING: spelling, LABEL: ", ".join(self.propose(spelling) if spelling else ()), TIMES: n}
             for spelling, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         ]
-
-
-def _is_within(one: set[str], other: set[str]) -> bool:
-    return bool(one and other) and (one <= other or other <= one)
-
-
-def _split_cells(cells: Iterable[str]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The labels of each distinct cell as they are spelt, and of those that cannot be read why."""
-    spelt: dict[str, list[str]] = {}
-    problems: dict[str, list[str]] = {}
-    for cell in dict.fromkeys(cells):
-        try:
-            spelt[cell] = spellings_in(cell)
-        except InputError as error:
-            problems[cell] = [str(error)]
-    return spelt, problems
 
 
 def _split_run_together(words: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Labels:
@@ -195,7 +209,10 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
         InputError: a spelling without a label or with two meanings, a label that is not declared; with lines.
     """
     frame = read_table(path, (SPELLING, LABEL), keep_empty=True)
-    declared = Aliases(tuple(labels) or _first_forms(frame[LABEL]))
+    forms: dict[str, str] = {}  # of each label in the table the first
+    for label in (one for cell in frame[LABEL] for one in spellings_in(cell)):
+        forms.setdefault(fold_spelling(label), label)
+    declared = Aliases(tuple(labels or forms.values()))
     label_by_form = {fold_spelling(label): label for label in declared.labels}
     table: dict[str, Labels] = {}
     findings: list[Finding] = []
@@ -221,10 +238,3 @@ def _row_problems(
         yield f"spelling `{spelling}` stands for `{', '.join(before)}` in an earlier row"
     if own and stands and stands != (own,):
         yield f"spelling `{spelling}` is label `{own}` itself; it cannot stand for `{', '.join(stands)}`"
-
-
-def _first_forms(cells: Iterable[str]) -> Labels:
-    forms: dict[str, str] = {}
-    for label in (one for cell in cells for one in spellings_in(cell)):
-        forms.setdefault(fold_spelling(label), label)
-    return tuple(forms.values())

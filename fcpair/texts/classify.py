@@ -6,17 +6,17 @@ Every figure is made of sums over rows, so that all draws of its interval are co
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats
 from fcpair.errors import InputError
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
+from fcpair.stages.stats.bootstraps import describe_sample, plural, resample_sums, with_percentiles
 from fcpair.stages.stats.intervals import check_resamples, with_note
-from fcpair.stages.stats.percentile_bootstrap import Floats, describe_sample, plural, resample_sums, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.label_table import LabelTable
 
@@ -54,10 +54,6 @@ class ClassificationFigures:
     averages: tuple[Figure, ...]
     per_label: tuple[LabelFigures, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain Python values, ready for JSON."""
-        return asdict(self)
-
 
 class _Sums:
     """Sums over rows, of shape (..., n_sums), by name; those of labels have an axis more.
@@ -79,30 +75,6 @@ class _Sums:
             return np.split(self._values[..., len(self.NAMES) :], 3, axis=-1)[self.OF_LABELS.index(name)]
         found: Floats = self._values[..., self.NAMES.index(name)]
         return found
-
-
-def _row_sums(truth: npt.NDArray[np.bool_], predicted: npt.NDArray[np.bool_]) -> Floats:
-    """Summands that each row adds to the sums, shape (n_rows, n_sums)."""
-    both = truth & predicted
-    n_both, n_true, n_guess = (part.sum(axis=1).astype(np.float64) for part in (both, truth, predicted))
-    n_any = n_true + n_guess - n_both
-    columns = (
-        np.ones(len(truth)),
-        ratio(n_both, n_any, 0.0),
-        ratio(n_both, n_guess, 0.0),
-        ratio(n_both, n_true, 0.0),
-        ratio(2 * n_both, n_true + n_guess, 0.0),
-        (n_any - n_both) / truth.shape[1],
-        n_any == n_both,
-        n_any > 0,
-        n_true > 0,
-        n_guess > 0,
-    )
-    return np.column_stack([*columns, both, predicted, truth]).astype(np.float64)
-
-
-def _harmonic_mean(one: Floats, other: Floats) -> Floats:
-    return ratio(2 * one * other, one + other)
 
 
 def _macro_mean(values: Floats) -> Floats:
@@ -146,7 +118,9 @@ FIGURES = (
     _FigureKind("recall", lambda one: ratio(one.got, one.true), "true", NO_TRUTH, "mean of |Y ∩ Z| / |Y|"),
     _FigureKind(
         "F1",
-        lambda one: _harmonic_mean(ratio(one.hit, one.any), ratio(one.got, one.true)),
+        lambda one: ratio(
+            2 * ratio(one.hit, one.any) * ratio(one.got, one.true), ratio(one.hit, one.any) + ratio(one.got, one.true)
+        ),
         "any",
         "precision and recall are both 0, or one of them is undefined",
         "harmonic mean of precision and recall",
@@ -198,7 +172,23 @@ def classify(
     check_resamples(draws)
     if not len(labelled.truth):
         raise InputError("there are no rows to compare")
-    rows = _row_sums(labelled.truth, labelled.predicted)
+    truth, predicted = labelled.truth, labelled.predicted
+    both = truth & predicted
+    n_both, n_true, n_guess = (part.sum(axis=1).astype(np.float64) for part in (both, truth, predicted))
+    n_any = n_true + n_guess - n_both
+    columns = (  # what each row adds to the sums
+        np.ones(len(truth)),
+        ratio(n_both, n_any, 0.0),
+        ratio(n_both, n_guess, 0.0),
+        ratio(n_both, n_true, 0.0),
+        ratio(2 * n_both, n_true + n_guess, 0.0),
+        (n_any - n_both) / truth.shape[1],
+        n_any == n_both,
+        n_any > 0,
+        n_true > 0,
+        n_guess > 0,
+    )
+    rows = np.column_stack([*columns, both, predicted, truth]).astype(np.float64)
     whole = _classify_rows(None, labelled.labels, rows, group, draws, seed)
     if by is None:
         return (whole,)
@@ -217,6 +207,22 @@ def _classify_rows(
     sums = _Sums(rows.sum(axis=0))
     resamples = _Resamples.from_rows(rows, group, draws, seed)
     n, n_true, n_guess, n_any = (round(float(one)) for one in (sums.n, sums.true, sums.guess, sums.any))
+
+    def label_figures(at: int, label: str) -> LabelFigures:
+        n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
+
+        def figure(name: str, of: Callable[[_Sums], Floats], n: int, undefined: str) -> Figure:
+            return resamples.figure(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), sums, "", n)
+
+        return LabelFigures(
+            label=label,
+            n_true=n_true,
+            n_predicted=n_guess,
+            precision=figure("precision", _precisions, n_guess, "it is never predicted"),
+            recall=figure("recall", _recalls, n_true, "no row has it"),
+            f1=figure("F1", _f1s, n_true + n_guess - n_both, "no row has it, and it is never predicted"),
+        )
+
     return ClassificationFigures(
         of=of,
         labels=labels,
@@ -226,7 +232,7 @@ def _classify_rows(
         n_empty=n - n_any,
         figures=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in FIGURES),
         averages=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in AVERAGES),
-        per_label=tuple(_label_figures(at, label, sums, resamples) for at, label in enumerate(labels)),
+        per_label=tuple(label_figures(at, label) for at, label in enumerate(labels)),
     )
 
 
@@ -276,27 +282,3 @@ class _Resamples:
         if not self.blocks:
             return with_note(result, f"no interval: {self.basis}")
         return with_percentiles(result, np.concatenate([kind.of(block) for block in self.blocks]), self.basis)
-
-
-def _label_figures(at: int, label: str, sums: _Sums, resamples: _Resamples) -> LabelFigures:
-    n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
-    return LabelFigures(
-        label=label,
-        n_true=n_true,
-        n_predicted=n_guess,
-        precision=resamples.figure(
-            _FigureKind("precision", lambda part: _precisions(part)[..., at], "n", "it is never predicted"),
-            sums,
-            "",
-            n_guess,
-        ),
-        recall=resamples.figure(
-            _FigureKind("recall", lambda part: _recalls(part)[..., at], "n", "no row has it"), sums, "", n_true
-        ),
-        f1=resamples.figure(
-            _FigureKind("F1", lambda part: _f1s(part)[..., at], "n", "no row has it, and it is never predicted"),
-            sums,
-            "",
-            n_true + n_guess - n_both,
-        ),
-    )

@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Bools, Floats
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.drawing import own_order
+from fcpair.stages.stats.bootstraps import describe_sample, with_percentiles
 from fcpair.stages.stats.intervals import block_sizes, check_resamples, with_note
-from fcpair.stages.stats.percentile_bootstrap import describe_sample, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
-from fcpair.texts.rating_table import RatedTexts
-from fcpair.texts.selection_check import SelectionCheck, check_selection
-
-Floats = npt.NDArray[np.float64]
+from fcpair.texts.ratings import RatedTexts
 
 LEAST_TEXTS = 3
 FEW_RATERS = 4
 DECIMALS = 9  # to which mean ratings, of 0 to 1, have the same rank
 NO_VARIANCE = 1e-12
+
+SIDE = 0.25  # of the texts, which must be on either side of the middle
+ALPHA_POPULATION, ALPHA_GAP = 0.001, 0.01
+WIDE = 0.25  # of the range, which a gap must have at least
+LEAST = 8  # texts, below which no gap is looked for
+DISTINCT = 3  # values on either side of a gap: fewer are classes and not numbers
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,6 @@ class CorrelationFigures:
     n_ratings: int
     figures: tuple[Figure, ...]
     picked: SelectionCheck
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain Python values, ready for JSON."""
-        return asdict(self)
 
 
 def correlate(
@@ -65,71 +65,54 @@ def correlate(
     """
     check_resamples(draws)
     groups: list[str | None] = [None, *(sorted(set(texts.kind)) if any(texts.kind) else [])]
-    return tuple(_correlate_group(of, texts, population or {}, draws, seed) for of in groups)
-
-
-def _correlate_group(
-    of: str | None, texts: RatedTexts, population: Mapping[str | None, Floats], draws: int, seed: int
-) -> CorrelationFigures:
-    selected = texts if of is None else texts.select(np.array(texts.kind) == of)
-    rated = selected.rated_texts
-    order = own_order(rated.measure, *np.nan_to_num(rated.ratings, nan=-np.inf).T)
-    rated = replace(rated, measure=rated.measure[order], ratings=rated.ratings[order])
-    more = selected.measure if len(selected.measure) > len(rated.measure) else None
-    return CorrelationFigures(
-        of=of,
-        n=len(rated.measure),
-        n_raters=len(rated.raters),
-        n_ratings=int((~np.isnan(rated.ratings)).sum()),
-        figures=_compute_figures(rated, draws, seed),
-        picked=check_selection(rated.measure, population.get(of, more)),
-    )
+    results = []
+    for of in groups:
+        selected = texts if of is None else texts.select(np.array(texts.kind) == of)
+        rated = selected.rated_texts
+        order = own_order(rated.measure, *np.nan_to_num(rated.ratings, nan=-np.inf).T)
+        rated = replace(rated, measure=rated.measure[order], ratings=rated.ratings[order])
+        more = selected.measure if len(selected.measure) > len(rated.measure) else None
+        results.append(
+            CorrelationFigures(
+                of=of,
+                n=len(rated.measure),
+                n_raters=len(rated.raters),
+                n_ratings=int((~np.isnan(rated.ratings)).sum()),
+                figures=_compute_figures(rated, draws, seed),
+                picked=check_selection(rated.measure, (population or {}).get(of, more)),
+            )
+        )
+    return tuple(results)
 
 
 def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, ...]:
     n = len(rated.measure)
-    why = _undefined_reason(rated)
+    n_raters = len(rated.raters)
+    why = f"it needs at least {LEAST_TEXTS} texts with a measure and a rating, found {n}" if n < LEAST_TEXTS else ""
+    if not why:
+        mean, _ = _mean_ratings(rated.ratings, np.ones((1, n_raters)))
+        same = [name for name, of in (("measure", rated.measure), ("mean rating", mean)) if np.ptp(of) == 0]
+        why = f"the {same[0]} is the same on all texts" if same else ""
     if why:
         return tuple(Figure(name, None, n, undefined=why) for name in COEFFICIENTS)
     x, ratings, counts_once = _rescale(rated.measure), _rescale(rated.ratings), np.ones((1, n))
-    mean, _ = _mean_ratings(ratings, np.ones((1, len(rated.raters))))
+    mean, _ = _mean_ratings(ratings, np.ones((1, n_raters)))
+    basis = f"{f'{n_raters:,} raters' if n_raters > 1 else 'the same rater'} and {describe_sample(n, 'text')}"
+    # Whose ratings an interval is about: the mean of few raters correlates less than that of all there could be.
+    many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
+    scope = f"it is for the mean of {many}, not of all possible raters, whose mean correlates more"
+    scope = scope if n_raters > 1 else "it is for the ratings of this rater only"
     drawn = list(_draw_means(ratings, draws, seed))
     figures = []
     for name, coefficient in COEFFICIENTS.items():
         figure = Figure(name, float(coefficient(x, mean, counts_once)[0]), n)
-        figure = with_percentiles(
-            figure, np.concatenate([coefficient(x, *one) for one in drawn]), _describe_basis(rated)
-        )
+        figure = with_percentiles(figure, np.concatenate([coefficient(x, *one) for one in drawn]), basis)
         if figure.low is not None:
-            figure = with_note(figure, _interval_scope(rated))
-        if figure.low is not None and 1 < len(rated.raters) < FEW_RATERS:
-            figure = with_note(figure, f"only {len(rated.raters)} raters: they say little about how raters differ")
+            figure = with_note(figure, scope)
+        if figure.low is not None and 1 < n_raters < FEW_RATERS:
+            figure = with_note(figure, f"only {n_raters} raters: they say little about how raters differ")
         figures.append(figure)
     return tuple(figures)
-
-
-def _describe_basis(rated: RatedTexts) -> str:
-    n_raters = len(rated.raters)
-    who = f"{n_raters:,} raters" if n_raters > 1 else "the same rater"
-    return f"{who} and {describe_sample(len(rated.measure), 'text')}"
-
-
-def _interval_scope(rated: RatedTexts) -> str:
-    """Whose ratings an interval is about: the mean of few raters correlates less than that of all there could be."""
-    n_raters = len(rated.raters)
-    if n_raters < 2:
-        return "it is for the ratings of this rater only"
-    many = "as many raters a text" if np.isnan(rated.ratings).any() else f"{n_raters:,} raters"
-    return f"it is for the mean of {many}, not of all possible raters, whose mean correlates more"
-
-
-def _undefined_reason(rated: RatedTexts) -> str | None:
-    n = len(rated.measure)
-    if n < LEAST_TEXTS:
-        return f"it needs at least {LEAST_TEXTS} texts with a measure and a rating, found {n}"
-    mean, _ = _mean_ratings(rated.ratings, np.ones((1, len(rated.raters))))
-    same = [name for name, of in (("measure", rated.measure), ("mean rating", mean)) if np.ptp(of) == 0]
-    return f"the {same[0]} is the same on all texts" if same else None
 
 
 def _rescale(values: Floats) -> Floats:
@@ -139,7 +122,7 @@ def _rescale(values: Floats) -> Floats:
     return standard
 
 
-def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:
     """The mean rating of each text where each rater counts so many times, (n_draws, n_raters); and whether it has one.
 
     Both have shape (n_draws, n_texts); a text without a rating has 0.
@@ -208,3 +191,76 @@ COEFFICIENTS: dict[str, Callable[[Floats, Floats, Floats], Floats]] = {
     "Pearson's correlation": pearson,
     "Spearman's correlation": spearman,
 }
+
+
+@dataclass(frozen=True)
+class SelectionCheck:
+    """Result of a test on `n` texts: `value` beyond `limit` gives the `warning`.
+
+    By the `population`, `value` is the probability that so few of the texts are in its middle half, and must not be
+    below the limit; by the `gap`, the share of the range of the measure that is empty, and must not be above it.
+    `test` is None where nothing could be tested.
+    """
+
+    test: Literal["population", "gap"] | None
+    n: int
+    value: float | None = None
+    limit: float | None = None
+    warning: str | None = None
+
+
+def check_selection(measure: Floats, population: Floats | None = None) -> SelectionCheck:
+    """Whether texts with this measure, shape (n_texts,), look picked by its extremes.
+
+    With a `population` (n,), from which they were taken: of texts that are taken at random as many as binomially
+    distributed are in its middle half (first to third quartile). The warning is given where so few have a probability
+    below 0.001, and a quarter of the texts is on either side.
+
+    Without one: it is given where the widest gap between neighbouring values, with a quarter of the texts on either
+    side, takes more of the range than 1 - (0.01 / k)^(1 / (n - 2)), k the number of gaps that could, and more than a
+    quarter. That much is exceeded with a probability of at most 0.01 where the measure is uniform: each of the n - 1
+    spacings of n - 2 points is longer than g with probability (1 - g)^(n - 2) (Pyke 1965,
+    DOI 10.1111/j.2517-6161.1965.tb00602.x), and the k are added up.
+    """
+    if population is not None and len(population):
+        return _check_by_population(measure, population)
+    return _check_by_gap(measure)
+
+
+def _check_by_population(measure: Floats, population: Floats) -> SelectionCheck:
+    from scipy.special import bdtr
+
+    n = len(measure)
+    first, third = np.quantile(population, [0.25, 0.75])
+    share = float(((population >= first) & (population <= third)).mean())
+    below, above = int((measure < first).sum()), int((measure > third).sum())
+    n_middle = n - below - above
+    p = float(bdtr(n_middle, n, share))
+    warning = None
+    if p < ALPHA_POPULATION and min(below, above) >= SIDE * n:
+        warning = (
+            f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of its "
+            f"population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"
+        )
+    return SelectionCheck("population", n, p, ALPHA_POPULATION, warning)
+
+
+def _check_by_gap(measure: Floats) -> SelectionCheck:
+    n = len(measure)
+    side = ceil(SIDE * n)
+    ordered = np.sort(measure)
+    if n < LEAST or ordered[0] == ordered[-1]:
+        return SelectionCheck(None, n)
+    gaps = np.diff(ordered)[side - 1 : n - side] / (ordered[-1] - ordered[0])
+    at = int(gaps.argmax())
+    if min(len(np.unique(part)) for part in np.split(ordered, [side + at])) < DISTINCT:
+        return SelectionCheck(None, n)
+    value, limit = float(gaps[at]), max(WIDE, 1 - (ALPHA_GAP / len(gaps)) ** (1 / (n - 2)))
+    warning = None
+    if value > limit:
+        low, high = ordered[side + at - 1], ordered[side + at]
+        warning = (
+            f"the texts look picked by the extremes of the measure: none is between {low:.4g} and {high:.4g}, "
+            f"{100 * value:.0f} % of its range (--population FILE tests this on all texts)"
+        )
+    return SelectionCheck("gap", n, value, limit, warning)

@@ -2,31 +2,101 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_FLOOR, Decimal
 from fractions import Fraction
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from fcpair.errors import Finding, reject
+from fcpair.files.tables.tabular import read_cells
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import identity
-from fcpair.texts.cross_table import CrossCount, Groups, cross_counts
+from fcpair.texts.aliases import split_cell
 from fcpair.texts.keywords import Keywords, find_keywords
-from fcpair.texts.lengths import count_words, mean, round_half_up, standard_deviation
 from fcpair.values import is_blank
 
-if TYPE_CHECKING:
-    import pandas as pd
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+Groups = tuple[str, ...]
 Per = Literal["all", "group", "source", "label", "labels", "label by group"]
 TEXTS, ROWS, SHARE = "texts", "rows", "share of texts"
 NO_NAME = "(empty)"
+
+
+def count_words(texts: pd.Series[str]) -> pd.Series[int]:
+    """Count the words of each text, separated by white space; a zero-width non-joiner separates none."""
+    return texts.map(lambda text: len(text.split()))
+
+
+def mean(numbers: Sequence[int] | pd.Series[int]) -> Fraction | None:
+    """The exact mean of whole numbers; None where there is none."""
+    return Fraction(int(sum(numbers)), len(numbers)) if len(numbers) else None
+
+
+def standard_deviation(numbers: Sequence[int] | pd.Series[int]) -> float | None:
+    """The standard deviation, with n - 1 below; None for fewer than two numbers."""
+    return statistics.stdev(map(int, numbers)) if len(numbers) > 1 else None
+
+
+def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
+    """The number as printed tables round it: a half goes up (18.955 is 18.96), where Python's `round` is even.
+
+    A float is taken for the number that it is, a Fraction is exact.
+    """
+    scaled = Fraction(value) * 10**decimals + Fraction(1, 2)
+    return Decimal(math.floor(scaled)).scaleb(-decimals).quantize(Decimal(1).scaleb(-decimals), ROUND_FLOOR)
+
+
+@dataclass(frozen=True)
+class CrossCount:
+    """Number of texts of a group that have a label, of how many texts of that group."""
+
+    label: str
+    group: str
+    n: int
+    n_group: int
+
+    @property
+    def name(self) -> str:
+        """Its name: `humour x women`."""
+        return f"{self.label} x {self.group}"
+
+
+def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
+    """The groups of each cell (`split_cell`), each once; `none` where there is none.
+
+    Raises:
+        InputError: with the line of each cell that cannot be read.
+    """
+    findings: list[Finding] = []
+    nothing: Groups = (none,)
+    groups = read_cells(
+        cells,
+        lines,
+        place,
+        lambda cell: tuple(dict.fromkeys(filter(None, split_cell(cell)))) or nothing,
+        findings,
+        nothing,
+    )
+    reject(place, findings)
+    return groups
+
+
+def cross_counts(
+    labels: Sequence[Sequence[str]], names: Sequence[str], groups: Sequence[Groups]
+) -> Iterator[CrossCount]:
+    """Every group, the largest first, with every label; `labels` and `groups` are those of each text."""
+    n_group = Counter(group for own in groups for group in own)
+    n_both = Counter(
+        (label, group) for own, of in zip(labels, groups, strict=True) for label in set(own) for group in of
+    )
+    for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):
+        yield from (CrossCount(label, group, n_both[label, group], n) for label in names)
 
 
 @dataclass(frozen=True)
@@ -177,8 +247,6 @@ def describe(
     """
     table = _TextTable(frame, lines, columns, limits)
     _count_all(table)
-    _count_repeated(table)
-    _count_by_limits(table)
     _measure_lengths(table, table.has_text, "all", "")
     kinds: list[tuple[Per, str | None]] = [("group", columns.group), ("source", columns.source)]
     for per, column in kinds:
@@ -192,7 +260,9 @@ def describe(
         _count_labels(table, labels_of_texts, names, prefix)
         if groups is not None:
             groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
-            _add_cross_counts(table, cross_counts(labels_of_texts, names, groups_of_texts), prefix)
+            for one in cross_counts(labels_of_texts, names, groups_of_texts):
+                table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
+                _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
         listed = (
             find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords) if n_keywords else ()
         )
@@ -223,22 +293,15 @@ def _count_all(table: _TextTable) -> None:
             table.add("rows in several groups", len(list(_shared_rows(table))), n_rows)
     elif n < len(table.frame):
         table.add("lines without a text", len(table.frame) - n, len(table.frame))
-
-
-def _count_repeated(table: _TextTable) -> None:
-    texts, by = table.texts[table.columns.text], table.columns.writer
+    texts, by = table.texts[columns.text], columns.writer
     often = often_repeated(texts)
-    table.add(f"texts repeated more than {OFTEN} times", len(often), len(texts))
-    table.add("answers with such a text", int(often.sum()), len(texts))
+    table.add(f"texts repeated more than {OFTEN} times", len(often), n)
+    table.add("answers with such a text", int(often.sum()), n)
     if by:
         n_by = table.texts[by].value_counts()
-        table.add("writers", len(n_by), len(texts))
+        table.add("writers", len(n_by), n)
         table.add("writers of more than one text", int((n_by > 1).sum()), len(n_by))
-        table.add("copies of the writer's own text", int(own_copies(texts, table.texts[by]).sum()), len(texts))
-
-
-def _count_by_limits(table: _TextTable) -> None:
-    n = len(table.n_words)
+        table.add("copies of the writer's own text", int(own_copies(texts, table.texts[by]).sum()), n)
     if (most := table.limits.more_than) is not None:
         table.add(f"texts of {most} words or fewer", int((table.n_words <= most).sum()), n)
     if (least := table.limits.under) is not None:
@@ -255,8 +318,10 @@ def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: st
     lengths = {"row words": table.n_row_words, "words": table.n_words}
     for what, counts in lengths.items():
         if counts is not None:
-            means = _group_means(table, counts) if per == "all" else []
-            _add_lengths(table, what, counts[is_in[counts.index]], per, of, means)
+            parts = _column_parts(table, table.columns.group) if per == "all" else ()
+            means = [mean(counts[is_of[counts.index]]) for _, is_of in parts]  # of the groups that have texts
+            defined = [one for one in means if one is not None]
+            _add_lengths(table, what, counts[is_in[counts.index]], per, of, defined)
 
 
 def _add_lengths(
@@ -269,12 +334,6 @@ def _add_lengths(
     table.figures.append(
         DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, "" if n > 1 else why or "only one text")
     )
-
-
-def _group_means(table: _TextTable, counts: pd.Series[int]) -> list[Fraction]:
-    """The means of the groups that have texts."""
-    means = (mean(counts[is_of[counts.index]]) for _, is_of in _column_parts(table, table.columns.group))
-    return [one for one in means if one is not None]
 
 
 def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
@@ -295,13 +354,6 @@ def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Ite
 def _add_share(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
     share = Fraction(part, whole) if whole else None
     table.figures.append(DescribedFigure(SHARE, per, of, share, whole, "" if whole else "no text"))
-
-
-def _add_cross_counts(table: _TextTable, counts: Iterable[CrossCount], prefix: str) -> None:
-    """Add how many texts of each group have each label, and which share of the group's texts that is."""
-    for one in counts:
-        table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
-        _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
 
 
 def _shared_rows(table: _TextTable) -> Iterator[SharedRow]:
@@ -329,6 +381,4 @@ def often_repeated(texts: pd.Series[str]) -> pd.Series[int]:
 
 def own_copies(texts: pd.Series[str], by: pd.Series[str]) -> pd.Series[bool]:
     """Which texts their writer had given before, earlier in the table."""
-    import pandas as pd
-
     return pd.DataFrame({"by": by, "text": texts.map(identity)}).duplicated()

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from fcpair.arrays import Floats, Ints
 
 TOKEN = r"[^\W\d_]+(?:['’\u200c][^\W\d_]+)*"  # letters; an apostrophe or a zero-width non-joiner within a word stays
 
@@ -42,7 +43,7 @@ def find_keywords(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    if not any(has_words(text) for text in texts):
+    if not any(sign.isalpha() for text in texts for sign in text):
         return [Keywords(name, (), "no text has a word") for name in names]
     vectorizer = CountVectorizer(token_pattern=TOKEN)
     counts = vectorizer.fit_transform(texts)
@@ -51,45 +52,26 @@ def find_keywords(
     for name in names:
         has = np.fromiter((name in one for one in labels), np.bool_, len(texts))
         counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
-        results.append(_keywords_of_label(name, vocabulary, counts_with, counts_without, n))
+        why = "all texts have the same word only" if len(vocabulary) == 1 else ""
+        why = why if counts_without.any() else "texts without it have no word"
+        why = why if counts_with.any() else "texts with it have no word"
+        if why:
+            results.append(Keywords(name, (), why))
+            continue
+        z = log_odds_z(counts_with, counts_without)
+        typical = [at for at in np.lexsort((vocabulary, -z))[:n] if z[at] > 0]
+        words = (
+            Keyword(str(vocabulary[at]), int(counts_with[at]), int(counts_without[at]), float(z[at])) for at in typical
+        )
+        results.append(Keywords(name, tuple(words)))
     return results
 
 
-def has_words(text: str) -> bool:
-    """Whether a text has a letter."""
-    return any(sign.isalpha() for sign in text)
-
-
-def _keywords_of_label(
-    name: str, vocabulary: npt.NDArray[np.str_], counts_with: Counts, counts_without: Counts, n: int
-) -> Keywords:
-    why = (
-        "texts with it have no word"
-        if not counts_with.any()
-        else "texts without it have no word"
-        if not counts_without.any()
-        else ""
-    )
-    if why or len(vocabulary) == 1:
-        return Keywords(name, (), why or "all texts have the same word only")
-    z = log_odds_z(counts_with, counts_without)
-    order = np.lexsort((vocabulary, -z))[:n]
-    typical = (
-        Keyword(str(vocabulary[at]), int(counts_with[at]), int(counts_without[at]), float(z[at]))
-        for at in order
-        if z[at] > 0
-    )
-    return Keywords(name, tuple(typical))
-
-
-Counts = npt.NDArray[np.int64]
-
-
-def log_odds_z(counts_with: Counts, counts_without: Counts) -> npt.NDArray[np.float64]:
+def log_odds_z(counts_with: Ints, counts_without: Ints) -> Floats:
     """The z of each word by its counts in two sets of texts, `(n_words,)`, their sum the prior; see `find_keywords`."""
     prior = counts_with + counts_without
 
-    def log(counts: Counts) -> npt.NDArray[np.float64]:
+    def log(counts: Ints) -> Floats:
         with_prior = counts + prior
         return np.asarray(np.log(with_prior / (with_prior.sum() - with_prior)))
 

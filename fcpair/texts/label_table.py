@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Bools
 from fcpair.errors import Finding, InputError, reject, suggest_name
-from fcpair.files.tables.tabular import LINE, require_columns
+from fcpair.files.tables.tabular import lines_of, read_cells, require_columns
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.texts.label_cells import split_cell
+from fcpair.texts.aliases import split_cell
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Bools = npt.NDArray[np.bool_]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -52,15 +50,44 @@ def read_label_table(
     """
     require_columns(place, table.columns, [*truth, predicted])
     findings: list[Finding] = []
-    cells = {name: _split_column(table, place, name, findings) for name in dict.fromkeys([*truth, predicted])}
-    label_by_key = index_labels(labels or _occurring_labels(cells[name] for name in truth))
-    ignored_by_key = _ignored_labels(ignored, label_by_key, cells[predicted])
-    true = np.zeros((len(table), len(label_by_key)), dtype=np.bool_)
-    for name in truth:
-        true |= _mark_labels(table, place, name, cells[name], label_by_key, {}, findings)
-    guess = _mark_labels(table, place, predicted, cells[predicted], label_by_key, ignored_by_key, findings, hint=True)
+
+    def read_column(name: str, read: Callable[[str], list[T]]) -> list[list[T]]:
+        def read_cell(cell: str) -> list[T]:
+            try:
+                return read(cell)
+            except InputError as error:
+                raise InputError(f"`{name}`: {error}") from None
+
+        return read_cells(table[name], lines_of(table), place, read_cell, findings, [])
+
+    cells = {name: read_column(name, split_labels) for name in dict.fromkeys([*truth, predicted])}
+    first: dict[str, str] = {}  # spelling of each label that occurs
+    for label in (label for name in truth for cell in cells[name] for label in cell):
+        first.setdefault(fold_name(label), label)
+    label_by_key = index_labels(labels or [first[key] for key in sorted(first) if key])
+    predicted_by_key = {fold_name(label): label for cell in cells[predicted] for label in cell}
+    for name in ignored:
+        if fold_name(name) in label_by_key:
+            raise InputError(f"`{name}` is one of the labels, so it cannot be ignored")
+        if fold_name(name) not in predicted_by_key:
+            others = [label for key, label in predicted_by_key.items() if key not in label_by_key]
+            hint = suggest_name(name, others) if others else "every label that is predicted is known"
+            raise InputError(f"`{name}` is to be ignored, and is never predicted; {hint}")
+    ignored_keys = {fold_name(name) for name in ignored}
+
+    def mark_labels(name: str, left_out: Collection[str] = (), hint: str = "") -> Bools:
+        """Which labels each row has; what is not known, or duplicated, is found."""
+        labels_of = dict(zip(table[name], cells[name], strict=True))
+        places = read_column(name, lambda cell: _places(labels_of[cell], label_by_key, left_out, hint))
+        marks = np.zeros((len(table), len(label_by_key)), dtype=np.bool_)
+        for row, at in enumerate(places):
+            marks[row, at] = True
+        return marks
+
+    true = np.any([mark_labels(name) for name in truth], axis=0)
+    guess = mark_labels(predicted, ignored_keys, " (`--ignore {}` leaves it out)")
     reject(place, findings)
-    n_ignored = sum(fold_name(label) in ignored_by_key for cell in cells[predicted] for label in cell)
+    n_ignored = sum(fold_name(label) in ignored_keys for cell in cells[predicted] for label in cell)
     return LabelTable(tuple(label_by_key.values()), true, guess, n_ignored)
 
 
@@ -78,41 +105,6 @@ def index_labels(names: Iterable[str]) -> dict[str, str]:
     return label_by_key
 
 
-def _occurring_labels(columns: Iterable[list[list[str]]]) -> list[str]:
-    """Each label that occurs, in its first spelling, in alphabetical order."""
-    first: dict[str, str] = {}
-    for column in columns:
-        for cell in column:
-            for label in cell:
-                first.setdefault(fold_name(label), label)
-    return [first[key] for key in sorted(first) if key]
-
-
-def _ignored_labels(names: Sequence[str], label_by_key: Mapping[str, str], cells: list[list[str]]) -> dict[str, str]:
-    predicted = {fold_name(label): label for cell in cells for label in cell}
-    for name in names:
-        if fold_name(name) in label_by_key:
-            raise InputError(f"`{name}` is one of the labels, so it cannot be ignored")
-        if fold_name(name) not in predicted:
-            others = [label for key, label in predicted.items() if key not in label_by_key]
-            hint = suggest_name(name, others) if others else "every label that is predicted is known"
-            raise InputError(f"`{name}` is to be ignored, and is never predicted; {hint}")
-    return {fold_name(name): name for name in names}
-
-
-def _split_column(table: pd.DataFrame, place: str, name: str, findings: list[Finding]) -> list[list[str]]:
-    """The labels of each cell as they are written, each distinct cell read once."""
-    parts: dict[str, list[str]] = {}
-    problems: dict[str, str] = {}
-    for cell in table[name].unique():
-        try:
-            parts[cell] = split_labels(cell)
-        except InputError as error:
-            parts[cell], problems[cell] = [], f"`{name}`: {error}"
-    findings.extend(_findings(table, place, name, problems))
-    return [parts[cell] for cell in table[name]]
-
-
 def split_labels(cell: str) -> list[str]:
     """The labels of one cell, as they are written; raises InputError for a list that is no JSON, and an empty label."""
     listed = split_cell(cell)
@@ -121,47 +113,13 @@ def split_labels(cell: str) -> list[str]:
     return listed
 
 
-def _mark_labels(
-    table: pd.DataFrame,
-    place: str,
-    name: str,
-    cells: list[list[str]],
-    label_by_key: Mapping[str, str],
-    ignored: Mapping[str, str],
-    findings: list[Finding],
-    *,
-    hint: bool = False,
-) -> Bools:
-    """Which labels each row has; what is not known, or duplicated, is found."""
-    at = {key: column for column, key in enumerate(label_by_key)}
-    marks = np.zeros((len(cells), len(label_by_key)), dtype=np.bool_)
-    rows = [(row, fold_name(label)) for row, cell in enumerate(cells) for label in cell]
-    positions = np.array([(row, at[key]) for row, key in rows if key in at], dtype=np.int64).reshape(-1, 2)
-    marks[positions[:, 0], positions[:, 1]] = True
-    problems: dict[str, str] = {}
-    for cell, labels in dict(zip(table[name], cells, strict=True)).items():
-        if problem := _problem(labels, label_by_key, ignored, hint=hint):
-            problems[cell] = f"`{name}`: {problem}"
-    findings.extend(_findings(table, place, name, problems))
-    return marks
-
-
-def _problem(labels: list[str], label_by_key: Mapping[str, str], ignored: Mapping[str, str], *, hint: bool) -> str:
-    keys = [fold_name(label) for label in labels]
+def _places(labels: Sequence[str], label_by_key: Mapping[str, str], left_out: Collection[str], hint: str) -> list[int]:
+    """The places of the labels of a cell; raises InputError for one that is not known, or duplicated."""
+    known, keys = list(label_by_key), [fold_name(label) for label in labels]
     for label, key in zip(labels, keys, strict=True):
-        if key not in label_by_key and key not in ignored:
-            leave = f" (`--ignore {label}` leaves it out)" if hint else ""
-            return f"`{label}` is not a label; {suggest_name(label, label_by_key.values())}{leave}"
+        if key not in label_by_key and key not in left_out:
+            nearest = suggest_name(label, label_by_key.values())
+            raise InputError(f"`{label}` is not a label; {nearest}{hint.format(label)}")
         if keys.count(key) > 1:
-            return f"`{label}` is duplicated in one cell"
-    return ""
-
-
-def _findings(table: pd.DataFrame, place: str, name: str, problems: Mapping[str, str]) -> list[Finding]:
-    """One finding for each row whose cell has a problem."""
-    if not problems:
-        return []
-    lines = table[LINE] if LINE in table else [None] * len(table)
-    rows = zip(table[name], lines, strict=True)
-    affected = ((cell, line) for cell, line in rows if cell in problems)
-    return [Finding(place, None if line is None else int(line), problems[cell]) for cell, line in affected]
+            raise InputError(f"`{label}` is duplicated in one cell")
+    return [known.index(key) for key in keys if key in label_by_key]

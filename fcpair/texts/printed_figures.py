@@ -13,7 +13,7 @@ from typing import Literal
 
 from fcpair.errors import Finding, reject, suggest_name
 from fcpair.files.tables.tabular import LINE, place_of, read_table
-from fcpair.texts.describe import DescribedFigure, Description
+from fcpair.texts.describe import DescribedFigure, Description, round_half_up
 
 FIGURE, OF, PRINTED, N = "figure", "of", "printed", "n"
 ONLY_MEAN = "mean"  # of n whole numbers that the table does not hold
@@ -136,13 +136,23 @@ def check_printed(printed: Sequence[PrintedFigure], description: Description) ->
 
 def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> PrintedCheck:
     value, over_groups = (described.value, described.over_groups) if described else (None, None)
-    reading = _reading(printed, value, over_groups)
+    reading: Reading | None = None
+    if over_groups is not None and value is not None:
+        texts, groups = is_printed_as(value, printed), is_printed_as(over_groups, printed)
+        reading = "both" if texts and groups else "texts" if texts else "groups" if groups else "neither"
     is_mean = printed.figure.startswith(ONLY_MEAN) and reading != "groups"  # that is no mean of n whole numbers
     n = (printed.n or (described.n if described else None)) if is_mean else None
     possible = grim(printed.printed, n) if n else None
     matches = described is None or is_printed_as(value, printed) or reading == "groups"
     remarks = [_explain(printed, described, reading)] if described else []
-    remarks += [_explain_grim(printed, n, possible)] if n and (described is None or possible is False) else []
+    if n and (described is None or possible is False):
+        remarks.append(
+            f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing"
+            if possible is None
+            else f"possible: {n:,} whole numbers can have this mean (GRIM)"
+            if possible
+            else f"impossible: no {n:,} whole numbers have this mean (GRIM)"
+        )
     return PrintedCheck(
         printed, value, over_groups, reading, n, possible, matches and possible is not False, "; ".join(remarks)
     )
@@ -154,40 +164,23 @@ def is_printed_as(value: Fraction | float | None, printed: PrintedFigure) -> boo
     return value is not None and abs(Fraction(value) - Fraction(printed.printed)) <= half
 
 
-def _reading(printed: PrintedFigure, value: Fraction | float | None, over_groups: Fraction | None) -> Reading | None:
-    if over_groups is None or value is None:
-        return None
-    texts, groups = is_printed_as(value, printed), is_printed_as(over_groups, printed)
-    return "both" if texts and groups else "texts" if texts else "groups" if groups else "neither"
-
-
 def _explain(printed: PrintedFigure, described: DescribedFigure, reading: Reading | None) -> str:
     if described.value is None:
         return f"undefined: {described.why}"
-    value = _format_value(described.value, printed.decimals)
+
+    def show(value: Fraction | float) -> str:
+        return f"{round_half_up(value, max(printed.decimals, 0 if isinstance(value, int) else 2)):,}"
+
+    value = show(described.value)
     if reading is None:
         return "matches" if is_printed_as(described.value, printed) else f"does not match: {value}"
-    groups = _format_value(described.over_groups or Fraction(), printed.decimals)
+    groups = show(described.over_groups or Fraction())
     return {
         "both": "matches, over texts (micro) and as the mean of group means (macro)",
         "texts": f"matches over texts (micro); the mean of group means (macro) is {groups}",
         "groups": f"is the mean of group means (macro); over texts (micro) it is {value}",
         "neither": f"does not match: {value} over texts (micro), {groups} as the mean of group means (macro)",
     }[reading]
-
-
-def _format_value(value: Fraction | float, decimals: int) -> str:
-    from fcpair.texts.lengths import round_half_up
-
-    return f"{round_half_up(value, max(decimals, 0 if isinstance(value, int) else 2)):,}"
-
-
-def _explain_grim(printed: PrintedFigure, n: int, possible: bool | None) -> str:
-    if possible is None:
-        return f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing"
-    if possible:
-        return f"possible: {n:,} whole numbers can have this mean (GRIM)"
-    return f"impossible: no {n:,} whole numbers have this mean (GRIM)"
 
 
 def grim(printed: Decimal, n: int) -> bool | None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
-from fcpair.files.tables.tabular import LINE
+from fcpair.files.tables.tabular import LINE, read_cells
+from fcpair.lazy import pd
 from fcpair.stages.drawing import own_order
-from fcpair.texts.label_cells import split_cell
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.texts.aliases import split_cell
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\s*(?P<value>.*)", re.DOTALL)
 
@@ -66,26 +63,10 @@ def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Seq
     findings: list[Finding] = []
     is_kept = np.ones(len(frame), np.bool_)
     for condition in conditions:
-        is_kept &= _cells_meeting(frame[condition.column].astype(str), condition.meets, lines, place, findings)
+        cells = frame[condition.column].astype(str)
+        is_kept &= np.array(read_cells(cells, lines, place, condition.meets, findings, otherwise=False), np.bool_)
     reject(place, findings)
     return frame[is_kept]
-
-
-def _cells_meeting(
-    cells: pd.Series[str],
-    meets: Callable[[str], bool],
-    lines: Sequence[int],
-    place: str,
-    findings: list[Finding],
-) -> list[bool]:
-    is_met = []
-    for cell, line in zip(cells, lines, strict=True):
-        try:
-            is_met.append(meets(cell))
-        except InputError as error:
-            findings.append(Finding(place, int(line), str(error)))
-            is_met.append(False)
-    return is_met
 
 
 def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFrame:

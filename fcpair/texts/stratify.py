@@ -14,12 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Bools, Floats, Ints
 from fcpair.errors import InputError
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 SIZE_WEIGHT = 1e4  # sizes come before labels
 LEAST_GAIN = 1e-9
@@ -71,7 +68,7 @@ def sizes_of(n: int, shares: Sequence[Fraction]) -> Ints:
     return sizes
 
 
-def stratify(groups: Ints, labels: npt.NDArray[np.bool_], shares: Sequence[Fraction], seed: int) -> Split:
+def stratify(groups: Ints, labels: Bools, shares: Sequence[Fraction], seed: int) -> Split:
     """Split lines by shares so that each side has its share of every label, and no group is on two sides.
 
     Args:
@@ -95,8 +92,11 @@ def stratify(groups: Ints, labels: npt.NDArray[np.bool_], shares: Sequence[Fract
     np.add.at(counts, groups, np.column_stack([labels, np.ones(len(groups), np.bool_)]).astype(np.int64))
     targets = np.outer([float(share) for share in shares], counts.sum(axis=0))
     targets[:, -1] = target_sizes
-    first_side = _assign_groups(counts, targets, rng)
-    side = _improve_by_swaps(counts, targets, _weights(targets), first_side, rng)
+    # What one line too many of each label weighs on each side: how far it moves the label distance; size comes first.
+    sizes = targets[:, -1:]
+    without = np.maximum(sizes - targets[:, :-1], 1)
+    weights = np.column_stack([sizes / without**2 * sizes.mean(), np.full(n_sides, SIZE_WEIGHT)])
+    side = _improve_by_swaps(counts, targets, weights, _assign_groups(counts, targets, rng), rng)
     sums = np.array([counts[side == at].sum(axis=0) for at in range(n_sides)])
     return Split(side[groups], sums[:, -1], target_sizes, np.bincount(side, minlength=n_sides), sums[:, :-1])
 
@@ -117,14 +117,10 @@ def _assign_groups(counts: Ints, targets: Floats, rng: np.random.Generator) -> I
         best = _neediest(lacks[:, -1], lacks[:, -1], rng)
         side[group] = best
         lacks[best] -= counts[group]
-    return _fill_empty_sides(side, counts[:, -1], len(targets))
-
-
-def _fill_empty_sides(side: Ints, sizes: Ints, n_sides: int) -> Ints:
-    """The sides, with the smallest group that another can spare on each that got none: groups may be larger than it."""
-    for empty in np.flatnonzero(np.bincount(side, minlength=n_sides) == 0):
-        spare = np.flatnonzero(np.bincount(side, minlength=n_sides)[side] > 1)
-        side[spare[sizes[spare].argmin()]] = empty
+    for empty in np.flatnonzero(np.bincount(side, minlength=len(targets)) == 0):
+        # Groups may be larger than a side: one that got none has the smallest that another can spare.
+        spare = np.flatnonzero(np.bincount(side, minlength=len(targets))[side] > 1)
+        side[spare[counts[spare, -1].argmin()]] = empty
     return side
 
 
@@ -133,13 +129,6 @@ def _neediest(first: Floats, then: Floats, rng: np.random.Generator) -> int:
     best = np.flatnonzero(first == first.max())
     best = best[then[best] == then[best].max()]
     return int(best[0] if len(best) == 1 else rng.choice(best))
-
-
-def _weights(targets: Floats) -> Floats:
-    """Weight of one line too many of each label on each side: how far it moves the label distance; size comes first."""
-    sizes = targets[:, -1:]
-    without = np.maximum(sizes - targets[:, :-1], 1)
-    return np.column_stack([sizes / without**2 * sizes.mean(), np.full(len(targets), SIZE_WEIGHT)])
 
 
 def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints, rng: np.random.Generator) -> Ints:
@@ -177,7 +166,7 @@ def _best_swap(
     weights: Floats,
     excess: Floats,
     offers: Sequence[Ints],
-    is_last: npt.NDArray[np.bool_],
+    is_last: Bools,
     pair: tuple[int, int],
 ) -> SwapOffer:
     """The best move or swap between two sides: what it adds to the squares, and what each side gives, a group or none.

@@ -1,8 +1,8 @@
 """The pages and the JSON API: they parse, call Study or Grid, and show.
 
-A request passes `server`, then `auth`, which says who has come and what they may, then its page in `pages` or its
-endpoint in `api`. `errors` answers what went wrong, `context` is what every page gets. `fcpair serve` hands the server
-the name of the app, and its settings through the environment.
+A request passes `server`, then `auth`, which says who has come, and reaches its endpoint as a visit (`visits`), which
+says whose the endpoint is. `errors` answers what went wrong, `context` is what every page gets. `fcpair serve` hands
+the server the name of the app, and its settings through the environment.
 
 Pages use no inline script and no inline style: the content security policy forbids it. In `static/`, `desk.js` runs the
 page on which people answer and `view.js` shows it; `form.js` and `questions.js` (where a new kind of question goes) ask

@@ -22,24 +22,18 @@ from fcpair.study import Study
 from fcpair.web.acts import (
     act_progress,
     calibration,
-    forgetting,
-    generation,
-    imports,
-    invitations,
+    log_acts,
     overlap,
     pair_acts,
-    policy,
     practice_items,
     terms_form,
-    tier_rule,
     words_form,
 )
-from fcpair.web.api import adjudication, routes
+from fcpair.web.api import routes
 from fcpair.web.auth import Auth
-from fcpair.web.context import Context, load_templates
+from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
-    agreement,
     conflicts,
     evaluation,
     examples,
@@ -51,25 +45,14 @@ from fcpair.web.lead import (
     progress,
     search,
 )
-from fcpair.web.pages import (
-    adjudicate,
-    adjudicate_row,
-    annotator,
-    discussion,
-    login,
-    offline,
-    practice,
-    qualification,
-)
-from fcpair.web.served_terms import ServedTerms
+from fcpair.web.pages import adjudicate, annotator, login, offline, practice
 from fcpair.web.server.admission import AdmissionControl
-from fcpair.web.server.long_acts import LongActs
-from fcpair.web.server.security import Guard, GuardedApp
+from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
+from fcpair.web.server.route_costs import Kind
+from fcpair.web.server.security import Guard
 from fcpair.web.server.static_files import static_files
-from fcpair.web.server.study_builder import StudyBuilder
-from fcpair.web.server.worker import ReportWorker
-from fcpair.web.server.worker_parent import WorkerParent
-from fcpair.web.start import build_pages, draft_pages, survey_pages, table_upload
+from fcpair.web.server.worker import ReportWorker, WorkerPool
+from fcpair.web.start import draft_pages, table_upload
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -86,7 +69,7 @@ turn. Make up a new `request_id` for each answer, and if no reply comes, send th
 TOKEN = {"type": "http", "scheme": "bearer", "description": "The token of an invite link: what follows the `#`."}
 
 
-class _App(GuardedApp):
+class _App(FastAPI):
     @cached_property
     def description_json(self) -> bytes:
         """Description by `openapi`, as it is sent: written once, since that costs more than most answers do."""
@@ -108,49 +91,11 @@ async def description(request: Request) -> Response:
     return Response(request.app.description_json, media_type="application/json")
 
 
-_START = (draft_pages, table_upload, survey_pages, build_pages)
-_LEAD = (
-    inspection,
-    agreement,
-    progress,
-    people,
-    conflicts,
-    examples,
-    guidelines,
-    evaluation,
-    files,
-    search,
-    grid_map,
-)
-_ACTS = (
-    calibration,
-    overlap,
-    invitations,
-    policy,
-    tier_rule,
-    practice_items,
-    words_form,
-    terms_form,
-    pair_acts,
-    act_progress,
-    imports,
-    forgetting,
-    generation,
-)
 _MODULES = (
-    routes,
-    adjudication,
-    login,
-    annotator,
-    offline,
-    practice,
-    qualification,
-    discussion,
-    adjudicate_row,
-    adjudicate,
-    *_START,
-    *_LEAD,
-    *_ACTS,
+    *(routes, login, annotator, offline, practice, adjudicate),
+    *(draft_pages, table_upload),
+    *(inspection, progress, people, conflicts, examples, guidelines, evaluation, files, search, grid_map),
+    *(calibration, overlap, practice_items, words_form, terms_form, pair_acts, act_progress, log_acts),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
@@ -160,13 +105,13 @@ def create_app(
     annotate: Annotate,
     url: str = DEFAULT_SERVER_URL,
     given: Collection[str] | None = None,
-    parent: WorkerParent | None = None,
+    pool: WorkerPool | None = None,
 ) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
     Links that it makes lead to `url`, whatever a request says of where it was sent. The terms that are `given` hold
     whatever the study comes to say of them, by default those that differ from its own; the others follow it. The
-    process that looks is forked by its `parent`, where there is one.
+    process that the leads look by is the one of `pool`, where there is one.
     """
     served = ServedTerms.of(study, annotate, given)
 
@@ -174,7 +119,7 @@ def create_app(
         """Show the study as it is now, built or on other terms."""
         app.state.context = Context(study, served.now(), context.door, context.templates, url, served)
         context.door.forget_everybody()
-        if worker := getattr(app.state, "aside", None):
+        for worker in app.state.workers.values():
             worker.begin_anew(served)
 
     def follow_terms() -> None:
@@ -186,7 +131,10 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
         study.access.spare()
-        app.state.aside = worker = ReportWorker(served, parent)
+        app.state.workers = {
+            Kind.LOOK: ReportWorker(create_app, served, pool),
+            Kind.LIST: ReportWorker(create_app, served),
+        }
         ended = asyncio.Event()
         upkeep = asyncio.create_task(_keep_up(study.access.attempts.delete_expired, follow_terms, ended))
         warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
@@ -195,7 +143,7 @@ def create_app(
         gc.unfreeze()
         ended.set()
         await asyncio.wait([upkeep, warming])
-        await worker.end()
+        await asyncio.gather(*(worker.end() for worker in app.state.workers.values()))
         app.state.builder.end()
         app.state.long_acts.end()
         study.close()
@@ -212,14 +160,15 @@ def create_app(
         lifespan=lifespan,
     )
     context = app.state.context = Context(study, served.now(), Auth(study.access), load_templates(), url, served)
+    app.state.workers = {}
     app.state.begin_anew = begin_anew
-    app.state.builder = StudyBuilder(study, begin_anew)
-    app.state.long_acts = LongActs(study)
+    app.state.builder = ChildProcess(busy=BUILDING, killed=BUILD_KILLED, on_done=begin_anew)
+    app.state.long_acts = ChildProcess(busy=RUNNING, killed=KILLED)
     problems = ErrorHandlers(context)
     problems.register(app)
-    app.guard_by(
-        lambda inner: Guard(AdmissionControl(inner, context.door, problems), context.door.visitor_counting_failures)
-    )
+    admission = AdmissionControl(app.build_middleware_stack(), context.door, problems)
+    # Around everything, even around what answers the app's own failures.
+    app.middleware_stack = Guard(admission, context.door.visitor_counting_failures)
     for router in ROUTERS:
         # Not included: FastAPI would parse them anew for each app, and take longer to find them at every request.
         app.router.routes.extend(router.routes)
@@ -243,8 +192,8 @@ def from_environment() -> FastAPI:
     The terms in FCPAIR_ANNOTATE, as JSON, hold whatever the study says; the others are the study's own.
     """
     load_templates()  # before the fork, which shares them
-    parent = WorkerParent.fork()
-    study = Study.open(os.environ[STUDY])
+    pool = WorkerPool.forked()
+    study = Study(os.environ[STUDY])
     terms = json.loads(os.environ.get(ANNOTATE, "{}"))
     url = os.environ.get(URL, DEFAULT_SERVER_URL)
-    return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys(), parent=parent)
+    return create_app(study, study.effective_options(Annotate, **terms), url, given=terms.keys(), pool=pool)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
@@ -16,6 +16,7 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 
 from fcpair.errors import RefusedError, UnknownVisitorError
 from fcpair.records import Role, Visitor
+from fcpair.sentences import say
 from fcpair.study import Access
 from fcpair.web.form import field
 
@@ -24,26 +25,17 @@ REMEMBERED_S = 60.0
 MOST_REMEMBERED = 10_000
 _CALLER_KEY = "fcpair.caller"
 _CREDENTIAL_HEADERS = frozenset({b"authorization", b"cookie"})
-_ROLES = "open_to"
-Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
-
-
-def open_to(*roles: Role) -> Callable[[Endpoint], Endpoint]:
-    """Say whose a route is, below its address; `Door.enter`, which the endpoint calls first, asks for one of them.
-
-    It is said outside the endpoint, so that it is known where a request gets no further than its shape.
-    """
-
-    def declare(endpoint: Endpoint) -> Endpoint:
-        vars(endpoint)[_ROLES] = frozenset(roles)
-        return endpoint
-
-    return declare
-
-
-def is_closed(request: Request) -> bool:
-    """Whether the request's route is open to some roles alone; what nobody has to enter is open to strangers too."""
-    return _ROLES in vars(request.scope.get("endpoint", is_closed))
+OUT_OF_DATE = say("the form is out of date, or was not sent from a page of this study; load it again")
+PEOPLE = {
+    Role.ANNOTATOR: say("annotators"),
+    Role.VALIDATOR: say("validators"),
+    Role.WRITER: say("writers"),
+    Role.RATER: say("raters"),
+    Role.RESPONDENT: say("respondents"),
+    Role.ADJUDICATOR: say("adjudicators"),
+    Role.MODEL: say("models"),
+    Role.LEAD: say("the lead"),
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +44,9 @@ class _Caller:
     cookie: str | None  # the session's cookie, if that is what let the visitor in
     is_wrong: bool = False  # a token that lets nobody in came with the request, and was not counted yet
     session: str = ""  # the session by which the visitor came, or none
+
+
+_NOBODY = _Caller(None, None)
 
 
 class Auth:
@@ -63,37 +58,37 @@ class Auth:
         self._sessions = Sessions(access.session_secret, self._name)
         self._remembered: dict[bytes, tuple[float, _Caller]] = {}  # by what they came with, and until when
 
-    def require_visitor(self, request: Request) -> Visitor:
-        """The visitor, who must have one of the roles that the route is `open_to`.
+    def require_visitor(self, request: Request, roles: frozenset[Role], *, remembered: bool = False) -> Visitor:
+        """The visitor, who must have one of the roles.
+
+        Where they have to be `remembered`, from some moments ago with the same token or session, nothing is looked up.
+        Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
+        as theirs, else forgets it (`forget_visitor`).
 
         Raises:
-            UnknownVisitorError: nobody is logged in.
+            UnknownVisitorError: nobody is logged in, or remembered.
             RefusedError: the visitor has another role, or the request does not come from one of our own pages.
         """
-        caller: _Caller = request.scope.get(_CALLER_KEY) or self._caller(request)
+        if remembered:
+            until, caller = self._remembered.get(_credentials(request), (0.0, _NOBODY))
+            if until < monotonic():
+                raise UnknownVisitorError
+            request.scope[_CALLER_KEY] = caller
+        else:
+            caller = request.scope.get(_CALLER_KEY) or self._caller(request)
         if caller.visitor is None:
             raise UnknownVisitorError
-        if caller.visitor.role not in vars(request.scope["endpoint"])[_ROLES]:
-            raise RefusedError(f"this is not for {_plural(caller.visitor.role)}")
+        if caller.visitor.role not in roles:
+            raise RefusedError(say("this is not for %(people)s", people=PEOPLE[caller.visitor.role]))
         if caller.cookie is not None and request.method not in SAFE:
-            self._check_csrf(request, caller.cookie)
+            sent, own = request.headers.get("x-csrf-token") or field(request, "csrf"), self.csrf_token(request)
+            if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), own.encode()):
+                raise RefusedError(OUT_OF_DATE)
         return caller.visitor
 
     def visitor(self, request: Request) -> Visitor | None:
         """Visitor who is logged in, if anybody; nothing is written, nor waited for."""
         return self._caller(request).visitor
-
-    def remembered_visitor(self, request: Request) -> Visitor | None:
-        """Visitor who came with the same token or session some moments ago, if anybody; nothing is looked up.
-
-        Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
-        as theirs, else forgets it (`forget_visitor`).
-        """
-        until, caller = self._remembered.get(_credentials(request), (0.0, None))
-        if caller is None or until < monotonic():
-            return None
-        request.scope[_CALLER_KEY] = caller
-        return caller.visitor
 
     def forget_visitor(self, request: Request) -> None:
         """Remember whoever came with this request no more."""
@@ -128,7 +123,7 @@ class Auth:
         caller = self._caller(request)
         if caller.is_wrong:
             self._access.attempts.count_failure(_client_address(request))
-            request.scope[_CALLER_KEY] = _Caller(None, None)
+            request.scope[_CALLER_KEY] = _NOBODY
         return caller.visitor
 
     def cached_visitor(self, request: Request) -> Visitor | None:
@@ -179,7 +174,7 @@ class Auth:
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
         foreign = site not in {"same-origin", "none"} if site else _is_foreign(origin, request.headers.get("host"))
         if foreign:
-            raise RefusedError("this form was not sent from a page of this study; open your invite link again")
+            raise RefusedError(say("this form was not sent from a page of this study; open your invite link again"))
 
     def _caller(self, request: Request) -> _Caller:
         caller: _Caller | None = request.scope.get(_CALLER_KEY)
@@ -194,7 +189,7 @@ class Auth:
             visitor = self._access.by_token(token.strip())
             return _Caller(visitor, None, is_wrong=visitor is None)
         cookie = request.cookies.get(self._sessions.cookie)
-        return self._caller_by_cookie(cookie) if cookie else _Caller(None, None)
+        return self._caller_by_cookie(cookie) if cookie else _NOBODY
 
     def _caller_by_cookie(self, cookie: str) -> _Caller:
         session = self._sessions.parse_cookie(cookie)
@@ -202,7 +197,7 @@ class Auth:
         if self._refresh_secret(visitor.session_secret if visitor else self._access.session_secret):
             return self._caller_by_cookie(cookie)
         if session is None or visitor is None or not self._sessions.matches(session, visitor):
-            return _Caller(None, None)
+            return _NOBODY
         return _Caller(visitor, cookie, session=session.id)
 
     def _refresh_secret(self, secret: str) -> bool:
@@ -218,11 +213,6 @@ class Auth:
         session = self._sessions.parse_cookie(cookie) if cookie else None
         left = self._access.farewell_of(session.person_id) if session else None
         return left[1] if session and left and self._sessions.has_key(session, left[0]) else None
-
-    def _check_csrf(self, request: Request, cookie: str) -> None:
-        sent = request.headers.get("x-csrf-token") or field(request, "csrf")
-        if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), self._sessions.csrf_token(cookie).encode()):
-            raise RefusedError("the form is out of date, or was not sent from a page of this study; load it again")
 
 
 def _credentials(request: Request) -> bytes:
@@ -247,10 +237,6 @@ def _is_foreign(origin: str | None, host: str | None) -> bool:
         return origin is not None and urlsplit(origin).netloc != host
     except ValueError:  # no origin that a browser sends
         return True
-
-
-def _plural(role: Role) -> str:
-    return "the lead" if role is Role.LEAD else f"{role.value}s"
 
 
 MAX_AGE_S = 30 * 24 * 3600

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from functools import cache, cached_property, partial
+from http import HTTPStatus
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -19,26 +21,62 @@ from markupsafe import Markup, escape
 
 from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
+from fcpair.known_pairs import PRACTISING
 from fcpair.params import Annotate
-from fcpair.practice import PRACTISING
 from fcpair.records import TIERS, WORKERS, Visitor
+from fcpair.report import formatting
+from fcpair.report.table_rows import KappaCell
+from fcpair.sentences import mark
+from fcpair.stages.assignment.pace import FASTEST_WPM, LAST_INTERVALS, LEAST_INTERVALS, MEAN_WPM, PAUSE_S, RATE_DAYS
 from fcpair.study import PageWords, Study, WorkQueue
-from fcpair.web import refusals
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids
-from fcpair.web.languages import ENGLISH, LANGUAGES, Language, preferred_language
+from fcpair.web.languages import ENGLISH, LANGUAGES, Language, notice_plain, preferred_language
 from fcpair.web.lead.navigation import lead_pages
-from fcpair.web.local_formatting import LocalFormatting
-from fcpair.web.page_hints import replace_commands
-from fcpair.web.served_terms import ServedTerms
-from fcpair.web.server.answer_batches import AnswerIntake, Batches
+from fcpair.web.server.answer_batches import Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.words import READERS, Noun
-from fcpair.work_records import Task
+from fcpair.work_records import Submission, Task, direction_of
 
 HERE = Path(__file__).parent
+Read = TypeVar("Read")
 START = "/lead/start"  # below it are the pages on which a study is made
+HEATS = 10
+PLACES: Mapping[str, str] = {
+    "serve": mark("use these pages"),
+    "validate assign": mark("“Assign pairs to validators” on Conflicts"),
+    "partition": mark("“Tiers as they would be now” on Progress"),
+    "report": mark("“Report” on Downloads"),
+}
+GO_TO = mark("go to %(place)s")
+_COMMAND = re.compile(rf"(run )?`fcpair ({'|'.join(PLACES)})( --[^`]*)?`")
 _TIER_NAME = re.compile(rf"\b({'|'.join(TIERS)})\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ServedTerms:
+    """Terms of a study; what is `given`, by the names of Annotate, holds whatever the study says."""
+
+    study: Study
+    given: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, study: Study, annotate: Annotate, given: Collection[str] | None) -> ServedTerms:
+        """Terms of which those are `given` that are so named; None for those that differ from the study's own."""
+        if given is None:
+            own = study.effective_options(Annotate)
+            names = (item.name for item in fields(Annotate))
+            given = [name for name in names if getattr(annotate, name) != getattr(own, name)]
+        return cls(study, {name: getattr(annotate, name) for name in given})
+
+    @property
+    def own(self) -> Annotate:
+        """The study's own terms."""
+        return self.study.effective_options(Annotate)
+
+    def now(self) -> Annotate:
+        """The terms as they are now, with fcpair's own words where the study has none."""
+        return self.study.effective_options(Annotate, **self.given).worded(self.study.facts["hs_name"])
 
 
 @dataclass(frozen=True)
@@ -72,9 +110,12 @@ class Context:
         return self.study.work_queue(self.annotate)
 
     @cached_property
-    def intake(self) -> AnswerIntake:
-        """Stores what they answer."""
-        return AnswerIntake(self.work_queue)
+    def intake(self) -> Batches[tuple[Visitor, Submission], dict[str, int]]:
+        """Stores what they answer, and acknowledges each answer when its batch is on disk.
+
+        On a quick disk that is done on the spot; in the thread where the disk is slow, or somebody else is writing.
+        """
+        return Batches("intake", self.work_queue.submit_all, partial(self.work_queue.submit_all, wait=False))
 
     @cached_property
     def assigning(self) -> Batches[tuple[Visitor, int], list[Task]]:
@@ -93,10 +134,8 @@ class Context:
         """The words of pages for a visitor who answers or decides; None for others, and where they cannot be read."""
         if visitor is None or visitor.role.value not in READERS:
             return None
-        try:
-            return self.study.page_words(visitor.role, here.grid.grid.name if here else None, visitor.language)
-        except FcpairError:  # the page that says so needs words all the same
-            return None
+        grid = here.grid.grid.name if here else None
+        return _if_readable(lambda: self.study.page_words(visitor.role, grid, visitor.language), None)
 
     def noun(self, visitor: Visitor | None, here: CurrentGrid | None = None) -> Noun:
         """What pages call a unit of a visitor's work."""
@@ -105,27 +144,18 @@ class Context:
 
     def has_practice(self, visitor: Visitor) -> bool:
         """Whether a visitor can practise on known pairs; not where that cannot be read."""
-        try:
-            return visitor.role in PRACTISING and bool(self.study.known_items())
-        except FcpairError:
-            return False
+        return _if_readable(lambda: visitor.role in PRACTISING and bool(self.study.known_items()), False)
 
     def has_discussion(self, visitor: Visitor) -> bool:
         """Whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
-        try:
-            return visitor.role in WORKERS and self.study.has_discussion(visitor)
-        except FcpairError:
-            return False
+        return _if_readable(lambda: visitor.role in WORKERS and self.study.has_discussion(visitor), False)
 
     def language(self, visitor: Visitor | None) -> Language:
         """The language of pages for a visitor: the one they chose, else the study's.
 
         Of a study that cannot be read now it is English.
         """
-        try:
-            return LANGUAGES[(visitor and visitor.language) or self.study.page_language()]
-        except FcpairError:
-            return ENGLISH
+        return _if_readable(lambda: LANGUAGES[(visitor and visitor.language) or self.study.page_language()], ENGLISH)
 
     def language_of(self, request: Request, visitor: Visitor | None) -> Language:
         """The language of the page that is asked for: where a study is only being made, the one of the browser."""
@@ -137,15 +167,23 @@ class Context:
         self, sentence: str, visitor: Visitor | None, language: Language, here: CurrentGrid | None = None
     ) -> str:
         """A sentence of fcpair's as a visitor reads it: in their language, and calling a pair what pages call it."""
+        notice_plain(sentence)
         about_work = language is not ENGLISH or "pair" in sentence.lower()
         noun = self.noun(visitor, here) if about_work else Noun.of("pair")
-        return refusals.translate(sentence, language, noun)
+        return language.say(sentence, noun)
 
     def page(
-        self, request: Request, visitor: Visitor | None, name: str, here: CurrentGrid | None = None, /, **values: Any
+        self,
+        request: Request,
+        visitor: Visitor | None,
+        name: str,
+        here: CurrentGrid | None = None,
+        status: int = HTTPStatus.OK,
+        /,
+        **values: Any,
     ) -> HTMLResponse:
         """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `phrases`, `language`,
-        `words` (by which it writes figures), `practises`, `discusses`, `annotate` and `path`.
+        `practises`, `discusses`, `annotate` and `path`.
 
         One that is about a grid is `here`.
         """
@@ -159,13 +197,34 @@ class Context:
         shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
         noun = shared["noun"] = words.noun if words else Noun.of("pair")
         language: Language = values.get("language") or self.language_of(request, visitor)
-        shared |= {"language": language, "phrases": language.noun_phrases(noun), "words": LocalFormatting(language)}
+        shared |= {"language": language, "phrases": language.noun_phrases(noun)}
         takes_part = visitor if visitor and visitor.consented else None
         shared["practises"] = takes_part is not None and self.has_practice(takes_part)
         shared["discusses"] = takes_part is not None and self.has_discussion(takes_part)
         shared["place"] = self.storage_key(visitor) if visitor else ""
         variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
-        return HTMLResponse(self.templates.get_template(name).render(variables))
+        return HTMLResponse(self.templates.get_template(name).render(variables), status)
+
+
+def _if_readable(read: Callable[[], Read], otherwise: Read) -> Read:
+    """What a study has, or something else where it cannot be read now: the page that says so needs it all the same."""
+    try:
+        return read()
+    except FcpairError:
+        return otherwise
+
+
+def replace_commands(sentence: str, language: Language = ENGLISH) -> str:
+    """The sentence with the place on the pages instead of each command that they have a place for.
+
+    Who reads it on a page has come by `fcpair serve`.
+    """
+
+    def replace(command: re.Match[str]) -> str:
+        place = language.find(PLACES[command[2]])
+        return language.gettext(GO_TO, place=place) if command[1] else place
+
+    return _COMMAND.sub(replace, sentence)
 
 
 @pass_context
@@ -190,8 +249,17 @@ def _replace_commands(values: TemplateContext, sentence: str) -> str:
 
 @pass_context
 def _translate(values: TemplateContext, sentence: str) -> str:
-    """A sentence of the floors below, or several, in the language of the page."""
-    return refusals.translate(sentence, values["language"], values["noun"])
+    """A sentence or a word of the floors below in the language of the page; a word of the study's own as it is."""
+    language: Language = values["language"]
+    return language.say(sentence, values["noun"])
+
+
+@pass_context
+def _say(values: TemplateContext, sentence: str) -> str:
+    """The same of what is always fcpair's own, such as a reason, a notice or an outcome."""
+    if values["language"] is ENGLISH:  # in any other, what is shown twice is translated already
+        notice_plain(sentence)
+    return _translate(values, sentence)
 
 
 context_of: Callable[[Request], Context] = attrgetter("app.state.context")
@@ -201,16 +269,43 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")
 def mark_tiers(text: str) -> Markup:
     """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
 
-    def mark(name: re.Match[str]) -> str:
+    def mark_name(name: re.Match[str]) -> str:
         return f'<span class="tier {name[0].lower()}">{name[0]}</span>'
 
-    return Markup(_TIER_NAME.sub(mark, str(escape(text))))
+    return Markup(_TIER_NAME.sub(mark_name, str(escape(text))))
 
 
 def mark_tier(name: str) -> Markup:
     """The name of a tier with a mark beside it: in the colour that one of the four is called by, or of one's own."""
     kind = name.lower() if name.lower() in TIERS else "own"
     return Markup('<span class="tier {}">{}</span>').format(kind, name)
+
+
+def iso(at: float) -> str:
+    """A POSIX time as a browser reads it: `2026-03-02T12:00:00+00:00`."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def heat_class(cell: KappaCell) -> str:
+    """The class of a cell of the kappa map: `heat-0` for 0 or less, up to `heat-9`."""
+    return f"heat-{min(max(int(float(cell.kappa) * HEATS), 0), HEATS - 1)}"
+
+
+TEMPLATE_VALUES: dict[str, Any] = {
+    "NOTHING": formatting.NOTHING,
+    "settings": formatting.settings,
+    "file_name": formatting.file_name,
+    "direction": direction_of,
+    "iso": iso,
+    "heat": heat_class,
+    "LEAST_INTERVALS": LEAST_INTERVALS,
+    "RATE_DAYS": RATE_DAYS,
+    "LAST_INTERVALS": LAST_INTERVALS,
+    "PAUSE_MINUTES": round(PAUSE_S / 60),
+    "FASTEST_WPM": FASTEST_WPM,
+    "MEAN_WPM": MEAN_WPM,
+}
+"""What templates write texts and times with, and the constants that they quote."""
 
 
 @cache
@@ -231,7 +326,8 @@ def load_templates() -> Environment:
     environment.filters["mark_tiers"] = mark_tiers
     environment.filters["mark_tier"] = mark_tier
     environment.filters["translated"] = _translate
-    environment.globals |= {"_": _to_html, "ngettext": _to_html_by_number}
+    environment.filters["said"] = _say
+    environment.globals |= {**TEMPLATE_VALUES, "_": _to_html, "ngettext": _to_html_by_number}
     environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
     environment.globals["lead_pages"] = lead_pages
     environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"

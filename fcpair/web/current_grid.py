@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request
 
 from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.grid import AdjudicationQueue, Grid
+from fcpair.grid import AdjudicationQueue, Grid, Monitor
 from fcpair.params import MAIN
 from fcpair.records import Role
+from fcpair.sentences import say
 from fcpair.study import Study
-
-if TYPE_CHECKING:
-    from fcpair.grid import Monitor
 
 GRID = "grid"
 
@@ -43,8 +41,6 @@ class CurrentGrid:
     @cached_property
     def monitor(self) -> Monitor:
         """The lead's view of it."""
-        from fcpair.grid import Monitor
-
         return Monitor(self.grid)
 
     def find_overview(self, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> dict[str, Any]:
@@ -78,7 +74,9 @@ class Grids:
         """The grid of this name, or the only one; raises InputError where there are several and no name."""
         names = self._study.grids
         if not name and len(names) > 1:
-            raise InputError(f"this study has several grids; choose one with `?{GRID}=NAME`: {', '.join(names)}")
+            raise InputError(
+                say("this study has several grids; choose one with `?grid=NAME`: %(names)s", names=list(names))
+            )
         return self._current(names, name or names[0])
 
     @property
@@ -102,7 +100,7 @@ class Grids:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""
         candidates = self.with_policy()
         if not candidates:
-            raise StageError("there is nothing to decide in this study yet")
+            raise StageError(say("there is nothing to decide in this study yet"))
         with_work = (
             one for one in candidates if len(candidates) > 1 and one.adjudication_queue.state(person_id).waiting
         )
@@ -110,11 +108,13 @@ class Grids:
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:
-            raise UnknownIdError(f"there is no grid `{name}`; the grids of this study: {', '.join(names)}")
+            raise UnknownIdError(
+                say("there is no grid `%(name)s`; the grids of this study: %(names)s", name=name, names=list(names))
+            )
         shown_name = name if len(names) > 1 else ""
         if served := self._served.get((name, shown_name)):
             return served
         grid = self._study.grid(name)
-        kind = (grid.is_planned, grid.has_labels, grid.primary_role is Role.RESPONDENT)
+        kind = (grid.desk.is_planned, grid.desk.has_labels, grid.desk.primary_role is Role.RESPONDENT)
         made = CurrentGrid(grid, shown_name, grid.facts, *kind)
         return self._served.setdefault((name, shown_name), made)  # another request may have made it meanwhile

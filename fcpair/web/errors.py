@@ -11,47 +11,31 @@ from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, RedirectResponse
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from fcpair.errors import (
     BusyError,
-    ConflictError,
     FcpairError,
-    InputError,
-    RefusedError,
     StageError,
     StudyError,
     TooManyError,
-    UnknownIdError,
     UnknownVisitorError,
 )
-from fcpair.web.auth import is_closed
-from fcpair.web.context import Context
+from fcpair.sentences import mark, say
+from fcpair.web.api.schemas import NO_NUL
+from fcpair.web.context import Context, replace_commands
 from fcpair.web.languages import ENGLISH
-from fcpair.web.page_hints import replace_commands
-from fcpair.web.page_phrases import mark
 from fcpair.web.pages.login import show_farewell
-from fcpair.web.server.request_bodies import NOT_NOW
-from fcpair.web.server.security import FAILED
+from fcpair.web.server.security import FAILED, NOT_NOW
+from fcpair.web.visits import BUSY, STATUS, ElsewhereError, go_to, roles_of, status_of
 
-STATUS: Mapping[type[FcpairError], HTTPStatus] = {
-    UnknownVisitorError: HTTPStatus.UNAUTHORIZED,
-    RefusedError: HTTPStatus.FORBIDDEN,
-    UnknownIdError: HTTPStatus.NOT_FOUND,
-    ConflictError: HTTPStatus.CONFLICT,
-    StageError: HTTPStatus.CONFLICT,
-    InputError: HTTPStatus.UNPROCESSABLE_ENTITY,
-    TooManyError: HTTPStatus.TOO_MANY_REQUESTS,
-    StudyError: HTTPStatus.SERVICE_UNAVAILABLE,
-}
-NOWHERE = "there is nothing at this address"
+NOWHERE = say("there is nothing at this address")
 SENTENCES = {
-    HTTPStatus.METHOD_NOT_ALLOWED: "this address does not support this method",
-    HTTPStatus.BAD_REQUEST: "the request cannot be read; expected JSON in UTF-8",
+    HTTPStatus.METHOD_NOT_ALLOWED: say("this address does not support this method"),
+    HTTPStatus.BAD_REQUEST: say("the request cannot be read; expected JSON in UTF-8"),
     HTTPStatus.SERVICE_UNAVAILABLE: NOT_NOW,
 }
-BUSY = "the server is busy just now; nothing was changed. Please try again in a moment"
 ONE_MOMENT = mark("One moment, please")
 SOMETHING_WRONG = mark("Something is wrong")
 HEADINGS = {
@@ -64,15 +48,9 @@ HEADINGS = {
     HTTPStatus.INTERNAL_SERVER_ERROR: mark("Something has gone wrong here"),
     HTTPStatus.SERVICE_UNAVAILABLE: mark("The study cannot be reached just now"),
 }
-NO_FORM = "the form that was sent cannot be read"
+NO_FORM = say("the form that was sent cannot be read")
 NOT_YET = mark("The study is not at this stage")
-NOT_READ = "the form cannot be read: {}"
 _log = logging.getLogger("fcpair.web")
-
-
-def status_of(error: Exception) -> HTTPStatus:
-    """The status that stands for an error of fcpair's own."""
-    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
 class ErrorHandlers:
@@ -88,6 +66,7 @@ class ErrorHandlers:
         app.add_exception_handler(RequestValidationError, self.answer_invalid)
         app.add_exception_handler(HTTPException, self.answer_http)
         app.add_exception_handler(OSError, self.answer_machine)
+        app.add_exception_handler(ElsewhereError, lambda _request, error: go_to(cast(ElsewhereError, error).address))
         app.add_exception_handler(Exception, self.answer_defect)
 
     def answer_known(self, request: Request, error: Exception) -> Response:
@@ -95,23 +74,21 @@ class ErrorHandlers:
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
             reason = self._context.door.farewell(request)
-            return show_farewell(request, reason) if reason else _redirect_to_login(request)
+            if reason:
+                return show_farewell(request, reason)
+            if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
+                return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
+            return go_to("/join")
         headers = {"WWW-Authenticate": "Bearer"} if status is HTTPStatus.UNAUTHORIZED else {}
-        if isinstance(error, TooManyError):
+        if isinstance(error, TooManyError | BusyError):
             headers["Retry-After"] = str(error.wait_s)
-        if isinstance(error, BusyError):
-            return self._answer_busy(request, error)
+        if isinstance(error, BusyError):  # a page tries again by itself; what was sent to be kept is not sent again
+            headers |= {"Refresh": str(error.wait_s)} if request.method == "GET" else {}
+            return self._answer(request, status, BUSY, headers, ONE_MOMENT)
         if isinstance(error, StudyError):  # names the place of the file, which is for those who run the server
             _log.error("%s %s: %s", request.method, quote(request.url.path), error)
         heading = NOT_YET if isinstance(error, StageError) else ""
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
-
-    def _answer_busy(self, request: Request, error: BusyError) -> Response:
-        """Something that passes. A page tries again by itself; what was sent to be kept is not sent again."""
-        headers = {"Retry-After": str(error.wait_s)}
-        if request.method == "GET":
-            headers["Refresh"] = str(error.wait_s)
-        return self._answer(request, HTTPStatus.SERVICE_UNAVAILABLE, BUSY, headers, ONE_MOMENT)
 
     def answer_invalid(self, request: Request, error: Exception) -> Response:
         """A body, form or address that does not have its declared shape; only whose route it is learns about that.
@@ -123,8 +100,9 @@ class ErrorHandlers:
         findings = [_finding(one) for one in cast(RequestValidationError, error).errors()]
         if _is_api(request):
             return JSONResponse({"detail": findings}, HTTPStatus.UNPROCESSABLE_ENTITY)
-        sentence = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in findings)
-        return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, NOT_READ.format(sentence), {})
+        reason = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in findings)
+        sentence = say("the form cannot be read: %(reason)s", reason=reason)
+        return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, sentence, {})
 
     def answer_http(self, request: Request, error: Exception) -> Response:
         """Respond to what the framework itself refuses; a body that cannot be read, only to those whose route it is."""
@@ -139,10 +117,10 @@ class ErrorHandlers:
 
     def _login_refusal(self, request: Request) -> Response | None:
         """Response by which the door refuses a request that did not reach its endpoint; None where it lets it in."""
-        if not is_closed(request):
+        if not (roles := roles_of(request.scope["endpoint"])):
             return None
         try:
-            self._context.door.require_visitor(request)
+            self._context.door.require_visitor(request, roles)
         except FcpairError as refusal:
             return self.answer_known(request, refusal)
         return None
@@ -178,8 +156,7 @@ class ErrorHandlers:
             "sentence": shown_sentence,
         }
         values |= {"heading": language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)), "language": language}
-        page = self._context.page(request, visitor, "error.html.j2", **values)
-        page.status_code = status
+        page = self._context.page(request, visitor, "error.html.j2", None, status, **values)
         page.headers.update(headers)
         return page
 
@@ -188,15 +165,13 @@ def _is_api(request: Request) -> bool:
     return request.url.path.startswith("/api/")
 
 
-def _redirect_to_login(request: Request) -> Response:
-    if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
-        return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
-    return RedirectResponse("/join", HTTPStatus.SEE_OTHER)
-
-
 def _finding(error: dict[str, Any]) -> dict[str, Any]:
     loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in error["loc"]]
-    return {"loc": loc, "msg": _replace_surrogates(error["msg"]), "type": error["type"]}
+    is_unread = error["type"] == "json_invalid"  # whose message is the same for all reasons
+    message = error["ctx"]["error"] if is_unread else error["msg"]
+    if error.get("ctx", {}).get("pattern") == NO_NUL:
+        message = "a text cannot hold the character NUL"
+    return {"loc": loc, "msg": _replace_surrogates(message), "type": error["type"]}
 
 
 def _replace_surrogates(text: str) -> str:

@@ -1,12 +1,18 @@
-"""Forms as browsers send them, read from the body that the guard has read."""
+"""What is sent, read from the body that the guard has read: forms as browsers send them, and strict JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Annotated, Any
 from urllib.parse import unquote_to_bytes
 
-from fastapi import Request
+from fastapi import Form, Request, Response
+from fastapi.routing import APIRoute
 
+from fcpair.values import parse_json, with_point
+
+Text = Annotated[str, Form()]
+Ticked = Annotated[bool, Form()]
 FORM = "application/x-www-form-urlencoded"
 BODY = "fcpair.body"
 MOST_DIGITS = 15
@@ -35,6 +41,15 @@ def parse_number(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
+def parse_share(text: str) -> float | None:
+    """The share that a form has in percent; None for what is none."""
+    try:
+        percent = float(with_point(text.strip().removesuffix("%")))
+    except ValueError:
+        return None
+    return round(percent / 100, 6) if 0 <= percent <= 100 else None
+
+
 def _decode(sent: bytes) -> str:
     """The text that was sent. It is taken in slices: of 2 MiB of Persian at once, Python makes two million pieces."""
     slices, at = [], 0
@@ -45,3 +60,21 @@ def _decode(sent: bytes) -> str:
         slices.append(unquote_to_bytes(sent[at:end].replace(b"+", b" ")))
         at = end
     return b"".join(slices).decode("utf-8", "replace")
+
+
+class StrictJsonRoute(APIRoute):
+    """A route whose body is JSON as `parse_json` reads it: no key twice in an object, no `NaN`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler of a request, whose body it reads strictly."""
+        handle = super().get_route_handler()
+
+        async def read_strictly(request: Request) -> Response:
+            return await handle(_StrictJsonRequest(request.scope, request.receive))
+
+        return read_strictly
+
+
+class _StrictJsonRequest(Request):
+    async def json(self) -> Any:
+        return parse_json(await self.body())

@@ -1,4 +1,7 @@
-"""Languages of the pages: their messages, which are gettext catalogues, and numbers and dates.
+"""Languages of the pages: their messages, which are gettext catalogues, and their numbers, dates and time spans.
+
+In English figures are what a report says, see `report/formatting.py`; other languages have the same figures, rounded
+the same way, with digits and signs of their own.
 
 Messages are marked in English where they are shown: `_` and `ngettext` in templates, `t` and `tn` in scripts, `mark` in
 Python.
@@ -9,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +23,9 @@ from babel.dates import format_date, format_datetime
 from babel.numbers import format_decimal, get_decimal_symbol, get_group_symbol, get_minus_sign_symbol
 from markupsafe import Markup, escape
 
+from fcpair.records import Figure
+from fcpair.report import formatting
+from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark
 from fcpair.web.page_phrases import ANSWER_NAMES, NOUN_PHRASES
 from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
@@ -39,6 +45,13 @@ NAMES = {
     "ar": "العربية",
 }
 RIGHT_TO_LEFT = ("fa", "ar")
+BOUNDS = mark("%(low)s to %(high)s")
+HOURS = mark("%(hours)s h %(minutes)s min")
+MINUTES = mark("%(minutes)s min")
+SECONDS = mark("%(seconds)s s")
+_FIGURE = re.compile(r"([<>] )?-?[\d,]+(\.\d+)?( %)?")
+_SENTENCE = re.compile(r"[A-Za-z]{2,} .*[A-Za-z]{2}", re.DOTALL)
+_BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 NUMBERINGS = {"ar": ("arab", 0x0660), "fa": ("arabext", 0x06F0)}  # by CLDR's names; and the digit 0 of each
 
 
@@ -94,6 +107,10 @@ class Language:
         message = self._messages.get(text, text)
         return message if isinstance(message, str) else text
 
+    def knows(self, text: str) -> bool:
+        """Whether a text is a message."""
+        return text in self._messages
+
     def gettext(self, message: str, **values: Any) -> str:
         """A message, with values in it."""
         return self.find(message) % self._written(values)
@@ -128,20 +145,70 @@ class Language:
         """The same of a share, such as `87.5 %`."""
         return written if self.code == DEFAULT_LANGUAGE else self.figure(written).replace(" %", self._percent)
 
-    def short_date(self, day: date) -> str:
-        """A day, as tables have it."""
-        return self.digits(format_date(day, "medium", locale=self._locale))
+    def count(self, n: int) -> str:
+        """A count: `5,805`."""
+        return self.figure(formatting.count(n))
 
-    def long_date(self, day: date) -> str:
-        """A day, with its month in words."""
-        return self.digits(format_date(day, "long", locale=self._locale))
+    def decimal(self, value: float | None, places: int = 3) -> str:
+        """A figure with so many decimals; a dash where there is none."""
+        return self.figure(formatting.decimal(value, places))
+
+    def share(self, part: int, whole: int) -> str:
+        """A share in percent. Only none is 0.0 %, and only all is 100.0 %."""
+        return self.percent(formatting.share(part, whole))
+
+    def cell(self, written: str) -> str:
+        """A cell of a table that a report has written; what is more than a figure stays as it is."""
+        if limits := _BOUNDS.fullmatch(written):
+            low, high = map(self.figure, limits.groups())
+            return self.gettext(BOUNDS, low=low, high=high)
+        return self.percent(written) if _FIGURE.fullmatch(written) else written
+
+    def interval(self, figure: Figure) -> str:
+        """The bounds of a figure's interval."""
+        return self.bounds(figure.low, figure.high)
+
+    def bounds(self, low: float | None, high: float | None) -> str:
+        """From one figure to another; a dash where there is none."""
+        if low is None or high is None:
+            return formatting.NOTHING
+        return self.gettext(BOUNDS, low=self.decimal(low), high=self.decimal(high))
 
     def moment(self, at: str) -> str:
-        """Date and time of a moment in UTC, given as ISO 8601."""
+        """A time of the study to the second: `2025-03-01 12:00:00 UTC`."""
+        if self.code == DEFAULT_LANGUAGE:
+            return formatting.moment(at)
         moment = datetime.fromisoformat(at).astimezone(UTC)
-        return self.digits(format_datetime(moment, "medium", locale=self._locale))
+        return f"{self.digits(format_datetime(moment, 'medium', locale=self._locale))} UTC"
 
-    def count(self, noun: Noun, n: int) -> str:
+    def day(self, at: float) -> str:
+        """The day of a POSIX time in UTC: `2 March 2026 (UTC)`."""
+        return f"{self.long_date(datetime.fromtimestamp(at, UTC).date())} (UTC)"
+
+    def short_date(self, day: str) -> str:
+        """A day in ISO 8601, such as 2026-03-02, as tables have it."""
+        if self.code == DEFAULT_LANGUAGE:
+            return day
+        return self.digits(format_date(date.fromisoformat(day), "medium", locale=self._locale))
+
+    def long_date(self, day: date) -> str:
+        """A day: `2 March 2026`."""
+        if self.code == DEFAULT_LANGUAGE:
+            return f"{day.day} {day:%B %Y}"
+        return self.digits(format_date(day, "long", locale=self._locale))
+
+    def duration(self, seconds: float | None) -> str:
+        """A time span in words: `2 h 05 min`, `14 min`, `40 s`; a dash where there is none."""
+        if seconds is None:
+            return formatting.NOTHING
+        if seconds < 60:
+            return self.gettext(SECONDS, seconds=self.digits(f"{seconds:.0f}"))
+        hours, minutes = divmod(round(seconds / 60), 60)
+        if not hours:
+            return self.gettext(MINUTES, minutes=minutes)
+        return self.gettext(HOURS, hours=hours, minutes=self.digits(f"{minutes:02d}"))
+
+    def count_noun(self, noun: Noun, n: int) -> str:
         """The number with the noun, as in `1,200 pairs`."""
         return self.ngettext(*NOUN_PHRASES[noun.one].counted, n)
 
@@ -154,6 +221,34 @@ class Language:
         texts = {name: self.find(text) for name, text in phrases._asdict().items() if name != "counted"}
         capitals = {_capitalize(name): _capitalize(text) for name, text in texts.items()}
         return {**texts, **capitals, "counted": self._forms(*phrases.counted)}
+
+    def say(self, sentence: str, noun: Noun) -> str:
+        """A sentence for people whose work comes in units of this noun; a text without a translation as it is."""
+        if self.code == DEFAULT_LANGUAGE:
+            return noun.replace_pairs(sentence)
+        if isinstance(sentence, Joined):
+            return self.find(sentence.template).join(self.say(part, noun) for part in sentence.parts)
+        if not isinstance(sentence, Sentence):
+            return self.find(sentence)
+        if (sentence.template, sentence.many) == NOUN_PHRASES["pair"].counted:
+            return self.count_noun(noun, sentence.values["n"])
+        values = {name: self._say_value(value, noun) for name, value in sentence.values.items()}
+        if sentence.many:
+            return self._plural(sentence.template, sentence.many, sentence.values["n"]) % values
+        return self.find(sentence.template) % {**self.noun_phrases(noun), **values}
+
+    def _say_value(self, value: Any, noun: Noun) -> str:
+        if isinstance(value, list | tuple):
+            return self.find(", ").join(self._say_value(one, noun) for one in value)
+        if isinstance(value, Sentence):
+            return self.say(value, noun)
+        writers: dict[type, Callable[[Any], str]] = {
+            Id: self.digits,
+            Written: self.percent,
+            Answer: self.answer_name,
+            int: self.number,
+        }
+        return writers.get(type(value), str)(value)
 
     def answer_name(self, name: str) -> str:
         """The name of an answer as people read it who have no wording for it."""
@@ -198,6 +293,17 @@ class Language:
         return {name: escape(value) for name, value in self._written(values).items()}
 
 
+def notice_plain(sentence: str) -> None:
+    """Hand a sentence to `on_plain` that pages can say in English alone, or each part of several that they can."""
+    if on_plain is None:
+        return
+    if isinstance(sentence, Joined):
+        for part in sentence.parts:
+            notice_plain(part)
+    elif not isinstance(sentence, Sentence) and _SENTENCE.search(sentence) and not LANGUAGES["it"].knows(sentence):
+        on_plain(sentence)
+
+
 def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -234,6 +340,9 @@ def _weight(written: str) -> float:
     """How much a language is wanted: 1 where nothing is said, 0 where that cannot be read."""
     return float(written or 1) if re.fullmatch(r"[01]?(\.\d{1,3})?", written) else 0
 
+
+on_plain: Callable[[str], object] | None = None
+"""What tests have called with a refusal, a notice or an outcome on a page that is a mere text and no message."""
 
 LANGUAGES: dict[str, Language] = {code: Language(code) for code in PAGE_LANGUAGES}
 ENGLISH = LANGUAGES[DEFAULT_LANGUAGE]

@@ -7,15 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-
-def mark(message: str) -> str:
-    """The message itself: it is in the catalogues, and translated where it is shown."""
-    return message
-
-
-def mark_plural(one: str, many: str) -> tuple[str, str]:
-    """The same of a message with a number."""
-    return one, many
+from fcpair.sentences import mark, mark_plural
 
 
 class NounPhrases(NamedTuple):
@@ -107,6 +99,9 @@ ROLE_NAMES = (
     mark("lead"),
 )
 """Roles, as leads read them."""
+
+RULE_NAMES = (mark("person"), mark("imported"), mark("reopened"), mark("validate"))
+"""How pairs were decided, and the round that checks it, as leads read them, where these are no policies of theirs."""
 
 ANSWER_NAMES = (
     mark("appropriate"),

@@ -109,7 +109,7 @@ def test_figures_and_their_intervals_stay_within_their_bounds(items: list[Item],
         figure = found[one.name]
         assert (figure.value is None) == (figure.undefined is not None)
         for value in (figure.value, figure.low, figure.high):
-            assert value is None or one.low - 1e-12 <= value <= one.high + 1e-12
+            assert value is None or one.bounds[0] - 1e-12 <= value <= one.bounds[1] + 1e-12
 
 
 @given(ITEMS)

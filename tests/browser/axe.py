@@ -14,7 +14,7 @@ from browser.windows import PHONE, WIDE
 
 Look = tuple[dict[str, int], Literal["light", "dark"], list[str]]
 SCRIPT = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
-HOW_TO = f"axe-core is not there: run `npm ci` in {SCRIPT.parents[2]}, as `make test` does"
+HOW_TO = f"axe-core is not there: run `npm ci` in {SCRIPT.parents[2]}, as `make test-slow` does"
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 OF_COLOURS = ["color-contrast", "link-in-text-block"]  # the rules that the colours of a page matter to
 LOOKS: Sequence[Look] = (  # in the dark only colours differ

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import shutil
 from collections.abc import Callable, Iterator
+from multiprocessing import forkserver
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from browser import axe
 from browser.chromium import ARGUMENTS, find_chromium
 from browser.hosts import Host
-from browser.lookers import parent_of_lookers
 from browser.shown import Shown
 from browser.sitting import HASTE_MS, enter
 from browser.studies import ENGLISH, build
@@ -42,10 +42,15 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package", autouse=True)
-def lookers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What a server of this package begins when somebody looks is ready at once."""
-    with parent_of_lookers(tmp_path_factory.mktemp("lookers")) as executable, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fcpair.web.server.worker.sys", SimpleNamespace(executable=executable))
+def lookers() -> Iterator[None]:
+    """What a server of this package begins when somebody looks is forked from what has loaded all that it needs.
+
+    Else each would load pandas, scipy and matplotlib: 2 s for each test, at the lowest priority.
+    """
+    multiprocessing.set_forkserver_preload(["matplotlib.figure", "pandas", "scipy.stats", "fcpair.web.app"])
+    forkserver.ensure_running()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fcpair.web.server.worker.START_METHOD", "forkserver")
         yield
 
 
@@ -92,7 +97,7 @@ def host(hosts: list[Host], tmp_path: Path) -> Callable[..., Host]:
 
     def served(path: Path, annotate: Annotate = TERMS) -> Host:
         copy = shutil.copy(path, tmp_path / f"study-{len(hosts)}.db")
-        hosts.append(Host(Study.open(copy), annotate))
+        hosts.append(Host(Study(copy), annotate))
         return hosts[-1]
 
     return served

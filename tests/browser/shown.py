@@ -26,7 +26,7 @@ class Shown:
     def host(self, path: Path, before: Callable[[Study], object] = lambda study: None) -> Host:
         """A server of a copy of a study; `before` is done to that when it is served for the first time."""
         if path not in self._hosts:
-            study = Study.open(shutil.copy(path, self._folder / f"study-{len(self._hosts)}.db"))
+            study = Study(shutil.copy(path, self._folder / f"study-{len(self._hosts)}.db"))
             self._hosts[path] = Host(study, self._terms)
             before(study)
         return self._hosts[path]

@@ -17,6 +17,7 @@ ELSEWHERE = "elsewhere"
 STEP_MS = 40
 HASTE_MS = 300  # a little more than the time for which pages ignore answers on what they have just shown
 MOST_TABS = 60
+PROBE, INTERCEPTED = "/api/openapi.json?intercepted", "intercepted"
 
 
 def by_key(page: Page, selector: str) -> None:
@@ -94,6 +95,17 @@ def await_sent(page: Page) -> None:
         """() => !document.querySelector("#save[aria-busy=true]") && !Object.keys(localStorage).some(
           (key) => key.startsWith('fcpair-outbox') && localStorage[key] !== '[]')"""
     )
+
+
+def intercept(
+    page: Page, address: str | re.Pattern[str], handle: Callable[..., object], *, times: int | None = None
+) -> None:
+    """Have requests of an open page handled here, once the browser, which may still send some, hands them all over."""
+    page.route(f"**{PROBE}", lambda route: route.fulfill(body=INTERCEPTED))
+    page.route(address, handle, times=times)
+    until = monotonic() + PATIENCE_MS / 1000
+    while page.evaluate("async (address) => (await fetch(address)).text()", PROBE) != INTERCEPTED:
+        assert monotonic() < until, "requests are not intercepted"
 
 
 def enter(page: Page, path: str = "/annotate") -> None:

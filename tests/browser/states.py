@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 from steps.online import admit
 from steps.people.known import assign_with_known_pairs
 
-from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide
+from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide, intercept
 from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Simulate, Validate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 
 Act = Callable[[Page], None]
 NOBODY = ""
@@ -51,9 +51,9 @@ def discuss(study: Study) -> None:
     """People discuss where they differ in a calibration."""
     study.add_people(["dora"], Role.ANNOTATOR)
     grid = study.grid()
-    grid.start_calibration(pairs=4, seed=2)
+    grid.calibration.start(pairs=4, seed=2)
     grid.simulate(Simulate(accuracy=0.5, skips=0, seed=1))
-    grid.open_discussion()
+    grid.calibration.open_discussion()
 
 
 def blindly(study: Study) -> None:
@@ -92,7 +92,7 @@ def flag_at_sentence(study: Study) -> None:
     flag(study)
     grid = study.grid()
     (first,) = Monitor(grid).flags()
-    grid.place_flag(first.cell_id, grid.guideline_sentences()[0])
+    grid.desk.place_flag(first.cell_id, grid.desk.guideline_sentences()[0])
 
 
 def topics(study: Study) -> None:
@@ -145,7 +145,7 @@ def keys(page: Page) -> None:
 def unsent(page: Page) -> None:
     """Answer without a connection."""
     await_pair(page)
-    page.route("**/api/judgements", lambda route: route.abort())
+    intercept(page, "**/api/judgements", lambda route: route.abort())
     answer(page, "appropriate")
     expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
 
@@ -403,6 +403,10 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/lead/imports": (
         State("no imports", "lea", "/lead/imports"),
         State("imports", "lea", "/lead/imports", "checked"),
+    ),
+    "/lead/notes": (
+        State("no notes", "lea", "/lead/notes"),
+        State("a note that is empty", "lea", "/lead/notes", act=click("Add the note")),
     ),
     "/lead/imports/{number}": (
         State("no such import", "lea", "/lead/imports/999", status=404),  # others: test_lead_acts.py

@@ -45,7 +45,7 @@ def build(
     )
     grid = study.grid()
     study.import_corpus(Import(write_csv(folder / "corpus.csv", rows)))
-    grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": one} for one in hs])))
+    grid.select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": one} for one in hs])))
     own = {row["cn"] for row in rows if row["hs"] in hs}
     added = dict.fromkeys(cn for _, cn in extra if cn not in own)
     others = dict.fromkeys(row["cn"] for row in rows if row["cn"] not in own and row["language"] == "en")

@@ -20,7 +20,7 @@ from browser.sitting import HASTE_MS, await_sent, enter
 from browser.windows import PHONE, Windows
 from fcpair.params import Annotate, Setup
 from fcpair.records import Role
-from fcpair.stages.surveys.survey_plan import survey_plans
+from fcpair.stages.surveys.survey import survey_plans
 from fcpair.study import Study
 
 TOUCH: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}

@@ -78,5 +78,5 @@ def test_three_people_answer_discuss_and_answer_again(served: Host, windows: Win
     lea.reload()
     click(lea, "Close the calibration")
     expect(lea.get_by_text("Agreement before and after the discussion").first).to_be_visible()
-    result = served.study.grid().measure_calibration()
+    result = served.study.grid().calibration.measure()
     assert (result.phase, result.n_differing, result.n_differing_after) == ("closed", 1, 0)

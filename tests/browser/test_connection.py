@@ -16,7 +16,7 @@ from steps.small import CODE, NAMES
 from web.served import Served, serving
 
 from browser.hosts import Host
-from browser.sitting import answer, await_sent, enter, pair
+from browser.sitting import answer, await_sent, enter, intercept, pair
 from browser.windows import Windows
 from fcpair.study import Study
 
@@ -62,7 +62,7 @@ def test_an_answer_whose_reply_is_lost_is_sent_again_and_stored_once(desk: Host,
         route.abort()
 
     page.on("request", lambda request: note(request, sent))
-    page.route(SUBMIT, lose_the_reply, times=1)
+    intercept(page, SUBMIT, lose_the_reply, times=1)
     given = give(page, "appropriate")
     await_sent(page)
     assert len(sent) == 2
@@ -89,7 +89,7 @@ def test_answers_given_without_a_connection_arrive_in_order_once(desk: Host, pag
 
 def test_a_reload_loses_no_unsent_answer(desk: Host, page: Page) -> None:
     page.on("dialog", lambda dialog: dialog.accept())  # the browser asks before it leaves answers behind
-    page.route(SUBMIT, lambda route: route.abort())
+    intercept(page, SUBMIT, lambda route: route.abort())
     given = give(page, "not_appropriate", "appropriate")
     page.reload()
     page.unroute(SUBMIT)
@@ -99,7 +99,7 @@ def test_a_reload_loses_no_unsent_answer(desk: Host, page: Page) -> None:
 
 
 def test_an_answer_that_the_server_cannot_take_now_is_sent_again(desk: Host, page: Page) -> None:
-    page.route(SUBMIT, lambda route: route.fulfill(status=503, json={"detail": "busy"}), times=1)
+    intercept(page, SUBMIT, lambda route: route.fulfill(status=503, json={"detail": "busy"}), times=1)
     given = give(page, "appropriate")
     await_sent(page)
     assert stored(desk.study.place) == given
@@ -120,8 +120,8 @@ def test_answers_given_while_another_program_writes_are_kept_and_sent_when_it_is
 
 def test_a_server_that_is_busy_is_not_taken_for_one_that_lets_nobody_in(desk: Host, page: Page) -> None:
     """An answer is refused for a session that was renewed elsewhere, and the page that tells so cannot be had now."""
-    page.route(SUBMIT, lambda route: route.fulfill(status=403, json={"detail": "out of date"}), times=1)
-    page.route("**/annotate", lambda route: route.fulfill(status=503, body="<h1>One moment, please</h1>"))
+    intercept(page, SUBMIT, lambda route: route.fulfill(status=403, json={"detail": "out of date"}), times=1)
+    intercept(page, "**/annotate", lambda route: route.fulfill(status=503, body="<h1>One moment, please</h1>"))
     given = give(page, "appropriate")
     await_sent(page)
     assert stored(desk.study.place) == given
@@ -146,7 +146,7 @@ def start(path: Path) -> Iterator[Callable[..., Served]]:
 def test_a_killed_server_that_is_started_again_has_every_answer_once(
     path: Path, start: Callable[..., Served], windows: Windows
 ) -> None:
-    study = Study.open(path)
+    study = Study(path)
     admit(study, "ana")
     token = study.access.invite("ana")
     study.close()

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 from steps.small import record, standing
 
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_sent, decide
+from browser.sitting import HASTE_MS, await_sent, decide, intercept
 from browser.windows import Windows, come_in
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
@@ -97,7 +97,7 @@ def swap_labels(served: Host, folder: Path, pair: int) -> None:
 
 def cut(page: Page) -> None:
     """Let no decision reach the server."""
-    page.route(SENT, lambda route: route.abort())
+    intercept(page, SENT, lambda route: route.abort())
 
 
 def mend(page: Page) -> None:
@@ -111,7 +111,7 @@ def mend(page: Page) -> None:
 
 def test_the_next_conflict_is_there_before_the_server_has_the_decision(served: Host, page: Page) -> None:
     held: list[Route] = []
-    page.route(SENT, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    intercept(page, SENT, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
     first = choose(page)
     expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
     expect(page.locator("#case-name")).to_be_focused()
@@ -149,7 +149,7 @@ def test_decisions_are_sent_in_order_whatever_the_connection(served: Host, page:
 
 
 def test_when_none_is_at_hand_it_is_shown_as_soon_as_it_comes(served: Host, page: Page) -> None:
-    page.route(ASKED, lambda route: route.abort())
+    intercept(page, ASKED, lambda route: route.abort())
     first, second, third = choose(page), choose(page), choose(page)
     expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
     page.unroute(ASKED)
@@ -165,7 +165,7 @@ def test_no_more_is_at_hand_than_may_be_read(
 ) -> None:
     served = host(files["labelled"], Annotate(daily_limit=2))
     page = open_page(served, windows)
-    page.route(SENT, lambda route: route.abort())
+    intercept(page, SENT, lambda route: route.abort())
     choose(page)
     choose(page)
     expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
@@ -285,7 +285,7 @@ def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -
         route.fetch()
         route.abort()
 
-    page.route(SENT, lose_the_reply, times=1)
+    intercept(page, SENT, lose_the_reply, times=1)
     first = choose(page)
     await_sent(page)
     assert decided(served) == [first]
@@ -402,7 +402,7 @@ def test_a_decision_is_taken_back_before_it_is_sent(served: Host, page: Page) ->
 
 def test_a_decision_is_taken_back_while_it_is_on_its_way(served: Host, page: Page) -> None:
     held: list[Route] = []
-    page.route(SENT, lambda route: held.append(route), times=1)  # noqa: PLW0108  # Playwright marks it
+    intercept(page, SENT, lambda route: held.append(route), times=1)  # noqa: PLW0108  # Playwright marks it
     first = choose(page)
     page.wait_for_timeout(HASTE_MS)
     page.keyboard.press("u")

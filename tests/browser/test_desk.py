@@ -15,7 +15,7 @@ from steps.small import CODE
 
 from browser.conftest import TERMS
 from browser.hosts import Host
-from browser.sitting import act_until_taken, answer, await_pair, await_sent, enter, pair
+from browser.sitting import act_until_taken, answer, await_pair, await_sent, enter, intercept, pair
 from browser.studies import PIZZA
 from browser.windows import Windows
 
@@ -37,7 +37,7 @@ def sit(desk: Host, windows: Windows, **options: Any) -> Page:
 def test_the_next_pair_is_there_before_the_server_has_the_answer(desk: Host, windows: Windows) -> None:
     page = sit(desk, windows)
     held: list[Route] = []
-    page.route("**/api/judgements", lambda route: held.extend([route]))
+    intercept(page, "**/api/judgements", lambda route: held.extend([route]))
     shown = pair(page)
     with page.expect_request("**/api/judgements"):
         answer(page, "appropriate")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, answer, await_pair, await_sent, enter, pair
+from browser.sitting import HASTE_MS, answer, await_pair, await_sent, enter, intercept, pair
 from browser.test_connection import CUT
 from browser.test_desk import codes
 from browser.windows import Windows
@@ -96,7 +96,7 @@ def test_an_answer_whose_reply_was_lost_can_be_changed(desk: Host, sit: Sit) -> 
         route.fetch()
         route.abort()
 
-    page.route("**/api/judgements", lose_the_reply, times=1)
+    intercept(page, "**/api/judgements", lose_the_reply, times=1)
     answer(page, "appropriate")
     expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
     page.keyboard.press("u")
@@ -136,7 +136,7 @@ def test_kept_is_never_said_of_what_was_refused(desk: Host, sit: Sit) -> None:
         ".observe(document.querySelector('#said'), {childList: true, characterData: true, subtree: true})"
     )
     refusal = {"status": 422, "json": {"detail": "it is no answer here"}}
-    page.route("**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
+    intercept(page, "**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
     page.keyboard.press("3")
     expect(page.locator("#banner-text")).to_have_text("It is no answer here.")
     await_pair(page)

@@ -17,7 +17,7 @@ from steps.online import admit, give
 
 from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_pair, await_sent, by_key, enter, tab_to
+from browser.sitting import HASTE_MS, await_pair, await_sent, by_key, enter, intercept, tab_to
 from browser.test_connection import CUT
 from browser.test_offline import await_kept
 from browser.windows import Windows
@@ -255,7 +255,7 @@ def test_a_text_is_begun_reloaded_and_saved_without_a_connection(served: Host, s
 def test_a_text_that_the_server_refuses_is_in_its_box_again(served: Host, sit: Callable[..., Page]) -> None:
     page = sit("wren", forgive=("status of 422",))
     refusal = {"status": 422, "json": {"detail": "the text is about something else"}}
-    page.route("**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
+    intercept(page, "**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
     box(page).fill(TEXT)
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#banner-text")).to_have_text("The text is about something else.")

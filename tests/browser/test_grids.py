@@ -26,7 +26,7 @@ OPEN += [("lea", "/lead/answers?round=write&grid=write"), ("judy", "/adjudicate?
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = grids.build(tmp_path_factory.mktemp("grids"))
-    study = Study.open(path)
+    study = Study(path)
     add_everybody(study)
     study.close()
     return path

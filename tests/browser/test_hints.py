@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, answer, await_pair, await_sent, enter
+from browser.sitting import HASTE_MS, answer, await_sent, enter, intercept
 from browser.windows import Windows
 
 SMALL = {"width": 320, "height": 568}
@@ -58,7 +58,7 @@ def test_the_last_answer_stays_in_sight_on_its_undo(sit: Callable[..., Page]) ->
 
 def test_who_leaves_with_an_answer_that_is_not_sent_is_asked_once(sit: Callable[..., Page]) -> None:
     page = sit(forgive=("ERR_FAILED", "Failed to load"))
-    page.route("**/api/judgements", lambda route: route.abort())
+    intercept(page, "**/api/judgements", lambda route: route.abort())
     answer(page, "appropriate")
     expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
     page.get_by_role("button", name="Leave").click()
@@ -82,16 +82,16 @@ def test_errors_warnings_and_notes_differ_by_a_word_and_a_colour(
 ) -> None:
     page, colours = sit(forgive=("status of 422", "ERR_FAILED", "Failed to load")), set()
     refusal = {"status": 422, "json": {"detail": "this cannot be"}}
-    page.route("**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
+    progress = page.locator("#count").inner_text()
+    intercept(page, "**/api/judgements", lambda route: route.fulfill(**refusal), times=1)
     page.keyboard.press("3")
     expect(page.locator("#banner-text")).to_have_text("This cannot be.")
     assert page.evaluate(WORD, "#banner-text") == '"Error: "'
     expect(page.locator("#banner-text")).to_have_attribute("data-word", "Error")
     colours.add(colour(page))
-    page.route("**/api/judgements", lambda route: route.abort(), times=1)
-    await_pair(page)
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("3")
+    intercept(page, "**/api/judgements", lambda route: route.abort(), times=1)
+    expect(page.locator("#count")).to_have_text(progress)  # what was refused is open again
+    answer(page, "appropriate")
     expect(page.locator("#banner-text")).to_have_attribute("data-word", "Warning")
     colours.add(colour(page))
     expect(page.locator("#banner-text")).to_have_text("All your answers have been sent.")

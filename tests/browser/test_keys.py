@@ -46,7 +46,7 @@ Sit = Callable[..., Page]
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The study of all forms, and two who rate on one screen a cell, and one who writes after a question."""
     made = forms.build(tmp_path_factory.mktemp("keys"))
-    with closing(Study.open(made)) as study:
+    with closing(Study(made)) as study:
         study.add_people(["hal", "whit"], Role.RATER)
         study.add_people(["gwen"], Role.WRITER)
         for who, form in (("hal", HALVES), ("whit", WHOLE)):

@@ -65,10 +65,10 @@ def test_the_preview_follows_the_selection_and_discarding_is_confirmed_and_taken
     expect(page.get_by_role("heading", level=1)).to_have_text("Discard 5 pairs?")
     assert len(served.study.grid().waiting_pairs()) == 5
     page.get_by_role("button", name="Discard 5 pairs").click()
-    expect(page.get_by_role("status")).to_contain_text("Done: adjudicate")
+    expect(page.get_by_role("status")).to_contain_text("decided anew by the policy")
     assert served.study.grid().waiting_pairs() == []
     page.get_by_role("button", name="Take it back").click()
-    expect(page.get_by_role("status")).to_contain_text("Waiting: 5")
+    expect(page.get_by_role("status")).to_contain_text("5 wait for a person")
 
 
 def test_the_link_that_is_shown_lets_in(desk: Host, windows: Windows) -> None:
@@ -181,7 +181,7 @@ def test_the_button_leads_to_the_page_that_does_it(
     page = windows.open(served.url, served.token("lea"))
     page.goto("/lead")
     page.get_by_role("button", name="Assign the pairs to annotators").click()
-    expect(page.locator(".notice[role=status]")).to_contain_text("Done: assign")
+    expect(page.locator(".notice[role=status]")).to_contain_text("labels were assigned to 1 annotator")
     page.locator("#glance").get_by_role("button", name="Invite 1 annotator").click()
     expect(page).to_have_url(re.compile("/lead/people#links$"))
 

@@ -45,13 +45,13 @@ def test_pairs_that_are_ticked_or_all_are_acted_on(
     expect(page.get_by_role("heading", level=1)).to_have_text("Send to an adjudicator?")
     assert_open_to_all(page, size)
     page.get_by_role("button", name="Send 2 pairs to an adjudicator").click()
-    expect(page.locator(".notice[role=status]")).to_contain_text("request 1-2, by lea")
+    expect(page.locator(".notice[role=status]")).to_contain_text("a person is to decide 2 pairs more")
     assert {1, 2} <= set(served.study.grid().waiting_pairs())
     page.get_by_role("radio", name=re.compile("that match")).check()
     page.get_by_role("button", name="Ask for another label").click()
     assert_open_to_all(page, size)
     page.get_by_role("button", name=re.compile("Ask for \\d+ labels?")).click()
-    expect(page.locator(".notice[role=status]")).to_contain_text("assign")
+    expect(page.locator(".notice[role=status]")).to_contain_text("further label")
     assert served.study.grid().find_pairs(state="open").total > 0
 
 
@@ -67,7 +67,7 @@ def test_systems_are_evaluated_and_a_run_is_sent(
     expect(page).to_have_url(re.compile("/lead/acts$"))
     assert_open_to_all(page, size)
     expect(page).to_have_url(re.compile("/lead/evaluation\\?run="), timeout=60_000)
-    expect(page.locator(".notice[role=status]").first).to_contain_text("evaluate")
+    expect(page.locator(".notice[role=status]").first).to_contain_text("systems ranked a pool of 6 texts")
     assert_open_to_all(page, size)
     run = tmp_path / "mine.trec"
     run.write_text("1 Q0\n", "utf-8")
@@ -86,7 +86,7 @@ def test_an_import_is_withdrawn(host: Serve, files: dict[str, Path], windows: Wi
     expect(page.get_by_role("heading", level=1)).to_contain_text("Withdraw the answers of run")
     assert_open_to_all(page, size)
     page.get_by_role("button", name=re.compile("Withdraw \\d+ answers")).click()
-    expect(page.locator(".notice[role=status]")).to_contain_text("withdraw")
+    expect(page.locator(".notice[role=status]")).to_contain_text("withdrawn")
     expect(page.get_by_role("cell", name="withdrawn", exact=True)).to_be_visible()
     assert_open_to_all(page, size)
 
@@ -107,5 +107,5 @@ def test_models_are_asked(host: Serve, windows: Windows, size: dict[str, int], t
     expect(page.get_by_role("heading", level=1)).to_contain_text("Ask the models of round “propose”")
     assert_open_to_all(page, size)
     page.get_by_role("button", name="Ask the models").click()
-    expect(page.locator(".notice[role=status]").first).to_contain_text("generate", timeout=60_000)
+    expect(page.locator(".notice[role=status]").first).to_contain_text("1 answer was given by 1 model", timeout=60_000)
     assert served.study.grid().answers("propose")["skipped"].tolist() == [False]

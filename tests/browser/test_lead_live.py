@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from steps.small import open_work, write_csv
 
 from browser.hosts import Host
-from browser.sitting import answer, await_sent, enter
+from browser.sitting import answer, await_sent, enter, intercept
 from browser.windows import Windows
 
 EVERY_MS = 20_000
@@ -79,7 +79,7 @@ def test_panels_are_read_one_after_the_other_and_again_when_the_server_had_no_ti
         else:
             route.fulfill(response=response)
 
-    page.route("**/lead/panel/**", count)
+    intercept(page, "**/lead/panel/**", count)
     before = page.locator("#tiers").inner_text()
     ana = windows.open(desk.url, desk.token("ana"))
     enter(ana)

@@ -20,7 +20,7 @@ from web.served import Served, serving
 
 from browser.conftest import TERMS
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, STEP_MS, answer, await_pair, await_sent, by_key, enter, pair
+from browser.sitting import HASTE_MS, STEP_MS, answer, await_pair, await_sent, by_key, enter, intercept, pair
 from browser.studies import ENGLISH, build
 from browser.test_connection import CUT, Given, give, stored
 from browser.windows import PATIENCE_MS, Windows, come_in
@@ -98,7 +98,7 @@ def start(path: Path) -> Iterator[Callable[..., Served]]:
 
 def token(path: Path) -> str:
     """ana's, who has consented."""
-    study = Study.open(path)
+    study = Study(path)
     admit(study, "ana")
     invited = study.access.invite("ana")
     study.close()
@@ -350,7 +350,7 @@ def test_another_person_on_the_same_device_neither_sees_nor_sends_what_the_first
     await_kept(page)
     page.context.set_offline(True)
     give(page, "appropriate")
-    page.route("**/api/judgements", lambda route: route.abort())
+    intercept(page, "**/api/judgements", lambda route: route.abort())
     page.context.set_offline(False)
     come_in(page, desk.token("ben"))
     await_pair(page)

@@ -20,7 +20,7 @@ from fcpair.study import Study
 def volunteers(example: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example study, 30 pairs, of which half get two labels, for whoever asks."""
     path = Path(shutil.copy(example, tmp_path_factory.mktemp("open") / "study.db"))
-    study = Study.open(path)
+    study = Study(path)
     study.grid().assign(Assign(open=True, overlap={2: 0.5}, seed=1), redo=True)
     study.close()
     return path

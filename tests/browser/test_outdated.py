@@ -166,7 +166,7 @@ def test_a_blind_answer_is_gone_back_to_blind_when_pairs_are_dealt_with_their_la
     await_sent(page)
     expect(page.locator("#label-line")).to_be_visible()
     with served.study._store.read() as tx:
-        own = judgements.current_codes(tx, rounds.validation(tx))["own_code"].dropna()
+        own = judgements.current_answers(tx, rounds.validation(tx), "own_code")["own_code"].dropna()
     assert sorted(own) == sorted([0, *[2] * (len(own) - 1)])
 
 

@@ -27,7 +27,7 @@ def test_who_has_qualified_reads_what_was_right_and_begins(desk: Host, windows: 
     page.wait_for_url("**/qualification")
     expect(page.get_by_role("status")).to_contain_text("decide how to go on")
     assert violations(page) == []
-    desk.study.grid().let_on("ana")
+    desk.study.grid().desk.let_on("ana")
     page.reload()
     page.wait_for_load_state()
     page.keyboard.press("Enter")

@@ -13,7 +13,7 @@ from steps.small import standing
 
 from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_sent
+from browser.sitting import HASTE_MS, await_sent, intercept
 from browser.windows import Windows
 from fcpair.grid import AdjudicationQueue, DecisionRequest
 from fcpair.records import Role, Rule
@@ -35,7 +35,7 @@ def open_row(served: Host, windows: Windows, **options: Any) -> tuple[Page, list
     grid = served.study.grid()
     rows: dict[str, list[int]] = {}
     for pair in grid.waiting_pairs():
-        rows.setdefault(grid.conflict(pair).hs, []).append(pair)
+        rows.setdefault(grid.desk.conflict(pair).hs.body, []).append(pair)
     fullest: list[int] = max(rows.values(), key=len)
     pairs = sorted(fullest)
     page = windows.open(served.url, served.token("judy"), forgive=FORGIVEN, **options)
@@ -126,7 +126,7 @@ def test_undo_brings_the_last_case_back_and_each_has_its_own(served: Host, windo
 
 def test_what_cannot_be_sent_is_kept_and_sent_after_a_reload(served: Host, windows: Windows) -> None:
     page, pairs = open_row(served, windows)
-    page.route(SENT, lambda route: route.abort())
+    intercept(page, SENT, lambda route: route.abort())
     press(page, "3")
     expect(page.locator("#banner")).to_contain_text("Not sent yet: 1 decision is kept in this browser.")
     page.unroute(SENT)

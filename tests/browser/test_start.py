@@ -108,13 +108,13 @@ def test_from_an_empty_folder_to_the_first_annotator_s_first_pair(
     look_closely(page)
     presses.press(page.get_by_role("button", name="Make the invite links"))
     look_closely(page)
-    invited = page.get_by_label("Link of ann", exact=True).input_value()
+    invited = page.get_by_role("textbox", name="The link of ann").input_value()
     presses.press(page.get_by_role("button", name="Copy the link of ann"))
     assert presses.n <= MOST_PRESSES
     with page.expect_download() as download:
-        page.get_by_role("link", name="Download all links").click()
+        page.get_by_role("button", name="Save all links as CSV").click()
     download.value.save_as(tmp_path / "links.csv")
-    assert f"ann,{invited}" in (tmp_path / "links.csv").read_text()
+    assert f"ann,annotator,{invited}" in (tmp_path / "links.csv").read_text()
     annotator = windows.open(served.url, viewport=size)
     annotator.goto(invited)
     consent(annotator)
@@ -139,7 +139,7 @@ def test_the_keyboard_alone_is_enough(served: Served, link: str, windows: Window
     page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
     reach(page, "Make the invite links")
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Link of a1", exact=True)).to_have_value(LINK)
+    expect(page.get_by_role("textbox", name="The link of a1 (annotator)")).to_have_value(LINK)
 
 
 @pytest.mark.long  # `test_whole_study.py` begins a survey, too
@@ -167,7 +167,7 @@ def test_a_survey_from_an_empty_folder_to_its_first_answers(served: Served, link
     presses.press(page.get_by_role("button", name="Build the study"))
     page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
     presses.press(page.get_by_role("button", name="Make the invite links"))
-    invited = page.get_by_label("Link of ann", exact=True).input_value()
+    invited = page.get_by_role("textbox", name="The link of ann").input_value()
     assert presses.n <= MOST_PRESSES
     respondent = windows.open(served.url, viewport=PHONE)
     respondent.goto(invited)

@@ -18,8 +18,8 @@ from browser.sitting import answer, await_pair, await_sent
 from browser.test_connection import CUT
 from browser.windows import PHONE, Windows
 from fcpair.grid import AdjudicationQueue
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 
 SMALL = {"width": 320, "height": 568}
 LANDSCAPE = {"width": 667, "height": 375}

@@ -133,7 +133,7 @@ class Walk:
     def apply_the_policy(self, lead: Page) -> None:
         lead.goto("/lead/conflicts")
         lead.get_by_role("button", name="Apply the policy").click()
-        expect(lead.locator("main").get_by_role("status")).to_contain_text("Done: adjudicate")
+        expect(lead.locator("main").get_by_role("status")).to_contain_text("decided anew by the policy")
 
     def adjudicate(self) -> None:
         """Decide every conflict: yes, but for one."""
@@ -152,7 +152,7 @@ class Walk:
     def deal_validation(self, lead: Page) -> None:
         lead.goto("/lead/conflicts")
         lead.get_by_role("button", name="Assign the pairs").click()
-        expect(lead.locator("main").get_by_role("status")).to_contain_text("Done: validate")
+        expect(lead.locator("main").get_by_role("status")).to_contain_text("pairs were assigned to")
 
     def validate(self) -> None:
         """Both validators see the label that holds, and say whether it does."""
@@ -208,5 +208,5 @@ def test_annotators_an_adjudicator_two_validators_and_a_lead(
     expected = walk.plan.tiers
     assert list(expected.values()) == sorted(set(expected.values()))
     assert shown_tiers(lead) == expected
-    sizes = served.study.grid().partition().tables[0]
+    sizes = served.study.grid().tiers().table().tables[0]
     assert dict(zip(sizes["tier"], sizes["pairs"], strict=True)) == expected

@@ -29,7 +29,7 @@ def remake(folder: Path, respondents: list[str]) -> tuple[Study, Study]:
     if respondents:
         again.add_people(respondents, Role.RESPONDENT)
     list(again.walk(recipe))
-    return Study.open(folder / "study.db"), again
+    return Study(folder / "study.db"), again
 
 
 def work_of(study: Study) -> list[tuple[str, int]]:

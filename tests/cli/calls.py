@@ -88,6 +88,7 @@ CALLS: dict[tuple[str, ...], tuple[str, str]] = {
     ("split",): ("labelled", "--cluster row --labels label --share 0.5"),
     ("report",): ("checked", "--out {folder}/r.html"),
     ("log",): ("checked", ""),
+    ("note",): ("dealt", "…"),
     ("methods",): ("checked", ""),
     ("run",): ("empty", "{recipe} --study {folder}/run.db"),
     ("classify",): ("empty", "{texts} --truth type --predicted guess"),
@@ -124,7 +125,7 @@ LEAVES_OR_SLOW = [
 
 def files_for(folder: Path, study: Path) -> dict[str, str]:
     """The files that CALLS name, for what is open in a study."""
-    opened = Study.open(study)
+    opened = Study(study)
     backup = folder / "ü.backup"
     if not backup.exists():
         Study.back_up(study, backup)

@@ -74,7 +74,7 @@ def prepare(at: Callable[[str], Path], put: Put, tmp_path: Path, monkeypatch: py
         study = put(stage, tmp_path) if stage in BUILT else at(stage)
         monkeypatch.setenv("FCPAIR_STUDY", str(study))
         if path == ("people", "revoke"):
-            Study.open(study).access.invite("ana")
+            Study(study).access.invite("ana")
         named = files_for(tmp_path, study) if "{" in words else {}
         return [*path, *(word.format(**named) for word in words.split())]
 

@@ -345,6 +345,7 @@ EFFECTS: dict[Path_, Rows] = {
     ("status",): Rows(),
     ("grids",): Rows(),
     ("log",): Rows(),
+    ("note",): Rows(("--pair 3",)),
     ("report",): Rows(("= > --out {folder}/other.html",)),
     ("methods",): Rows(("--markup latex", "--out {folder}/m"), (), ("--evaluation",)),
     ("describe",): Rows(

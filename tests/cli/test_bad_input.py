@@ -174,7 +174,7 @@ def test_a_study_of_a_newer_fcpair_is_refused_and_left_alone(at: At, fcpair: Fcp
 def loaded(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> None:
     """All modules that the tests of `closed` need, which somebody without privileges could perhaps not read."""
     study = Path(shutil.copy(files["checked"], tmp_path_factory.mktemp("loaded") / "study.db"))
-    with Study.open(study) as opened:
+    with Study(study) as opened:
         opened.report(study.with_name("r.html"))
     CliRunner().invoke(main, ["status", "--study", str(study)])
     dump(study)

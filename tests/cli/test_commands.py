@@ -14,7 +14,7 @@ from fcpair.cli import COMMANDS, main
 
 DOCS = Path(__file__).parents[2] / "docs"
 SECTIONS = {
-    "Study": ["init", "run", "recipe", "status", "grids", "log"],
+    "Study": ["init", "run", "recipe", "status", "grids", "log", "note"],
     "Build": ["import", "select", "retrieve", "pair", "plan", "calibrate", "assign"],
     "People": ["people", "serve"],
     "Answers": ["labels", "answers", "simulate", "examples", "generate", "curation"],
@@ -42,7 +42,7 @@ ON_A_GRID = {
     ),
     *("agreement", "adjudicate", "aggregate"),
     *("validate", "partition", "explain", "evaluate", "export", "describe", "split", "measure", "classify"),
-    *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask"),
+    *("correlate", "curation", "ratings", "diversity", "groups", "bias", "ask", "note"),
 }
 
 

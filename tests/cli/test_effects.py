@@ -177,7 +177,7 @@ def test_every_option_is_in_a_row() -> None:
             continue
         rows: Rows = EFFECTS[path]
         tested = {flag for row in (*rows.changing, *rows.idle) for flag in read_row(path, row).flags}
-        options = [one for one in found(path).params if isinstance(one, click.Option) and not one.hidden]
+        options = [one for one in found(path).params if isinstance(one, click.Option)]
         tested |= {*rows.elsewhere, *GENERAL} | (FIGURES if path != ("plan",) else set())
         assert [one.opts[0] for one in options if not tested & {*one.opts}] == [], path
         assert {flag for rule in rules_of(found(path)) for flag in rule.flags} <= {

@@ -21,17 +21,16 @@ def sheet(study: Study, folder: Path, name: str, label: str = "2") -> Path:
 
 
 def test_each_result_names_its_file(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study.open(at("dealt"))
+    study = Study(at("dealt"))
     paths = [sheet(study, tmp_path, name) for name in ("ana", "ben")]
     first = study.log()[-1].id + 1
     assert fcpair("labels", "import", *paths).stdout.splitlines() == [
-        f"label import: answers 14 · skips 0 · already there 0 · run {first + at} ({path})"
-        for at, path in enumerate(paths)
+        f"label import: 14 answers were imported; run {first + at} ({path})" for at, path in enumerate(paths)
     ]
 
 
 def test_a_file_that_is_refused_does_not_keep_the_others_out(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study.open(at("dealt"))
+    study = Study(at("dealt"))
     answers = {"ana": "appropriate", "ben": "x", "cleo": "appropriate"}
     ana, ben, cleo = (sheet(study, tmp_path, name, label) for name, label in answers.items())
     result = fcpair("labels", "import", ana, ben, cleo, code=2)
@@ -54,11 +53,11 @@ def test_sheets_are_workbooks_on_request(
 
 
 def test_a_sheet_of_conflicts_goes_out_and_in(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study.open(at("decided"))
+    study = Study(at("decided"))
     path = tmp_path / "c.csv"
     assert fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva").stdout == f"{path}: 5 pairs\n"
     path.write_text(path.read_text("utf-8").replace(",,\n", ",appropriate,\n"), "utf-8")
-    assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: imported 5 · already there 0 ({path})\n"
+    assert fcpair("adjudicate", "--import", path).stdout == f"adjudicate: 5 decisions were imported ({path})\n"
     assert study.grid().waiting_pairs() == []
     assert "already exists" in fcpair("adjudicate", "--sheet", path, "--adjudicator", "eva", code=2).stderr
 
@@ -80,9 +79,9 @@ def test_a_language_is_refused_where_no_column_says_it(fcpair: Fcpair, tmp_path:
     assert "read as csv, no column says which language a row is in; name one by `language_column`" in result.stderr
     assert "these are the columns of `--reader conan`" in result.stderr
     result = fcpair("import", path, "--only-language", "EN1", "--language-column", "cn_id", *CONAN_COLUMNS)
-    assert result.stdout == "import: rows 1 · hs 1 · cn 1 · other languages 1\n"
+    assert result.stdout == "import: 1 row was imported: 1 HS and 1 CN; 1 row in another language was left out\n"
     result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")
-    assert result.stdout == "import: rows 1 · hs 1 · cn 1 · other languages 1\n"
+    assert result.stdout == "import: 1 row was imported: 1 HS and 1 CN; 1 row in another language was left out\n"
     assert result.stderr == ""
 
 
@@ -101,12 +100,34 @@ def test_what_was_left_unread_of_a_workbook_is_said_beside_the_result(
     fcpair("init")
     assert "choose one by --sheet-name" in fcpair("import", path, code=2).stderr
     imported = fcpair("import", path, "--sheet-name", "two")
-    assert (imported.stdout, imported.stderr) == ("import: rows 2 · hs 2 · cn 2\n", "")
+    assert (imported.stdout, imported.stderr) == ("import: 2 rows were imported: 2 HS and 2 CNs\n", "")
     described = fcpair("describe", path, "--text", "hs", "--sheet-name", "one")
     assert described.stderr.count("1 cell is no text (TRUE or FALSE: 1)") == 1
 
 
-@pytest.mark.parametrize("command", ["select", "describe --text hs"])
-def test_a_sheet_of_no_workbook_is_refused(fcpair: Fcpair, command: str) -> None:
-    refusal = fcpair(*command.split(), "--sheet-name", "one", code=2).stderr
+def test_a_sheet_of_no_workbook_is_refused(fcpair: Fcpair) -> None:
+    refusal = fcpair("describe", "--text", "hs", "--sheet-name", "one", code=2).stderr
     assert "--sheet-name names a sheet of a workbook, and no file is one" in refusal
+
+
+def test_the_sheet_of_a_list_stands_in_the_recipe(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    (first,) = book.worksheets
+    for row in ["hs", "q"], ["cn", "r"]:
+        book.create_sheet(row[0]).append(row[:1])
+        book[row[0]].append(row[1:])
+    for side in "hs", "cn":
+        first[f"{'A' if side == 'hs' else 'B'}1"] = side
+        first[f"{'A' if side == 'hs' else 'B'}2"] = "not in the study"
+    book.save(lists := tmp_path / "lists.xlsx")
+    (corpus := tmp_path / "c.csv").write_text("hs,cn\nq,r\ns,t\n")
+    fcpair("init")
+    fcpair("import", corpus)
+    assert "choose one by --sheet-name" in fcpair("select", "--hs-list", lists, code=2).stderr
+    assert "has no effect without `hs_list`" in fcpair("select", "--hs", "1", "--sheet-name", "hs", code=2).stderr
+    fcpair("select", "--hs-list", lists, "--sheet-name", "hs")
+    fcpair("retrieve", "--cn-list", lists, "--sheet-name", "cn")
+    (recipe := tmp_path / "again.toml").write_text(fcpair("recipe").stdout)
+    again = fcpair("run", recipe, "--study", tmp_path / "again.db")
+    assert "select: 1 HS was selected" in again.stdout
+    assert "retrieve: 1 candidate was brought in" in again.stdout

@@ -27,7 +27,7 @@ def test_who_follows_the_hint_that_there_are_no_validators_has_one(at: Callable[
     hinted = said[said.index("`fcpair ") + len("`fcpair ") : said.rindex("`")]
     assert hinted == "people add NAME --role validator"
     fcpair(*hinted.replace("NAME", "vera").split())
-    assert "validators 1 · pairs 19" in fcpair("validate", "assign").stdout
+    assert "19 pairs were assigned to 1 validator" in fcpair("validate", "assign").stdout
 
 
 def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path) -> None:
@@ -42,11 +42,11 @@ def test_several_sheets_are_read_in_one_call(at: Callable[[str], Path], fcpair: 
             writer.writeheader()
             writer.writerows(rows)
     lines = fcpair("labels", "import", *sheets).output.splitlines()
-    assert [line.startswith("label import: answers ") for line in lines] == [True] * 3
+    assert [line.startswith("label import: 14 answers were imported") for line in lines] == [True] * 3
 
 
 def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path], fcpair: Fcpair) -> None:
-    grid = Study.open(at("labelled")).grid()
+    grid = Study(at("labelled")).grid()
     pair = grid.waiting_pairs()[0]
     grid.decide(pair, None, by="petra")
     said = fcpair("explain", str(pair)).stdout
@@ -62,7 +62,7 @@ def test_a_pair_that_was_discarded_is_explained_as_such(at: Callable[[str], Path
 def test_whatever_rests_on_decisions_says_which_are_older_than_their_labels(
     at: Callable[[str], Path], fcpair: Fcpair, tmp_path: Path
 ) -> None:
-    study = Study.open(at("checked"))
+    study = Study(at("checked"))
     grid = study.grid()
     pair = grid.waiting_pairs()[0]
     grid.decide(pair, 2, by="petra")

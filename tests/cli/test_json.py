@@ -76,14 +76,14 @@ def test_only_the_server_has_no_format() -> None:
 
 
 def test_a_run_has_its_counts_and_the_number_by_which_it_is_withdrawn(at: At, fcpair: Fcpair) -> None:
-    study = Study.open(at("imported"))
+    study = Study(at("imported"))
     receipts = json.loads(fcpair("select", "--hs", "2", "--format", "json").stdout)
     run = study.log()[-1]
     assert receipts == [{"stage": "select", "run": run.id, "counts": run.counts, "notes": []}]
 
 
 def test_a_run_has_its_notes(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study.open(at("dealt"))
+    study = Study(at("dealt"))
     fcpair("labels", "sheets", tmp_path)
     sheet = pd.read_csv(tmp_path / "ana.csv")
     sheet.assign(label="appropriate").to_csv(tmp_path / "ana.csv", index=False)

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from cli.conftest import Fcpair
-from fcpair.cli import machine_output, main, output
-from fcpair.cli.machine_output import print_csv, print_json
+from fcpair.cli import main, output
+from fcpair.cli.output import print_csv, print_json
 from fcpair.cli.oversight import status
 from fcpair.cli.release import partition
 from fcpair.cli.table import Cell
@@ -31,7 +31,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         (status, "LONGEST_TABLE", 5),
     ):
         monkeypatch.setattr(module, name, n)
-    for module in (partition, machine_output):
+    for module in (partition, output):
         monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
 
 
@@ -93,9 +93,9 @@ def test_a_stream_is_printed_as_it_comes(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_first_pairs_of_a_tier_are_those_of_the_whole(at: At) -> None:
-    grid = Study.open(at("checked")).grid()
+    grid = Study(at("checked")).grid()
     whole = grid.tier("bronze")
-    first, n = grid.tier_start("bronze", 3)
+    first, n = grid.tiers().head("bronze", 3)
     assert n == len(whole)
     assert first["pair"].tolist() == whole["pair"].tolist()[:3]
     assert first["label.ana"].tolist() == whole["label.ana"].tolist()[:3]

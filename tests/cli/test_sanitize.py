@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import fcpair.cli
 from cli.adjudication.test_dialogue import Terminal
 from cli.conftest import Fcpair
-from fcpair.cli.sanitize import sanitize
+from fcpair.cli.terminal import sanitize
 
 At = Callable[[str], Path]
 TITLE, CLIPBOARD, CLEAR = "\x1b]0;mine\x07", "\x1b]52;c;cm0gLXJm\x07", "\x1b[2J\x9b2J"

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from steps.small import CNS, HS, NAMES, SELECTED, build_to, open_work, set_candidates, write_corpus, write_csv
 
 from cli.test_commands import ALL, found
-from fcpair.bias.items.expand import expand
+from fcpair.bias.items import expand
 from fcpair.cli import main
 from fcpair.files.release.training import Kind
 from fcpair.files.surveys.templates import read_templates
@@ -60,7 +60,7 @@ def imported(folder: Path, random: Random | None) -> Study:
     with write_corpus(folder / "corpus.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     study = Study.create(folder / "study.db", Setup(title="Small"))
-    study.import_corpus(Import(write_csv(folder / "corpus.csv", shuffled(rows, random)), language="en"))
+    study.import_corpus(Import(write_csv(folder / "corpus.csv", shuffled(rows, random)), only_language="en"))
     return study
 
 
@@ -87,7 +87,7 @@ def rows_of(study: Study) -> set[str]:
 
 def paired(folder: Path, random: Random | None) -> Any:
     study = imported(folder, random)
-    study.grid().select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
+    study.grid().select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
     set_candidates(study, CNS[12:])
     drawn: list[set[tuple[str, str]]] = []
     for options in (Pair(candidates=3, seed=5), Pair(sample=9, seed=5)):
@@ -100,7 +100,7 @@ def judged(folder: Path, random: Random | None) -> Study:
     """A tier whose labels depend on the texts alone."""
     study = imported(folder, random)
     grid = study.grid()
-    grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in HS])))
+    grid.select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in HS])))
     set_candidates(study, CNS)
     grid.pair(Pair())
     study.add_people(["ana"], Role.ANNOTATOR)
@@ -117,7 +117,7 @@ def judged(folder: Path, random: Random | None) -> Study:
 
 
 def evaluated(folder: Path, random: Random | None) -> Any:
-    options = Evaluate(systems=("random", "random(seed=2)"), tiers=("bronze",), k=3, seed=4)
+    options = Evaluate(systems=("random", "random(seed=2)"), tiers=("bronze",), cutoff=3, seed=4)
     outcome = judged(folder, random).grid().evaluate(options)
     return outcome.to_frame().round(9).to_csv(), [one.p for one in outcome.comparisons]
 

@@ -28,7 +28,7 @@ def test_a_sheet_that_is_filled_in_is_taken_and_listed(study: Path, fcpair: Fcpa
     filled = sheet.read_text("utf-8").replace("0.8,", "0.8,yes").replace("0.7,", "0.7,no")
     sheet.write_text(filled, "utf-8")
     said = fcpair("examples", "review", str(sheet), *ON).stdout
-    assert "used 2 · not used 2 · already there 0 · rows to review 0" in said
+    assert "2 examples of round `propose` were accepted; 2 were refused" in said
     rows = json.loads(fcpair("examples", "list", *ON, "--format", "json").stdout)
     assert [(one["rank"], one["used"]) for one in rows] == [(1, "yes"), (2, "no")] * 2
     assert rows[0]["hs"] == CATS

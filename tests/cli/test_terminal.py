@@ -275,7 +275,7 @@ def test_what_a_command_changes_is_changed_with_no_output_open(at: At) -> None:
     study = at("decided")
     command = f"{sys.executable} -m fcpair adjudicate --policy majority --ties discard --study {study} >&- 2>&-"
     assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
-    assert Study.open(study).grid().waiting_pairs() == []
+    assert Study(study).grid().waiting_pairs() == []
 
 
 # -- Ctrl-C
@@ -305,7 +305,7 @@ def test_ctrl_c_ends_with_130_and_says_what_is_kept(at: At, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
-    study = Study.open(at("decided"))
+    study = Study(at("decided"))
     command = (sys.executable, "-m", "fcpair", "adjudicate", "--adjudicator", "ada", "--study", study.place)
     with Terminal(*command) as terminal:
         terminal.read("[q] quit")
@@ -360,13 +360,14 @@ def test_no_number_is_split_and_no_line_too_long(
 def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
-    study = Study.open(at("decided"))
+    study = Study(at("decided"))
     grid = study.grid()
-    shown = grid.conflict(grid.waiting_pairs()[0])
+    shown = grid.desk.conflict(grid.waiting_pairs()[0])
+    texts = shown.hs.body, shown.cn.body
     printed = CliRunner().invoke(main, ["adjudicate", "--study", study.place, "--adjudicator", "ada"], input="q").stdout
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())
-    assert all(text in flat for text in (shown.hs, shown.cn, "[1] not_appropriate", "[x] irreconcilable", "[q] quit"))
+    assert all(text in flat for text in (*texts, "[1] not_appropriate", "[x] irreconcilable", "[q] quit"))
 
 
 def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:

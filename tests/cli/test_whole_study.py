@@ -128,7 +128,7 @@ def test_the_candidates_contain_those_of_the_published_bronze(printed: dict[str,
     from fcpair.store.corpus import texts
     from fcpair.study import Study
 
-    with Study.open("s.db")._store.read() as tx:
+    with Study("s.db")._store.read() as tx:
         candidates = set(sides.text_ids(tx, "column"))
         ids = texts.text_ids(tx, "cn")
     with (data / "fc-conan" / "bronze_partition_df.csv").open(encoding="utf-8", newline="") as file:

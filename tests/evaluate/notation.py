@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fcpair.evaluate.judged_rankings import ABSENT, NEGATIVE, POSITIVE, UNJUDGED, Judged
-from fcpair.evaluate.measure_base import Measure
+from fcpair.evaluate.measures import Measure
 
 SIGNS = {"+": POSITIVE, "-": NEGATIVE, "?": UNJUDGED, ".": ABSENT}
 

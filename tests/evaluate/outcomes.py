@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fcpair.evaluate.evaluation import Options, TierLabels, evaluate
+from fcpair.evaluate.evaluation import TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import Ranking, System, sort_by_score
+from fcpair.evaluate.ranking import Ranking, Run, System, sort_by_score
 from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
-from fcpair.evaluate.trec_run import Run
-from fcpair.params import NoPositives
+from fcpair.params import Evaluate, NoPositives
 
 TIERS = ("diamond", "gold", "silver", "bronze")
 TWO: tuple[System, ...] = (Random(), Tfidf())
@@ -56,5 +55,5 @@ def outcome(
     rankings = [
         Ranking(*sort_by_score(rng.random(shape) + 0.2 * at * (truth == POSITIVE))) for at in range(len(systems))
     ]
-    options = Options(no_positives, resamples, seed=0)
+    options = Evaluate(no_positives=no_positives, resamples=resamples)
     return evaluate(systems, rankings, found, [parse_measure(one, 5) for one in measures], options, pool)

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.notation import ranked, rankings, stacked, value
-from fcpair.evaluate.bounds import readings
+from fcpair.evaluate.evaluation import readings
 from fcpair.evaluate.judged_rankings import drop_unjudged
-from fcpair.evaluate.measure_base import Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,
@@ -24,6 +23,7 @@ from fcpair.evaluate.measures import (
     Bpref,
     HitRatio,
     JudgedAt,
+    Measure,
     Precision,
     Recall,
 )

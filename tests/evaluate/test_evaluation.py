@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.evaluate.evaluation import NO_HS, Options, TierLabels, evaluate, short_names
+from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.outcome import Outcome, Score
+from fcpair.evaluate.outcome import NO_HS, Outcome, Score
 from fcpair.evaluate.ranking import Ranking, Search, sort_by_score
 from fcpair.evaluate.systems import Bm25, Random, Tfidf
+from fcpair.params import Evaluate
 from fcpair.stages.stats.paired_tests import kendall
 
 # Two HS, four CNs; the first tier holds less than the second.
@@ -22,10 +23,10 @@ EVERY_HS = np.array([True, True])
 TIERS = (TierLabels("gold", "strict", FEW, EVERY_HS), TierLabels("silver", "lax", MANY, EVERY_HS, outside=3))
 FORWARD = Ranking(*sort_by_score(np.array([[4.0, 3, 2, 1], [4, 3, 2, 1]])))
 BACKWARD = Ranking(*sort_by_score(np.array([[1.0, 2, 3, 4], [1, 2, 3, 4]])))
-ZERO = Options("zero", 200, 0)
+ZERO, LEFT_OUT = Evaluate(resamples=200), Evaluate(no_positives="leave_out", resamples=200)
 
 
-def outcome(*, tiers: tuple[TierLabels, ...] = TIERS, options: Options = ZERO, k: int = 2) -> Outcome:
+def outcome(*, tiers: tuple[TierLabels, ...] = TIERS, options: Evaluate = ZERO, k: int = 2) -> Outcome:
     measures = [parse_measure(name, k) for name in ("HitRatio", "MRR", "NDCG", "MAP", "judged")]
     return evaluate([Tfidf(), Bm25()], [FORWARD, BACKWARD], tiers, measures, options, "judged")
 
@@ -54,7 +55,7 @@ def test_an_hs_without_positives_scores_0_and_is_counted() -> None:
 
 
 def test_an_hs_without_positives_is_left_out_when_asked() -> None:
-    found = score(outcome(options=Options("leave_out", 200, 0)), "gold", "tfidf", "HitRatio@2")
+    found = score(outcome(options=LEFT_OUT), "gold", "tfidf", "HitRatio@2")
     assert (found.n, found.score, found.low) == (1, 1.0, None)
     assert found.undefined == "1 HS gives no interval; it takes 5 or more"
 
@@ -94,7 +95,7 @@ def test_an_outcome_says_how_its_intervals_were_made_and_an_older_one_how_its_we
 
 def test_a_tier_without_any_positive_is_undefined_when_such_hs_are_left_out() -> None:
     none = (TierLabels("gold", "strict", np.zeros((2, 4), np.int8), EVERY_HS), TIERS[1])
-    found = outcome(tiers=none, options=Options("leave_out", 200, 0))
+    found = outcome(tiers=none, options=LEFT_OUT)
     empty = score(found, "gold", "tfidf", "NDCG@2")
     assert (empty.score, empty.undefined) == (None, NO_HS)
     assert [one.undefined for one in found.concordances] == [NO_HS] * 4
@@ -192,7 +193,9 @@ def test_another_seed_draws_other_intervals() -> None:
     tiers = (TierLabels("gold", "strict", labels, np.ones(30, bool)),)
     rank = Ranking(*sort_by_score(rng.random((30, 4))))
     ends = [
-        evaluate([Tfidf()], [rank], tiers, [parse_measure("MRR")], Options("zero", 100, seed), "all").scores[0].low
+        evaluate([Tfidf()], [rank], tiers, [parse_measure("MRR")], Evaluate(resamples=100, seed=seed), "all")
+        .scores[0]
+        .low
         for seed in (0, 1)
     ]
     assert ends[0] != ends[1]

@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import ndcg_score
 
-from fcpair.evaluate.bounds import Readings, readings
+from fcpair.evaluate.evaluation import Readings, readings
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, label_ranking, select_hs
-from fcpair.evaluate.measures import MAP, MEASURES, NDCG
-from fcpair.evaluate.random_baseline import expected_value
+from fcpair.evaluate.measures import MAP, MEASURES, NDCG, expected_value
 from fcpair.evaluate.ranking import sort_by_score
 from fcpair.stages.questions import Choice, OneOf
 from fcpair.stages.questions.labels import APPROPRIATENESS, grades_of

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from evaluate.notation import ranked
 from fcpair.evaluate.arrays import measure_arrays
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, label_ranking
-from fcpair.evaluate.measure_base import Measure
-from fcpair.evaluate.measures import MRR, RBP, JudgedAt, parse_measure
+from fcpair.evaluate.measures import MRR, RBP, JudgedAt, Measure, parse_measure
 from fcpair.evaluate.ranking import sort_by_score
 
 Values = NDArray[np.float64]

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evaluate.notation import ranked, rankings, stacked, value
 from fcpair.errors import InputError
 from fcpair.evaluate.judged_rankings import label_ranking
-from fcpair.evaluate.measure_base import CutMeasure, Measure
 from fcpair.evaluate.measures import (
     F1,
     MAP,
@@ -22,8 +21,10 @@ from fcpair.evaluate.measures import (
     RBP,
     Accuracy,
     Bpref,
+    CutMeasure,
     HitRatio,
     JudgedAt,
+    Measure,
     Precision,
     Recall,
     parse_measure,

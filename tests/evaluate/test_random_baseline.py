@@ -11,10 +11,22 @@ from hypothesis import strategies as st
 
 from evaluate.notation import ranked, stacked
 from fcpair.evaluate.judged_rankings import label_ranking
-from fcpair.evaluate.measure_base import Measure
-from fcpair.evaluate.measures import F1, MAP, MEASURES, MRR, NDCG, RBP, Accuracy, Bpref, HitRatio, JudgedAt, Precision
+from fcpair.evaluate.measures import (
+    F1,
+    MAP,
+    MEASURES,
+    MRR,
+    NDCG,
+    RBP,
+    Accuracy,
+    Bpref,
+    HitRatio,
+    JudgedAt,
+    Measure,
+    Precision,
+    expected_value,
+)
 from fcpair.evaluate.measures import Recall as RecallAt
-from fcpair.evaluate.random_baseline import expected_value
 
 CUT = [HitRatio, MRR, NDCG, Precision, RecallAt, F1, Accuracy, JudgedAt]
 ANY_K = st.integers(1, 8)

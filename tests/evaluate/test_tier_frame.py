@@ -230,7 +230,7 @@ def test_a_score_that_is_no_number_is_refused_with_its_row(score: Any) -> None:
 def test_measures_and_options_are_checked_as_everywhere() -> None:
     refuse("NDGC", measures=["NDGC"])
     refuse("measure `MRR@10` is given twice", measures=["MRR", "MRR@10"])
-    refuse("k is 0; expected a whole number, 1 or more", k=0)
+    refuse("cutoff is 0; expected a whole number, 1 or more", cutoff=0)
     refuse("no_positives is 'skip'", no_positives="skip")
 
 

@@ -46,7 +46,7 @@ def build(folder: Path) -> Study:
     corpus = [{"hs": hs, "cn": f"known {at}"} for at, hs in enumerate(HS)]
     corpus += [{"hs": "not drawn", "cn": cn} for cn in CNS]
     study.import_corpus(Import(write_csv(folder / "corpus.csv", corpus)))
-    grid.select(Select(list=write_csv(folder / "list.csv", [{"hs": hs} for hs in HS])))
+    grid.select(Select(hs_list=write_csv(folder / "list.csv", [{"hs": hs} for hs in HS])))
     set_candidates(study, CNS)
     grid.pair(Pair())
     study.add_people(list(PEOPLE), Role.ANNOTATOR)

@@ -24,7 +24,7 @@ def record(tool: str) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder, place = Path(temporary), RECORDED / tool
         (folder / "small").mkdir()
-        study = Study.open(build_all(folder / "small")["dealt"])
+        study = Study(build_all(folder / "small")["dealt"])
         study.grid().write_project(folder / "project", tool)
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)

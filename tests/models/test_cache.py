@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fcpair.models.cache import cache_folder, read_record, read_rows, write_record, write_rows
+from fcpair.models.cache import cache_folder, read_record, write_part, write_record
 
 
 def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,17 +23,6 @@ def test_the_cache_is_where_the_environment_says(tmp_path: Path, monkeypatch: py
     assert cache_folder() == tmp_path / ".cache" / "fcpair"
 
 
-def test_rows_come_back_by_their_keys(tmp_path: Path) -> None:
-    write_rows(tmp_path / "new" / "rows.npz", {"a": np.array([1.0, 2.0]), "b": np.array([3.0, 4.0])})
-    read = read_rows(tmp_path / "new" / "rows.npz")
-    assert {key: row.tolist() for key, row in read.items()} == {"a": [1.0, 2.0], "b": [3.0, 4.0]}
-
-
-def test_numbers_come_back_by_their_keys(tmp_path: Path) -> None:
-    write_rows(tmp_path / "rows.npz", {"a": np.array(0.5)})
-    assert read_rows(tmp_path / "rows.npz") == {"a": 0.5}
-
-
 def test_a_record_comes_back_and_leaves_nothing_else(tmp_path: Path) -> None:
     write_record(tmp_path / "ab" / "r.json", {"answer": "é", "asked": {"n": 1}})
     assert read_record(tmp_path / "ab" / "r.json") == {"answer": "é", "asked": {"n": 1}}
@@ -42,7 +31,6 @@ def test_a_record_comes_back_and_leaves_nothing_else(tmp_path: Path) -> None:
 
 def test_what_was_never_kept_is_nothing_and_no_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert read_record(tmp_path / "r.json") is None
-    assert read_rows(tmp_path / "rows.npz") == {}
     assert not caplog.records
 
 
@@ -67,8 +55,8 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
         write_record(tmp_path / "answers" / "one.json", {"asked": "a text"})
-        write_rows(tmp_path / "vectors.npz", {"digest": np.zeros(3)})
+        part = write_part(tmp_path, ["ab" * 32], np.zeros((1, 3)))
     finally:
         os.umask(old)
-    for kept in (tmp_path / "answers" / "one.json", tmp_path / "vectors.npz"):
+    for kept in (tmp_path / "answers" / "one.json", part):
         assert kept.stat().st_mode & 0o777 == 0o600

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fcpair.models.cached_requests import (
+from fcpair.models.service import (
     BrokenReply,
     Prompt,
     Reply,

@@ -76,6 +76,18 @@ def test_a_second_call_does_not_load_the_model(model: Model, monkeypatch: pytest
         score_pairs([("new", "pair")], model)
 
 
+def test_what_was_scored_before_a_stop_is_kept(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cross_encoder, "BATCH", 2)
+    with pytest.raises(KeyboardInterrupt):
+        score_pairs(PAIRS, model, stop)
+    told: list[tuple[int, int]] = []
+    score_pairs(PAIRS, model, lambda done, total: told.append((done, total)))
+    assert told == [(2, 3), (3, 3)]
+
+
 def test_other_weights_have_other_scores(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     score_pairs(PAIRS, model)
     monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)

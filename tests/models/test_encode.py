@@ -16,16 +16,17 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from stages.corpus.neighbours import neighbours
 
 from fcpair.errors import ModelError
 from fcpair.files.corpus.corpus import Corpus, read_corpus
 from fcpair.models import encode as encoding
 from fcpair.models import model_files
+from fcpair.models.cache import folder_of, read_parts
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.vector_cache import folder_of, read_parts
 from fcpair.params import DEFAULT_MODEL, Backend
-from fcpair.stages.corpus.retrieve import candidate_positions, neighbours
+from fcpair.stages.corpus.retrieve import candidate_positions
 from fcpair.stages.corpus.text_identity import digest
 from models.tiny_cross import save_tiny
 
@@ -267,7 +268,7 @@ def test_a_cache_that_cannot_be_written_is_survived_with_a_warning(
 
 @pytest.fixture(scope="module")
 def conan(data: Path) -> Corpus:
-    return read_corpus(data / "conan" / "CONAN.csv", "conan", language="en")
+    return read_corpus(data / "conan" / "CONAN.csv", "conan", only_language="en")
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fcpair.errors import ModelError
-from fcpair.models import multilabel
+from fcpair.models import transformer
 from fcpair.models.model_files import Model
-from fcpair.models.multilabel import LabelScores, score_labels
+from fcpair.models.transformer import LabelScores, score_labels
 from models.tiny_cross import save_tiny
 
 pytestmark = pytest.mark.torch
@@ -41,7 +41,7 @@ def test_scores_are_the_sigmoid_of_the_model_s_own_logits(model: Model, monkeypa
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    monkeypatch.setattr(multilabel, "BATCH", 2)
+    monkeypatch.setattr(transformer, "BATCH", 2)
     network = AutoModelForSequenceClassification.from_pretrained(model.folder).eval()
     tokenizer = AutoTokenizer.from_pretrained(model.folder)
     with torch.no_grad():
@@ -53,7 +53,7 @@ def test_scores_are_the_sigmoid_of_the_model_s_own_logits(model: Model, monkeypa
 
 
 def test_each_distinct_text_is_scored_once(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(multilabel, "BATCH", 2)
+    monkeypatch.setattr(transformer, "BATCH", 2)
     told: list[tuple[int, int]] = []
     score_labels(TEXTS, model, lambda done, total: told.append((done, total)))
     assert told == [(2, 3), (3, 3)]
@@ -76,7 +76,7 @@ def test_no_texts_have_no_scores(model: Model) -> None:
 
 
 def test_a_model_without_a_head_for_labels_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="does not classify texts: it was saved as BertModel"):
+    with pytest.raises(ModelError, match="was saved as BertModel, not as a model that classifies texts"):
         score_labels(TEXTS, save_tiny(tmp_path, head=False))
 
 
@@ -87,5 +87,5 @@ def test_a_model_that_gives_one_label_to_each_text_is_refused(tmp_path: Path) ->
 
 def test_a_folder_that_is_no_model_says_so(tmp_path: Path) -> None:
     gone = Model("mine", str(tmp_path), "local folder", "0" * 64, "0" * 64)
-    with pytest.raises(ModelError, match="mine cannot be loaded as a model that classifies texts"):
+    with pytest.raises(ModelError, match="mine cannot be loaded as a model of transformers"):
         score_labels(TEXTS, gone)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stages.corpus.neighbours import neighbours
 
 from fcpair.errors import MissingExtraError, ModelError
 from fcpair.files.corpus.corpus import read_corpus
 from fcpair.models import encode as encoding
-from fcpair.models import model_files, onnx
+from fcpair.models import encoder, model_files
 from fcpair.models.encode import encode, open_encoder
 from fcpair.models.model_files import Model, resolve
 from fcpair.params import DEFAULT_MODEL
-from fcpair.stages.corpus.retrieve import neighbours
 from models.tiny_cross import save_tiny
 
 pytestmark = pytest.mark.torch
@@ -96,7 +96,7 @@ def test_the_neighbours_of_conan_are_those_of_torch(
     data: Path, model: Model, by_torch: Model, vector_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of each of the 1,270 distinct CNs, for several k."""
-    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", language="en").pairs
+    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", only_language="en").pairs
     texts = pairs.groupby("cn_digest", sort=False)["cn"].first().tolist()
     own = encode(texts, model)
     monkeypatch.setenv("FCPAIR_CACHE", str(vector_cache))  # where other tests have encoded them
@@ -141,7 +141,7 @@ def test_a_model_with_another_pooling_is_refused_with_the_backend_that_takes_it(
 def test_an_export_that_gives_other_vectors_is_refused_and_not_kept(
     cold: Path, tiny: Callable[..., Model], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(onnx, "_TOLERANCE", -1.0)
+    monkeypatch.setattr(encoder, "_TOLERANCE", -1.0)
     with pytest.raises(ModelError, match="gives other vectors in ONNX Runtime than in torch"):
         encode(["a"], tiny())
     assert list((cold / "onnx").iterdir()) == []
@@ -165,4 +165,4 @@ def test_without_the_extra_it_is_said_how_to_install_it(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(("said", "n"), [("", 0), ("3", 3), ("4,2", 0)])
 def test_threads_are_those_that_the_environment_says(monkeypatch: pytest.MonkeyPatch, said: str, n: int) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", said)
-    assert onnx._n_threads() == n
+    assert encoder._n_threads() == n

@@ -11,8 +11,7 @@ import pytest
 
 from fcpair.errors import FcpairError, ServiceError
 from fcpair.models import service
-from fcpair.models.cached_requests import BrokenReply, Prompt, prompt_subject
-from fcpair.models.service import Service
+from fcpair.models.service import BrokenReply, Prompt, Service, prompt_subject
 from models.served import KEY, Drips, Reply, Served
 
 QUESTION = Prompt("embeddings", {"model": "tiny", "input": ["a"]}, prompt_subject("HS 12", "Night owls are lazy."))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.report import methods
 from fcpair.report.citations import as_latex, bibtex, cited_keys, entries, escape_latex, reference_line
-from fcpair.report.methods_figures import BENCHMARKS, CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
-from fcpair.report.methods_templates import TEMPLATES
+from fcpair.report.methods import BENCHMARKS, CITED_FIGURES, CITED_MEASURES, CITED_SYSTEMS
+
+TEMPLATE = Path(methods.__file__).with_name("methods.md.j2").read_text("utf-8")
 
 KEYS = {
-    *cited_keys([*TEMPLATES.values(), *BENCHMARKS.values()]),
+    *cited_keys([TEMPLATE, *BENCHMARKS.values()]),
     *CITED_FIGURES.values(),
     *CITED_SYSTEMS.values(),
     *CITED_MEASURES.values(),

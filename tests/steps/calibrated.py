@@ -25,7 +25,7 @@ ALPHA_AFTER = 24 / 35
 def begin(study: Study, counts: str = "neither") -> dict[str, Visitor]:
     """Ana, ben and cleo have come in, and a calibration on four pairs has begun."""
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().start_calibration(Calibration(pairs=4, counts=counts, seed=2))  # type: ignore[arg-type]
+    study.grid().calibration.start(Calibration(pairs=4, counts=counts, seed=2))  # type: ignore[arg-type]
     return {name: admit(study, name) for name in ANNOTATORS}
 
 
@@ -55,7 +55,7 @@ def discussing(study: Study, counts: str = "neither") -> dict[str, Visitor]:
     """Everybody has answered, and the discussion is open."""
     visitors = begin(study, counts)
     answer_all(study, visitors, FIRST)
-    study.grid().open_discussion()
+    study.grid().calibration.open_discussion()
     return visitors
 
 
@@ -63,5 +63,5 @@ def calibrated(study: Study, counts: str = "neither") -> dict[str, Visitor]:
     """Everybody has answered again, and the calibration is closed."""
     visitors = discussing(study, counts)
     answer_all(study, visitors, AGAIN)
-    study.grid().close_calibration()
+    study.grid().calibration.close()
     return visitors

@@ -45,4 +45,4 @@ def files(database: Database, files: dict[str, Path], on_server: Callable[[], di
 @pytest.fixture
 def at(files: dict[str, Path], tmp_path: Path) -> Callable[[str], Study]:
     """The small study as it is after a stage of `small.STAGES`."""
-    return lambda stage: Study.open(copy_study(files[stage], tmp_path / "study.db"))
+    return lambda stage: Study(copy_study(files[stage], tmp_path / "study.db"))

@@ -16,8 +16,8 @@ def dealt(folder: Path, scheme: str = HALVES) -> Study:
     """24 pairs, each dealt to ana and ben."""
     study = Study.create(folder / "study.db", Setup(title="Ratings", scheme=scheme))
     grid = study.grid()
-    study.import_corpus(Import(write_corpus(folder / "corpus.csv"), language="en"))
-    grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
+    study.import_corpus(Import(write_corpus(folder / "corpus.csv"), only_language="en"))
+    grid.select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])))
     set_candidates(study, CNS[12:])
     grid.pair(Pair())
     study.add_people(["ana", "ben"], Role.ANNOTATOR)

@@ -11,6 +11,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
 from fcpair.store.answers import examples
 from fcpair.store.assignment import rounds
+from fcpair.store.corpus import sides
 from fcpair.study import Study
 from steps.online import at_desk, column_of, give
 
@@ -69,7 +70,7 @@ def put_examples(study: Study) -> None:
     with study.grid("write")._store.read() as tx:
         written = examples.current_texts(tx, rounds.by_name(tx, "write"))
     with study.grid("replies")._store.write() as tx:
-        for_rows = {row: [one for one in written if one.hs != body][:2] for row, body in examples.row_texts(tx).items()}
+        for_rows = {row: [one for one in written if one.hs != body][:2] for row, body in sides.bodies(tx, "row")}
         found = [
             ((row, one.hs_id, one.cn_id), rank, 0.9 - rank / 10)
             for row, some in for_rows.items()

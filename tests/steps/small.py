@@ -146,8 +146,8 @@ def _building(study: Study, folder: Path) -> Iterator[str]:
 
     steps: tuple[Callable[[], object], ...] = (
         lambda: None,
-        lambda: study.import_corpus(Import(write_corpus(folder / "corpus.csv"), language="en")),
-        lambda: grid.select(Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED]))),
+        lambda: study.import_corpus(Import(write_corpus(folder / "corpus.csv"), only_language="en")),
+        lambda: grid.select(Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED]))),
         lambda: set_candidates(study, CNS[12:]),
         lambda: grid.pair(Pair()),
         assigned,

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import re
 from functools import cached_property
 from types import FunctionType, ModuleType
 
 import pytest
 
 from fcpair import grid, study
-from fcpair.grid import Grid
+from fcpair.grid import CalibrationRound, Desk, Grid, Settings, Sheets, Tiers
 from fcpair.steps import use_cases
 from fcpair.steps.adjudication import adjudicate
 from fcpair.steps.oversight import doctor
-from fcpair.steps.release import partition
 from fcpair.steps.release.export import Exports
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
+
+
+PARTS = (CalibrationRound, Desk, Settings, Sheets, Tiers)
 
 
 def bound_in(cls: type) -> list[str]:
@@ -29,19 +33,37 @@ def test_each_member_of_a_study_can_be_loaded_and_says_what_it_does(name: str) -
     assert inspect.getdoc(getattr(Study, name))
 
 
-@pytest.mark.parametrize("name", bound_in(Grid))
-def test_each_member_of_a_grid_can_be_loaded_and_says_what_it_does(name: str) -> None:
-    assert inspect.getdoc(getattr(Grid, name))
+@pytest.mark.parametrize(("cls", "name"), [(cls, name) for cls in (Grid, *PARTS) for name in bound_in(cls)])
+def test_each_member_of_a_grid_can_be_loaded_and_says_what_it_does(cls: type, name: str) -> None:
+    assert inspect.getdoc(getattr(cls, name))
 
 
-def test_a_method_that_was_looked_at_is_the_use_case_itself() -> None:
-    assert Grid.adjudicate is adjudicate.adjudicate
+@pytest.mark.parametrize("cls", [Study, Grid, *PARTS])
+def test_a_method_has_the_names_and_the_signature_of_its_class(cls: type) -> None:
+    for name in bound_in(cls):
+        method = getattr(cls, name)
+        if isinstance(method, FunctionType) and not name.startswith("_"):
+            assert (method.__name__, method.__qualname__) == (name, f"{cls.__name__}.{name}")
+            assert not re.search(r"own\(|Own\(|\w+Context", str(inspect.signature(method))), name
+
+
+def test_help_shows_a_method_as_it_is_called() -> None:
+    assert str(inspect.signature(Grid.retrieve)).startswith("(self, options: 'Retrieve | None' = None, *, ")
+    assert inspect.signature(Grid.retrieve).parameters["k"].default == 2
+    assert "\nretrieve(self, " in pydoc.plain(pydoc.render_doc(Grid.retrieve))
+
+
+def test_a_method_that_was_looked_at_costs_no_more_than_the_use_case() -> None:
     assert isinstance(vars(Grid)["adjudicate"], FunctionType)
-    assert inspect.signature(Grid.partition) == inspect.signature(partition.partition)
+    assert Grid.adjudicate.__code__ is adjudicate.adjudicate.__code__
+
+
+def test_a_grid_has_few_public_names() -> None:
+    assert len([name for name in (*dir(Grid), "grid") if not name.startswith("_")]) <= 60
 
 
 def test_a_method_that_takes_no_study_is_static() -> None:
-    assert inspect.signature(Study.doctor).parameters == inspect.signature(doctor.examine).parameters
+    assert inspect.signature(Study.doctor) == inspect.signature(doctor.examine)
     assert isinstance(vars(Study)["doctor"], staticmethod)
 
 

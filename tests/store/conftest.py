@@ -15,7 +15,7 @@ from servers import Database, Server
 from fcpair.params import Setup
 from fcpair.steps.base import init
 from fcpair.store import Store, Tx
-from fcpair.store.database.backends.postgres_backup import FOLDER
+from fcpair.store.database.backends.postgres_server import FOLDER
 
 
 def first_rows(tx: Tx) -> None:

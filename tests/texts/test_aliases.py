@@ -130,6 +130,12 @@ def test_without_declared_labels_each_spelling_is_one_called_by_its_most_frequen
     assert read("joke", "Joke", "Joke, fact", "", aliases=Aliases()) == [("Joke",), ("Joke",), ("Joke", "fact"), ()]
 
 
+def test_a_column_of_other_things_than_labels_is_refused() -> None:
+    assert len(read(*map(str, range(1_000)), aliases=Aliases(()))) == 1_000
+    with pytest.raises(InputError, match="has 1,001 different ones; expected at most 1,000"):
+        read(*map(str, range(1_001)), aliases=Aliases(()))
+
+
 @pytest.mark.parametrize(
     ("labels", "said"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ def test_a_figure_that_many_draws_leave_undefined_has_no_interval() -> None:
 
 
 def test_the_same_seed_gives_the_same_bytes() -> None:
-    texts = [json.dumps(one(["ab", "c", "d"], ["a", "cd", "b"], seed=5).as_dict(), allow_nan=False) for _ in range(2)]
+    texts = [json.dumps(asdict(one(["ab", "c", "d"], ["a", "cd", "b"], seed=5)), allow_nan=False) for _ in range(2)]
     assert texts[0] == texts[1]
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.texts.describe import DescribedFigure, Description
-from fcpair.texts.lengths import round_half_up
+from fcpair.texts.describe import DescribedFigure, Description, round_half_up
 from fcpair.texts.printed_figures import PrintedCheck, check_printed, grim, read_printed
 
 FOUND = Description(

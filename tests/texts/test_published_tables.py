@@ -15,8 +15,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus.crowdcounter import CrowdCounter, read_crowdcounter
 from fcpair.files.tables.tabular import LINE, read_table, write_table
 from fcpair.texts.aliases import Aliases, Labels, read_aliases
-from fcpair.texts.describe import Description, TextColumns, TextLabels, WordLimits, describe
-from fcpair.texts.lengths import round_half_up
+from fcpair.texts.describe import Description, TextColumns, TextLabels, WordLimits, describe, round_half_up
 from fcpair.texts.printed_figures import check_printed, grim, read_printed
 from fcpair.texts.stratify import complete_shares, label_distance, stratify
 

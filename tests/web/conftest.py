@@ -19,6 +19,7 @@ from steps import forms
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.records import Role, Visitor
 from fcpair.study import Study
+from fcpair.web import languages
 from fcpair.web.app import create_app
 from web.served import Served, serving
 
@@ -102,6 +103,15 @@ def loop_of_clients() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_plain_sentence(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No page shows a refusal, a notice or an outcome that it could say in English alone."""
+    plain: list[str] = []
+    monkeypatch.setattr(languages, "on_plain", plain.append)
+    yield
+    assert not plain, "\n".join(["these are mere texts; raise or return them as sentences, by `say`:", *plain])
+
+
 @pytest.fixture(scope="session")
 def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The study after a stage, with EVERYBODY in it: each is made once, for all the sites of it."""
@@ -109,7 +119,7 @@ def visited(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) ->
 
     @cache
     def at(stage: str) -> Path:
-        with closing(Study.open(shutil.copy(files[stage], folder / f"{stage}.db"))) as study:
+        with closing(Study(shutil.copy(files[stage], folder / f"{stage}.db"))) as study:
             add_everybody(study)
         return folder / f"{stage}.db"
 
@@ -128,7 +138,7 @@ def serve(visited: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[.
     sites: list[Site] = []
 
     def served(stage: str, annotate: Annotate | None = None) -> Site:
-        study = Study.open(shutil.copy(visited(stage), tmp_path / f"study-{len(sites)}.db"))
+        study = Study(shutil.copy(visited(stage), tmp_path / f"study-{len(sites)}.db"))
         sites.append(Site(study, annotate or Annotate()))
         return sites[-1]
 

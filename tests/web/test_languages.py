@@ -15,21 +15,18 @@ from babel.messages.pofile import read_po
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.errors import Finding, combine_findings
 from fcpair.params import Annotate
 from fcpair.report import formatting
-from fcpair.web.act_refusals import ACT_SENTENCES
+from fcpair.sentences import Answer, Id, Written, join, say, say_number
 from fcpair.web.languages import ENGLISH, FOLDER, LANGUAGES, catalogue_path, preferred_language
-from fcpair.web.lead_refusals import LEAD_SENTENCES, TABLE_WORDS
-from fcpair.web.local_formatting import LocalFormatting
 from fcpair.web.page_phrases import NOUN_PHRASES
 from fcpair.web.pages.annotator import word_warning
-from fcpair.web.refusals import ALL_SENTENCES, SENTENCES, translate
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
 from web.messages import all_messages, message_texts
 
 ROOT = Path(__file__).parents[2]
 CODES = [code for code in PAGE_LANGUAGES if code != "en"]
-OF_LEADS = (*LEAD_SENTENCES, *ACT_SENTENCES)
 TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
@@ -168,7 +165,7 @@ def test_each_noun_has_its_phrases() -> None:
     ],
 )
 def test_a_number_agrees_with_its_noun(code: str, n: int, words: str) -> None:
-    assert LANGUAGES[code].count(Noun.of("pair"), n) == words
+    assert LANGUAGES[code].count_noun(Noun.of("pair"), n) == words
 
 
 FIGURES = {
@@ -181,7 +178,7 @@ FIGURES = {
 
 @pytest.mark.parametrize("code", FIGURES)
 def test_figures_are_written_as_in_the_language(code: str) -> None:
-    words = LocalFormatting(LANGUAGES[code])
+    words = LANGUAGES[code]
     at = datetime(2026, 3, 2, 12, tzinfo=UTC)
     written = (
         words.count(5805),
@@ -204,7 +201,7 @@ def test_figures_are_written_as_in_the_language(code: str) -> None:
 
 @given(st.floats(-1e6, 1e6), st.integers(0, 5))
 def test_english_figures_are_those_of_a_report(value: float, places: int) -> None:
-    words, part = LocalFormatting(ENGLISH), abs(int(value))
+    words, part = ENGLISH, abs(int(value))
     assert words.decimal(value, places) == formatting.decimal(value, places)
     assert words.count(part) == formatting.count(part)
     assert words.share(part, 1_000_000) == formatting.share(part, 1_000_000)
@@ -230,7 +227,7 @@ def test_a_browser_asks_for_a_language(header: str, code: str) -> None:
 
 def test_moments_are_written_as_in_the_language() -> None:
     at = "2026-11-25T16:51:19.810+00:00"
-    assert LANGUAGES["de"].moment(at) == "25.11.2026, 16:51:19"
+    assert LANGUAGES["de"].moment(at) == "25.11.2026, 16:51:19 UTC"
     assert LANGUAGES["fa"].moment(at).startswith("۲۵ نوامبر ۲۰۲۶")
 
 
@@ -254,62 +251,41 @@ def test_the_warning_of_fcpair_itself_says_the_noun_of_who_reads_in_each_languag
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_a_refusal_is_known_by_its_words(code: str) -> None:
-    language, noun = LANGUAGES[code], Noun.of("statement")
-    values = {"n_nouns": "1,200 pairs", "number": 12, "least": 3, "most": 60, "code": "de", "expected": "en"}
-    values |= {"name": "ana", "text": "a text", "people": "annotators", "codes": "en, it", "reason": "note: too long"}
-    values |= {"all": 99, "names": "ana, ben", "same": "pl", "codes": "en, it", "figure": "0.295", "percent": "95 %"}
-    values |= {"rows": "HS", "columns": "CN", "answer": "yes", "answers": "yes, no", "question": "label", "total": 9}
-    values |= {"group": "age", "groups": "old - young", "sizes": "5 : 6", "source": "10.1/a", "other": "10.1/b"}
-    values |= {"row": "HS", "column": "CN", "side": "HS", "few": "9 annotators", "share": "93 %", "level": "95 %"}
-    values |= {"role": "validator", "roles": "writer, lead", "grid": "rate", "stage": "assign", "step": "Plan"}
-    values |= {"file": "a.csv", "place": "row 3", "suffixes": ".csv, .xlsx", "sources": 7}
-    values |= {"first": "http://a/v1", "second": "https://b/v1"}
-    for sentence in ALL_SENTENCES:
-        said = translate(sentence % values, language, noun)
-        assert said != sentence % values
-        assert "%(" not in said
-    counted = translate(
-        "You have read 12 pairs, as many as one person may read in this study. Thank you.", language, noun
-    )
-    assert language.count(noun, 12) in counted
-
-
-@pytest.mark.parametrize("code", CODES)
 def test_a_refusal_says_the_noun_of_whoever_meets_it_or_none(code: str) -> None:
     pair = LANGUAGES[code].noun_phrases(Noun.of("pair"))
-    for sentence in filter(re.compile(r"\bpair\b").search, SENTENCES):
-        said = translate(sentence % {"number": 12, "name": "ana"}, LANGUAGES[code], Noun.of("text"))
+    met = ("steps/answers/submissions.py", "steps/adjudication/adjudication_queue.py", "steps/rules/permissions.py")
+    messages = [one for (one, many), places in all_messages().items() if not many and places[0].endswith(met)]
+    about_pairs = [one for one in messages if re.search(r"\bpair\b", one)]
+    assert len(about_pairs) > 20
+    for message in about_pairs:
+        said = LANGUAGES[code].say(say(message, number=Id(12), name="ana"), Noun.of("text"))
         assert not re.search(rf"\b(?:ال|لل)?{pair['noun']}\b", said, re.IGNORECASE), said
 
 
-@pytest.mark.parametrize("code", CODES)
-def test_two_refusals_at_once_are_known_by_their_words(code: str) -> None:
-    language, noun = LANGUAGES[code], Noun.of("text")
-    few = "Please write 12 words or more; this text has 3."
-    other = "This text seems to be in another language (`de`); please write it in `en`."
-    expected = [translate(sentence, language, noun) for sentence in (few, other)]
-    assert translate(f"{few} {other}", language, noun) == " ".join(expected)
-    assert translate(f"{few} Nobody knows this.", language, noun) == f"{expected[0]} Nobody knows this."
-
-
-def test_refusals_are_those_that_the_floors_below_say() -> None:
-    floors = ("bias", "evaluate", "files", "models", "report", "stages", "steps", "web")
-    paths = [path for folder in floors for path in (ROOT / "fcpair" / folder).rglob("*.py")]
-    paths += [ROOT / "fcpair" / name for name in ("params.py", "practice.py", "words.py")]
-    texts = [path.read_text("utf-8") for path in paths if not path.name.endswith("refusals.py")]
-    said = re.sub(r'"\s*\n\s*f?"', "", "\n".join(texts)).replace("\\u201c", "“").replace("\\u201d", "”").lower()
-    ends = re.compile(
-        r"and only (?:a lead can )?|%\(\w+\)s|[.;:,`] |answered|skipped|labelled|validates|taken back|decided|a rule|"
-        "a file"
-    )
-    ends_in_tables = re.compile(
-        rf"{ends.pattern}|\b(?:pairs?|cells?|exactly|two or more|and waits?) ?|an |by a |the distinct|rows and columns|"
-        r"(?:negative|unsure|positive) label |definite labels? ?|labels (?=are on)|HS "
-    )
-    pieces = {sentence: max(ends.split(sentence), key=len).strip(" ()“”`") for sentence in SENTENCES}
-    pieces |= {
-        one: max(ends_in_tables.split(one), key=len).strip(" .()“”`") for one in (*LEAD_SENTENCES, *ACT_SENTENCES)
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+@given(n=st.integers(0, 10**6))
+def test_a_sentence_is_said_with_its_values_as_the_language_writes_them(code: str, n: int) -> None:
+    language, noun = LANGUAGES[code], Noun.of("statement")
+    values = {"line": Id(n), "least": n, "words": Written("87.5 %"), "name": Answer("not_sure"), "file": "a %(b)s.csv"}
+    parts = {name: language.say(say(f"%({name})s", **values), noun) for name in values}
+    assert parts == {
+        "line": language.digits(n),
+        "least": language.number(n),
+        "words": language.percent("87.5 %"),
+        "name": language.answer_name("not_sure") if code != "en" else "not_sure",
+        "file": "a %(b)s.csv",
     }
-    pieces |= {word: word for word in TABLE_WORDS}
-    assert {sentence: piece for sentence, piece in pieces.items() if piece.lower() not in said} == {}
+    pairs = say_number("%(n)s pair", "%(n)s pairs", n)
+    assert language.say(pairs, noun) == language.count_noun(noun, n)
+    assert language.say(join((pairs, say("%(of)s", of=[pairs, "x"])), "; "), noun) == language.find("; ").join(
+        (language.count_noun(noun, n), language.find(", ").join((language.count_noun(noun, n), "x")))
+    )
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_what_is_wrong_with_a_file_is_said_in_the_language(code: str) -> None:
+    language, noun = LANGUAGES[code], Noun.of("pair")
+    findings = [Finding("a.csv", line, say("the text is empty")) for line in range(1, 9)]
+    said = language.say(str(combine_findings("a.csv", findings)), noun)
+    assert language.find("the text is empty") in said
+    assert not re.search("empty|line|wrong", said), said

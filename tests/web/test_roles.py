@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from fcpair.records import Role
+from fcpair.web.visits import roles_of
 from web.conftest import EVERYBODY, Site, csrf_of
 
 ALL = frozenset(Role)
@@ -91,6 +92,13 @@ def test_the_walk_sees_every_kind_of_route(site: Site) -> None:
 
 def test_of_every_route_it_is_said_whose_it_is(site: Site) -> None:
     assert [path for _, path, _ in closed(site) if not any(re.fullmatch(pattern, path) for pattern, _ in OF)] == []
+
+
+def test_each_endpoint_says_itself_whose_it_is(site: Site) -> None:
+    for method, path, route in routes(site):
+        declared = roles_of(route.endpoint) if route else frozenset()
+        expected = frozenset() if (method, path) in PUBLIC else allowed(method, path)
+        assert declared - {Role.MODEL} == expected - {Role.MODEL}, (method, path)  # a model never comes in
 
 
 def test_strangers_are_sent_to_the_door(site: Site) -> None:

@@ -107,7 +107,7 @@ def test_what_has_ended_is_forgotten_when_its_cookie_is_too_old_anyway(site: Sit
 
 def forged(path: Path, name: str, cookie: str) -> dict[str, str]:
     """A cookie for anybody, made by who has a copy of the study and nothing else."""
-    study = Study.open(path)
+    study = Study(path)
     with closing(sqlite3.connect(path)) as connection:
         query = "SELECT person.id, role, token_hash, session_secret FROM person, study WHERE name = ?"
         person_id, _, key, secret = connection.execute(query, [name]).fetchone()
@@ -137,7 +137,7 @@ def test_a_copy_of_the_study_acts_as_anybody_until_the_secret_is_renewed(site: S
 
 
 def test_who_comes_in_first_after_the_secret_is_renewed_is_let_in(site: Site) -> None:
-    other = Study.open(site.study.place)
+    other = Study(site.study.place)
     other.access.rotate_secret()
     other.close()
     assert is_in(site.browser("ana"))

@@ -34,7 +34,7 @@ def twice(serve: Callable[..., Site], tmp_path: Path) -> Callable[[str], tuple[S
         for name in ("ana", "vera", "judy"):
             site.token(name)
         place = shutil.copy(site.study.place, tmp_path / "other.db")
-        other = Site(Study.open(place), Annotate())
+        other = Site(Study(place), Annotate())
         other.tokens = dict(site.tokens)
         return site, other
 
@@ -189,7 +189,7 @@ def test_no_request_takes_the_number_that_an_assignment_has_in_the_study(
     site = serve("paired")
     site.study.add_people(["ben", "cleo"], Role.ANNOTATOR)
     if uses:
-        site.study.grid().save_controls(controls(site.study, tmp_path))
+        site.study.grid().save.controls(controls(site.study, tmp_path))
     site.study.grid().assign(Assign(seed=1))
     ana = site.machine("ana")
     answered(site, "ana", 3, "appropriate")

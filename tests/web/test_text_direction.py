@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.web.text_direction import direction
+from fcpair.work_records import direction_of
 
 
 @pytest.mark.parametrize(
@@ -20,18 +20,18 @@ from fcpair.web.text_direction import direction
     ],
 )
 def test_a_text_runs_as_its_letters_do(text: str, expected: str) -> None:
-    assert direction(text) == expected
+    assert direction_of(text) == expected
 
 
 def test_the_majority_decides_not_the_first_letter() -> None:
-    assert direction("@Kim چرا از همه‌ی آن‌ها متنفری؟") == "rtl"
-    assert direction("سلام is what they say when they meet somebody") == "ltr"
+    assert direction_of("@Kim چرا از همه‌ی آن‌ها متنفری؟") == "rtl"
+    assert direction_of("سلام is what they say when they meet somebody") == "ltr"
 
 
 def test_as_many_of_both_run_left_to_right() -> None:
-    assert direction("aب") == "ltr"
+    assert direction_of("aب") == "ltr"
 
 
 @given(st.text(alphabet=" 0123456789.,!?()«»‌\n", max_size=20), st.sampled_from(["a", "ب"]))
 def test_digits_and_signs_have_no_say(signs: str, letter: str) -> None:
-    assert direction(signs + letter + signs) == direction(letter)
+    assert direction_of(signs + letter + signs) == direction_of(letter)

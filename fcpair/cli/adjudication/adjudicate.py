@@ -2,40 +2,210 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.adjudication.dialogue import Dialogue, check_terminal
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import sheet_option, supersede_option, with_grid
-from fcpair.cli.output import format_counts, print_message, print_run
-from fcpair.cli.reading import note_trial
-from fcpair.cli.receipts import print_receipt
-from fcpair.cli.terminal import print_wrapped
-from fcpair.errors import SettingError
-from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
+from fcpair.cli.options import recipe_params, shared_option, sheet_option, supersede_option, with_grid
+from fcpair.cli.output import format_counts, note_trial, print_message, print_receipt, print_run
+from fcpair.cli.table import wrap_text
+from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of
+from fcpair.errors import ConflictError, InputError, LimitError, RefusedError, SettingError
+from fcpair.params import Adjudicate, CaseRanking
+from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
+from fcpair.stages.questions.base import DISCARD
+from fcpair.stages.questions.labels import outcome_reader
+from fcpair.work_records import ConflictCase
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
 
+WIDTH = 88  # of lines, or less where the terminal is narrower
+ANSWER, NOTE, LATER, UNDO, QUIT = "a", "n", "l", "u", "q"
+NO_TERMINAL = "there is no terminal to answer in; decide by --policy or --import FILE"
 
-@with_old_spellings(by="--adjudicator")
+
+def check_terminal() -> None:
+    """Raise InputError unless keys can be read: from standard input, or from the terminal behind it, as click does."""
+    if os.name == "nt" or (sys.stdin is not None and sys.stdin.isatty()):
+        return
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        raise InputError(NO_TERMINAL) from None
+
+
+class Dialogue:
+    """Walks an adjudicator through the pairs that wait for them. Each decision is kept at once; undo takes it back."""
+
+    def __init__(self, grid: Grid, by: str, order: CaseRanking = "row") -> None:
+        self._grid, self._by = grid, by
+        self._question = grid.scheme
+        # Where any choice has none, or takes more than one press, the answers are typed.
+        keys = {
+            key: self._question[code]
+            for code in self._question.definite
+            for key in self._question.keys[code][:1]
+            if len(key) == 1
+        }
+        self._choices = keys if len(keys) == len(self._question.definite) else {}
+        self._facts = grid.facts
+        self._agenda = grid.desk.agenda(by, order=order)
+        self._queue = list(self._agenda.pairs)
+        self._position = 0
+        self._shown_id, self._note = 0, ""  # the pair that is asked about, and what has been noted there
+        self._last_message = ""  # of what has changed since it was shown
+        self._decided: list[int] = []
+
+    def hold(self) -> None:
+        """Ask until the queue is done or the adjudicator quits."""
+        self._report_undecidable()
+        if not self._queue:
+            print_raw("no pair waits for a decision")
+            return
+        try:
+            self._handle_queue()
+        finally:  # after Ctrl-C, too
+            print_wrapped(f"\n{len(self._decided):,} decided now, {len(self._grid.desk.agenda(self._by).pairs):,} wait")
+
+    def _handle_queue(self) -> None:
+        while self._position < len(self._queue) and self._handle_pair(self._queue[self._position]):
+            pass
+
+    def _report_undecidable(self) -> None:
+        if self._agenda.not_due:
+            print_wrapped(f"still being labelled: {self._agenda.not_due:,}")
+        if self._agenda.for_others:
+            print_wrapped(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
+
+    def _handle_pair(self, cell_id: int) -> bool:
+        """Ask about one pair until something else is to be asked; False ends the dialogue.
+
+        What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
+        """
+        is_new, self._shown_id = cell_id != self._shown_id, cell_id
+        try:
+            conflict = self._grid.desk.conflict(cell_id, by=self._by)
+        except (ConflictError, RefusedError) as overtaken:
+            if str(overtaken) != self._last_message:
+                print_wrapped(f"\n{overtaken}")
+            self._position += 1
+            return not isinstance(overtaken, LimitError)
+        if is_new:
+            self._note = conflict.note
+        self._show_conflict(conflict)
+        self._last_message = ""
+        try:
+            return self._handle_keys(conflict)
+        except (ConflictError, RefusedError) as overtaken:
+            self._last_message = str(overtaken)
+            print_wrapped(f"→ nothing was changed: {overtaken}")
+            return True
+
+    def _show_conflict(self, conflict: ConflictCase) -> None:
+        width = min(WIDTH, screen_width())
+        lines = ["", "─" * width, f"pair {conflict.cell_id} · {self._position + 1} of {len(self._queue)}", ""]
+        for name, text in ((self._facts["hs_name"], conflict.hs.body), (self._facts["cn_name"], conflict.cn.body)):
+            lines += [*wrap_text(f"{name}:", width), *_indent(text, width), ""]
+        for one in conflict.answers:
+            lines += _indent(f"{one.label}{f'  ({one.note})' if one.note else ''}", width)
+        if conflict.outcome is not None and conflict.cell_id in self._agenda.again:
+            again = f"Its labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
+            lines += ["", *wrap_text(again, width)]
+        if self._note:
+            lines += ["", *wrap_text(as_displayed(f"note: {self._note}"), width)]
+        keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()] or [f"[{ANSWER}] answer"]
+        lines += ["", *_wrap_keys([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
+        lines += _wrap_keys([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)
+        print_raw(*lines)
+
+    def _handle_keys(self, conflict: ConflictCase) -> bool:
+        """Ask for one key until it moves the dialogue on; False ends it."""
+        while True:
+            key = _read_key()
+            if key in self._choices:
+                self._decide(conflict, self._choices[key].code, self._choices[key].name)
+            elif key == ANSWER and not self._choices:
+                code = click.prompt("answer", value_proc=self._parse_outcome)
+                if code == NO_CODE:
+                    self._decide(conflict, None, IRRECONCILABLE)
+                else:
+                    self._decide(conflict, code, self._question.name(code))
+            elif key == DISCARD:
+                self._decide(conflict, None, IRRECONCILABLE)
+            elif key == LATER:
+                self._position += 1
+            elif key == UNDO:
+                self._undo()
+            elif key == NOTE:
+                self._note = click.prompt("note", default="", show_default=False)
+                continue
+            elif key != QUIT:
+                continue
+            return key != QUIT
+
+    def _parse_outcome(self, answer: str) -> int:
+        try:
+            return outcome_reader(self._question)(answer)
+        except InputError as error:
+            raise click.UsageError(str(error)) from None
+
+    def _decide(self, conflict: ConflictCase, code: int | None, name: str) -> None:
+        self._grid.decide(conflict.cell_id, code, by=self._by, note=self._note, seen=conflict)
+        print_raw(f"→ {name}{f' ({self._note})' if self._note else ''}")
+        self._decided.append(conflict.cell_id)
+        self._note = ""
+        self._position += 1
+
+    def _undo(self) -> None:
+        if not self._decided:
+            print_raw("nothing to undo")
+            return
+        cell_id = self._decided.pop()
+        restored = self._grid.take_back(cell_id, by=self._by)
+        self._shown_id = 0  # so that its note is there again
+        self._position = self._queue.index(cell_id)
+        if restored:
+            print_raw(f"→ the earlier decision on pair {cell_id} applies again")
+        else:
+            print_raw(f"→ pair {cell_id} waits again")
+
+
+def _indent(text: str, width: int) -> list[str]:
+    return [f"    {line}" for line in wrap_text(as_displayed(text), width - 4)]
+
+
+def _wrap_keys(keys: list[str], width: int) -> list[str]:
+    """The keys beside each other, in as many lines as it takes to break none."""
+    lines = [keys[0]]
+    for key in keys[1:]:
+        if width_of(lines[-1]) + 2 + width_of(key) > width:
+            lines.append(key)
+        else:
+            lines[-1] += f"  {key}"
+    return lines
+
+
+def _read_key() -> str:
+    """The next key; the end of the input quits."""
+    try:
+        return click.getchar().lower() or QUIT
+    except EOFError:
+        return QUIT
+    except OSError:
+        raise InputError(NO_TERMINAL) from None
+
+
 @click.command()
 @take_effect("--ties", only_with="--policy")
 @take_effect("--supersede", only_with="--import")
 @take_effect("--dry-run", not_with=("--import", "--sheet"))
 @take_effect("--order", "--adjudicator", not_with=("--policy", "--import", "--request", "--dry-run"))
-@click.option("--policy", type=click.Choice(get_args(Policy)), help="Decide by rule, without the dialogue.")
-@click.option(
-    "--ties",
-    type=click.Choice(get_args(Ties)),
-    help="With a rule: whether ties, and pairs with only `not sure`, wait for a person or are discarded.  "
-    "[default: the recipe's, else wait]",
-)
+@recipe_params(Adjudicate)
 @click.option("--import", "path", type=click.Path(path_type=Path), help="Import the decisions in a file.")
 @click.option(
     "--sheet",
@@ -69,7 +239,7 @@ if TYPE_CHECKING:
 )
 @sheet_option
 @with_grid
-def adjudicate(grid: Grid, **arguments: Any) -> None:
+def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
     """Turn each pair's labels into one.
 
     Without options, it opens a dialogue, one conflict at a time; `--policy` and `--import FILE` decide without it, and
@@ -86,16 +256,10 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
       fcpair adjudicate --sheet conflicts.xlsx --adjudicator ana
       fcpair adjudicate --request pairs.csv
     """
-    given_flags = [
-        flag
-        for flag, name in (
-            ("--policy", "policy"),
-            ("--import", "path"),
-            ("--sheet", "sheet"),
-            ("--request", "request"),
-        )
-        if arguments[name]
-    ]
+    is_by_rule = "policy" in said
+    ways = {"--policy": is_by_rule, "--import": arguments["path"]}
+    ways |= {f"--{name}": arguments[name] for name in ("sheet", "request")}
+    given_flags = [flag for flag, is_given in ways.items() if is_given]
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
     if arguments["sheet"]:
@@ -105,33 +269,29 @@ def adjudicate(grid: Grid, **arguments: Any) -> None:
     if arguments["request"]:
         _request_decisions(grid, arguments["request"], dry_run=arguments["dry_run"])
         return
-    current = _current_policy(grid, anew=bool(arguments["policy"]))
-    policy = {name: arguments[name] for name in ("policy", "ties") if arguments[name]}
-    options = (
-        grid.recipe_options(Adjudicate, **policy)
-        if arguments["policy"]
-        else current or grid.effective_options(Adjudicate)
-    )
+    current = _current_policy(grid, anew=is_by_rule)
+    options = grid.recipe_options(Adjudicate, **said) if is_by_rule else current or grid.effective_options(Adjudicate)
     if arguments["dry_run"]:
         _compare_policy(grid, options)
     elif arguments["path"]:
         print_run(grid.import_outcomes(arguments["path"], supersede=arguments["supersede"]), arguments["path"])
-    elif arguments["policy"]:
+    elif is_by_rule:
         _apply_policy(grid, options, current)
     else:
         check_terminal()
-        grid.agenda(arguments["by"], order=arguments["order"])  # says who cannot decide, before anything is written
+        # Refuses who cannot decide, before anything is written.
+        grid.desk.agenda(arguments["by"], order=arguments["order"])
         if current is None:
             print_run(grid.adjudicate(options))
         Dialogue(grid, arguments["by"], arguments["order"]).hold()
 
 
 def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:
-    from fcpair.files.answers.pair_files import read_pair_numbers
+    from fcpair.files.answers.answer_files import read_pair_numbers
 
     pairs = read_pair_numbers(path)
     if dry_run:
-        counts = grid.forecast_decision_requests(pairs).counts
+        counts = grid.desk.forecast_decision_requests(pairs).counts
         print_receipt(f"would be: {format_counts(counts)}", counts)
         return
     print_run(grid.request_decisions(pairs), path)
@@ -149,7 +309,7 @@ def _current_policy(grid: Grid, *, anew: bool) -> Adjudicate | None:
 
 def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) -> None:
     """Decide by a policy; say what that discards, and how to take it back."""
-    discards = grid.adjudicate_dry_run(options).discards
+    discards = grid.desk.adjudicate_dry_run(options).discards
     print_run(grid.adjudicate(options))
     if discards:
         back = (previous or Adjudicate()).command
@@ -158,7 +318,7 @@ def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) 
 
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:
-    result = grid.adjudicate_dry_run(options)
+    result = grid.desk.adjudicate_dry_run(options)
     lines = (
         f"would be: {format_counts(result.counts)}",
         f"{result.standing:,} current decisions; {result.n_same:,} of {result.compared:,} compared are the same",

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.figures import footnotes, remarks
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, round_option, seed_option, with_grid
-from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
+from fcpair.cli.options import format_option, round_option, seed_option, shared_option, with_grid
+from fcpair.cli.output import Table, emit, footnotes, print_message, remarks, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
@@ -62,15 +60,8 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
         check_suffix(out)
     with status_spinner("fitting label models"):
         aggregation = grid.aggregate(models, round=name, seed=seed)
-    simulated, sampled = grid.simulated_note, grid.sample_size
-    emit(
-        form,
-        data=aggregation.as_dict() | {"simulated": simulated, **sampled_field(sampled)},
-        tables=list(_tables(aggregation)),
-        rows=list(_figure_rows(aggregation)),
-        simulated=simulated,
-        sampled=sampled,
-    )
+    simulated, sampled = grid.desk.simulated_note, grid.sample_size
+    emit(form, aggregation, _tables(aggregation), [*_figure_rows(aggregation)], simulated=simulated, sampled=sampled)
     for caution in aggregation.cautions if form != "json" else ():
         print_message(f"Warning: {caution}.")
     if out is not None:
@@ -81,7 +72,16 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
 def _tables(aggregation: Aggregation) -> Iterator[Table]:
     yield _checks_table(aggregation)
     for model in aggregation.models:
-        yield _people_table(model)
+        rows: list[list[Cell]] = [
+            [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
+            for one in model.people
+            for true, expected, shares in zip(model.classes, one.expected, one.shares, strict=True)
+        ]
+        few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
+        title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
+        yield Table(
+            title, ("person", "true class", "labels", *(f"says {name}" for name in model.classes)), rows, list(few)
+        )
     chosen = {model.model: model for model in aggregation.models}
     yield _doubt_table(chosen.get(DAWID_SKENE, aggregation.models[-1]))
 
@@ -102,20 +102,6 @@ def _checks_table(aggregation: Aggregation) -> Table:
         if not model.checks:  # a round on which no decision rests
             rows.append([name, "", *[None] * 4, model.n_tied])
     return Table(title, CHECKS, rows, [*footnotes(notes), HARDEST])
-
-
-def _people_table(model: LabelModel) -> Table:
-    """What each person says of pairs of each class, with the labels that stand behind it."""
-    rows: list[list[Cell]] = [
-        [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
-        for one in model.people
-        for true, expected, shares in zip(model.classes, one.expected, one.shares, strict=True)
-    ]
-    few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
-    title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
-    return Table(
-        title, ("person", "true class", "labels", *(f"says {name}" for name in model.classes)), rows, list(few)
-    )
 
 
 def _doubt_table(model: LabelModel) -> Table:

@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.figures import FIGURE_COLUMNS, figure_row, figure_table, footnotes, remarks
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import effective_params, format_option, with_grid
-from fcpair.cli.output import Table, emit, print_message, sampled_field, status_spinner
+from fcpair.cli.options import effective_params, format_option, shared_option, with_grid
+from fcpair.cli.output import (
+    FIGURE_COLUMNS,
+    Table,
+    emit,
+    figure_row,
+    figure_table,
+    footnotes,
+    other_options_notes,
+    print_message,
+    print_notes,
+    remarks,
+    status_spinner,
+)
 from fcpair.cli.table import Cell
-from fcpair.cli.warnings import warn_of_other_options
 from fcpair.params import Agree
 from fcpair.records import Figure
 
@@ -25,7 +33,6 @@ if TYPE_CHECKING:
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
 
-@with_old_spellings(by="--blocks", not_sure="--indefinite")
 @click.command()
 @shared_option("--round", "name", metavar="NAME", detail="Each part of its form has figures.")
 @with_grid
@@ -48,20 +55,18 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
       fcpair agreement --grid write --round write
       fcpair agreement --format json
     """
-    named, name = name, name or grid.round_of_blocks(options)
+    named, name = name, name or grid.desk.round_of_blocks(options)
     with status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
-    simulated, sampled = grid.simulated_note, grid.sample_size
     data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
     tables = _tables(measured) if measured else [table for one in blocks for table in _block_tables(one)]
     rows = _rows(measured) if measured else [row for one in blocks for row in _block_rows(one)]
-    data |= {"simulated": simulated, **sampled_field(sampled)}
-    emit(form, data=data, tables=tables, rows=rows, simulated=simulated, sampled=sampled)
+    emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
-    if named is None and not options.by:
-        warn_of_other_options(grid, options)
+    if named is None and not options.blocks:
+        print_notes(other_options_notes(grid, options))
 
 
 def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:
@@ -73,10 +78,8 @@ def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> I
 
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:
-    tables = [
-        figure_table(heading + _describe_basis(measured), (*measured.pooled, *measured.summary)),
-    ]
-    tables.extend(
+    tables = [figure_table(heading + _describe_basis(measured), (*measured.pooled, *measured.summary))]
+    return tables + [
         Table(
             f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
             SUBSET_COLUMNS,
@@ -84,8 +87,7 @@ def _tables(measured: Agreement, heading: str = "") -> list[Table]:
             footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
         )
         for on, subsets in _subsets_by_kind(measured)
-    )
-    return tables
+    ]
 
 
 def _subsets_by_kind(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
@@ -97,7 +99,10 @@ def _subsets_by_kind(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgr
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
     figures = [figure_row(figure) for figure in (*measured.pooled, *measured.summary)]
-    figures += [_subset_as_figure(subset) for subset in (*measured.subsets, *measured.on_bins)]
+    figures += [
+        figure_row(subset.kappa) | {"figure": f"{subset.kappa.name}, {' and '.join(subset.annotators)}"}
+        for subset in (*measured.subsets, *measured.on_bins)
+    ]
     return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
@@ -124,13 +129,9 @@ def _describe_basis(measured: Agreement) -> str:
     options = measured.options
     return (
         f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
-        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.not_sure}\n"
+        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
         f"{100 * options.level:g} % intervals for {measured.interval_scope}"
     )
-
-
-def _subset_as_figure(subset: SubsetAgreement) -> dict[str, Cell]:
-    return figure_row(subset.kappa) | {"figure": f"{subset.kappa.name}, {' and '.join(subset.annotators)}"}
 
 
 def _subset_row(subset: SubsetAgreement) -> list[Cell]:

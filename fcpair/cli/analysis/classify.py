@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.figures import figure_row, figure_table, remarks
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import format_option, resamples_option
-from fcpair.cli.output import Table, emit, print_message, progress
+from fcpair.cli.options import format_option, resamples_option, shared_option
+from fcpair.cli.output import Table, figure_row, figure_table, print_note, progress, remarks
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError
+from fcpair.lazy import pd
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fcpair.texts.classify import ClassificationFigures
 
 LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 
 
-@with_old_spellings(group="--cluster", model="--classifier")
 @click.command()
 @take_effect("--threshold", "--text", only_with="--classifier")
 @with_texts
@@ -90,20 +86,11 @@ def classify(
         resamples,
         seed,
     )
-    data: dict[str, Any] = {
-        "place": texts.place,
-        "part": texts.part,
-        "n_ignored": labelled.n_ignored,
-        "simulated": texts.simulated,
-        "notes": [*notes],
-    }
-    data |= {"classified": [item.as_dict() for item in results]}
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
-    emit(
-        form, data=data, tables=tables, rows=[row for item in results for row in _rows(item)], simulated=texts.simulated
-    )
+    data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}
+    texts.emit(form, tables, [row for item in results for row in _rows(item)], **data)
     for note in notes:
-        print_message(f"Note: {note}.")
+        print_note(note)
 
 
 def _with_predictions(
@@ -115,7 +102,7 @@ def _with_predictions(
     if predicted is not None or model is None or text is None:
         return frame, str(predicted), ()
     from fcpair.models.model_files import resolve
-    from fcpair.models.multilabel import score_labels
+    from fcpair.models.transformer import score_labels
 
     column = f"labels of {model}"
     with progress("labelling", at_once=True) as advance:
@@ -125,7 +112,7 @@ def _with_predictions(
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:
-    from fcpair.stages.stats.percentile_bootstrap import plural
+    from fcpair.stages.stats.bootstraps import plural
 
     heading = f"{by}: {classified.of or '(nothing)'}\n" if by and classified.of is not None else ""
     ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""

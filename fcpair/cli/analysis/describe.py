@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.aliases import LabelColumn, with_labels
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option
-from fcpair.cli.output import Table, emit, print_message
-from fcpair.cli.table import Cell
-from fcpair.cli.texts import Texts, with_texts
+from fcpair.cli.options import format_option, shared_option
+from fcpair.cli.output import Table, print_message
+from fcpair.cli.table import Cell, shorten
+from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
 from fcpair.errors import InputError
+from fcpair.lazy import pd
 
 if TYPE_CHECKING:
     from fcpair.texts.describe import DescribedFigure, Description, SharedRow, TextColumns, WordLimits
@@ -113,19 +112,13 @@ def describe(
     if check_printed is not None:
         _check_printed(check_printed, description, form, texts)
         return
-    data = {"place": texts.place, "part": texts.part, **_as_dict(description), "simulated": texts.simulated}
-    rows = [item.as_dict() for item in description.figures]
-    emit(
-        form,
-        data=data,
-        tables=_tables(texts.title, description, by, [item.column for item in labels]),
-        rows=rows,
-        simulated=texts.simulated,
-    )
+    tables = _tables(texts.title, description, by, [item.column for item in labels])
+    figures = [item.as_dict() for item in description.figures]
+    lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
+    texts.emit(form, tables, figures, figures=figures, **lists)
 
 
 def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
-    import pandas as pd
 
     from fcpair.files.tables.tabular import write_table
 
@@ -148,10 +141,7 @@ def _describe_texts(
     n_keywords: int,
 ) -> Description:
     """Describe the texts; labels are read, and must be right, where there is a text."""
-    import pandas as pd
-
-    from fcpair.texts.cross_table import read_groups
-    from fcpair.texts.describe import NO_NAME, TextLabels, describe
+    from fcpair.texts.describe import NO_NAME, TextLabels, describe, read_groups
 
     has_text = texts.frame[columns.text].str.strip() != ""
     with_text = replace(texts, frame=texts.frame[has_text])
@@ -175,39 +165,18 @@ def _describe_shared(shared: SharedRow, texts: Texts) -> str:
     return f"{texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}"
 
 
-def _shorten(text: str) -> str:
-    plain = " ".join(text.split())
-    if len(plain) <= LONGEST_TEXT:
-        return plain
-    beginning, space, _ = plain[: LONGEST_TEXT - 3].rpartition(" ")
-    return f"{beginning} ..." if space else f"{plain[: LONGEST_TEXT - 3]}..."
-
-
-def _as_dict(description: Description) -> dict[str, Any]:
-    return {
-        "figures": [item.as_dict() for item in description.figures],
-        "repeated": [asdict(item) for item in description.repeated],
-        "shared": [asdict(item) for item in description.shared],
-        "keywords": [asdict(item) for item in description.keywords],
-    }
-
-
 def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
-    pairs = [(item.of, item.value, item.n) for item in description.figures_per("labels")]
+    pairs: list[Any] = [[item.of, item.value, item.n] for item in description.figures_per("labels")]
     tables = [_summary_table(title, description)]
     tables += [
         _group_table(*item, description) for item in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))
     ]
-    tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), _cells(pairs))]
+    tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), pairs)]
     tables += _cross_tables(description, by, columns) if by else ()
-    repeated = [(item.n, _shorten(item.text)) for item in description.repeated]
+    repeated = [(item.n, shorten(" ".join(item.text.split()), LONGEST_TEXT)) for item in description.repeated]
     tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
     tables += [_keyword_table(description.keywords)]
     return [table for table in tables if table.rows]
-
-
-def _cells(rows: Iterable[tuple[str, Any, int]]) -> list[list[Cell]]:
-    return [list(row) for row in rows]
 
 
 def _summary_table(place: str, description: Description) -> Table:
@@ -278,14 +247,8 @@ def _check_printed(path: Path, description: Description, form: str, texts: Texts
     from fcpair.texts.printed_figures import check_printed, read_printed
 
     checked = check_printed(read_printed(path, description), description)
-    data = {
-        "place": texts.place,
-        "part": texts.part,
-        "checked": [result.as_dict() for result in checked],
-        "simulated": texts.simulated,
-    }
     rows = [result.as_dict() for result in checked]
-    emit(form, data=data, tables=[_checked_table(path, checked)], rows=rows, simulated=texts.simulated)
+    texts.emit(form, [_checked_table(path, checked)], rows, checked=rows)
     if not all(result.comes_out for result in checked):
         click.get_current_context().exit(FOUND_SOMETHING)
 

@@ -1,20 +1,20 @@
-"""ratings."""
+"""ratings, correlate: averages of ratings, and measures of texts beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.figures import figure_row, footnotes, remarks
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, resamples_option
-from fcpair.cli.output import Table, emit
-from fcpair.cli.table import Cell
+from fcpair.cli.options import format_option, resamples_option, shared_option
+from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_message, remarks
 from fcpair.cli.texts import Texts, with_texts
 
 if TYPE_CHECKING:
+    from fcpair.texts.correlate import CorrelationFigures
     from fcpair.texts.ratings import SourceRatings
 
 COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
@@ -64,14 +64,12 @@ def ratings(
     )
     averages = average_ratings(rating_rows, resamples, seed)
     n = f"{len(rating_rows):,} ratings by {rating_rows['rater'].nunique():,} raters"
-    data = {
-        "place": texts.place,
-        "part": texts.part,
-        "simulated": texts.simulated,
-        "ratings": [one.as_dict() for one in averages],
-    }
-    rows = [row for one in averages for row in _rows(one)]
-    emit(form, data=data, tables=_tables(averages, n), rows=rows, simulated=texts.simulated)
+    rows = [
+        {"source": one.source, "criterion": one.criterion, **figure_row(figure)}
+        for one in averages
+        for figure in (*one.raters, one.mean)
+    ]
+    texts.emit(form, _tables(averages, n), rows, ratings=[asdict(one) for one in averages])
 
 
 def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
@@ -88,8 +86,70 @@ def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
     return tables
 
 
-def _rows(source_ratings: SourceRatings) -> list[dict[str, Cell]]:
-    return [
-        {"source": source_ratings.source, "criterion": source_ratings.criterion, **figure_row(figure)}
-        for figure in (*source_ratings.raters, source_ratings.mean)
+@click.command()
+@with_texts
+@click.option(
+    "--score",
+    "measure",
+    required=True,
+    metavar="COLUMN",
+    help="The column with a number for each text, to correlate with the ratings.",
+)
+@shared_option("--rating", required=True, metavar="COLUMN", detail="Empty where a rater gave none.")
+@shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
+@shared_option("--rater", metavar="COLUMN", detail="Without it, one person rated all.")
+@shared_option("--by", metavar="COLUMN", detail="Each group, such as a type, has correlations, too.")
+@click.option(
+    "--population",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A table with the measure of all texts that could have been rated.",
+)
+@resamples_option
+@format_option
+def correlate(
+    texts: Texts,
+    measure: str,
+    rating: str,
+    text: str | None,
+    rater: str | None,
+    by: str | None,
+    population: Path | None,
+    resamples: int,
+    seed: int,
+    form: str,
+) -> None:
+    """Correlate a measure of texts with ratings.
+
+    FILE has a row for each text and rater. A text's rating is the mean of its raters'; intervals are for new texts and
+    the mean of as many new raters. A warning is printed if the texts seem to be picked by the extremes of the
+    measure, which inflates correlations.
+
+    \b
+    Example:
+      fcpair correlate rated.csv --score bleurt --rating rating --text id --rater rater
+      fcpair correlate rated.csv --score bleurt --rating rating --by type --population all.csv
+    """
+    from fcpair.texts.correlate import correlate as correlations
+    from fcpair.texts.ratings import read_population, read_rated_texts
+
+    rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
+    population_values = read_population(population, measure, text, by, rated.kind) if population else None
+    results = correlations(rated, population_values, resamples, seed)
+    tables = [_correlation_table(result, measure, rating, by) for result in results]
+    rows = [
+        {"of": result.of, **figure_row(figure), "warning": result.picked.warning}
+        for result in results
+        for figure in result.figures
     ]
+    texts.emit(form, tables, rows, correlated=[asdict(result) for result in results])
+    for result in results:
+        if result.picked.warning:
+            print_message(f"Warning: {'' if result.of is None else f'{by} {result.of}: '}{result.picked.warning}.")
+
+
+def _correlation_table(correlated: CorrelationFigures, measure: str, rating: str, by: str | None) -> Table:
+    heading = "" if correlated.of is None else f"{by}: {correlated.of or '(nothing)'}\n"
+    raters = f"{correlated.n_raters:,} rater{'s' * (correlated.n_raters != 1)}"
+    counts = f"{measure} and mean {rating}: {correlated.n:,} texts, {correlated.n_ratings:,} ratings by {raters}"
+    return figure_table(heading + counts, correlated.figures)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.aliases import LabelColumn, with_labels
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import format_option, seed_option
-from fcpair.cli.output import Table, emit, print_message
+from fcpair.cli.options import format_option, seed_option, shared_option
+from fcpair.cli.output import Table, print_message
 from fcpair.cli.table import Cell
-from fcpair.cli.texts import Texts, with_texts
+from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
+from fcpair.errors import Finding, InputError, reject
+from fcpair.lazy import np, pd
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.texts.stratify import complete_shares, label_distance, stratify
 
 if TYPE_CHECKING:
-    from fcpair.texts.stratify import Split
+    pass
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 SPLIT = "split"
 
 
-@with_old_spellings(group="--cluster")
 @click.command()
 @with_texts
 @shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each cluster stays on one side.")
@@ -58,12 +57,6 @@ def split(
       fcpair split Final_Dataset.json --reader crowdcounter --cluster hs --labels types --share 0.625 --seed 13
       fcpair split answers.csv --cluster hs --labels type --share 0.6 --share 0.2
     """
-    import numpy as np
-    import pandas as pd
-
-    from fcpair.stages.corpus.text_identity import identity
-    from fcpair.texts.stratify import complete_shares, stratify
-
     texts.check(group)
     parts = complete_shares(shares)
     check_groups(texts, group)
@@ -77,30 +70,6 @@ def split(
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:
         _write_split(texts, [sides[at] for at in result.side], out)
-    _emit(texts, result, sides, names, form, {"shares": [float(share) for share in parts], "seed": seed})
-
-
-def check_groups(texts: Texts, group: str) -> None:
-    """Raise InputError for lines without a group: they would all be taken for the same one."""
-    from fcpair.errors import Finding, reject
-
-    empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
-    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
-
-
-def _write_split(texts: Texts, side: list[str], out: Path) -> None:
-    from fcpair.errors import InputError
-    from fcpair.files.tables.tabular import LINE, write_table
-
-    if SPLIT in texts.frame:
-        raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
-    write_table(texts.frame.drop(columns=LINE, errors="ignore").assign(**{SPLIT: side}), out)
-    print_message(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")
-
-
-def _emit(texts: Texts, result: Split, sides: tuple[str, ...], names: tuple[str, ...], form: str, options: Any) -> None:
-    from fcpair.texts.stratify import label_distance
-
     distance = label_distance(result.counts, result.sizes)
     why = "" if distance is not None else "there is no label, or all lines of a side have one"
     counts: dict[str, list[int]] = {
@@ -109,18 +78,15 @@ def _emit(texts: Texts, result: Split, sides: tuple[str, ...], names: tuple[str,
         "groups": result.n_groups.tolist(),
     }
     of_labels: dict[str, list[int]] = dict(zip(names, result.counts.T.tolist(), strict=True))
-    data = {
-        "place": texts.place,
-        "part": texts.part,
-        **options,
-        "sides": [
-            {SPLIT: side, **_counts_of_side(counts, at), "labels": _counts_of_side(of_labels, at)}
-            for at, side in enumerate(sides)
-        ],
-        "label_distance": distance,
-        "why": why,
-        "simulated": texts.simulated,
-    }
+    of_sides = [
+        {
+            SPLIT: side,
+            **{what: numbers[at] for what, numbers in counts.items()},
+            "labels": {what: numbers[at] for what, numbers in of_labels.items()},
+        }
+        for at, side in enumerate(sides)
+    ]
+    options = {"shares": [float(share) for share in parts], "seed": seed}
     rows: list[dict[str, Cell]] = [
         {SPLIT: side, "of": what, "n": numbers[at]}
         for at, side in enumerate(sides)
@@ -130,8 +96,19 @@ def _emit(texts: Texts, result: Split, sides: tuple[str, ...], names: tuple[str,
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
     title = f"{texts.title}: lines of each side, in all and with each label"
     table = Table(title, ("of", *sides), cells, [f"label distance: {note}"])
-    emit(form, data=data, tables=[table], rows=rows, simulated=texts.simulated)
+    texts.emit(form, [table], rows, **options, sides=of_sides, label_distance=distance, why=why)
 
 
-def _counts_of_side(counts: Mapping[str, Sequence[int]], at: int) -> dict[str, int]:
-    return {what: numbers[at] for what, numbers in counts.items()}
+def check_groups(texts: Texts, group: str) -> None:
+    """Raise InputError for lines without a group: they would all be taken for the same one."""
+    empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
+    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
+
+
+def _write_split(texts: Texts, side: list[str], out: Path) -> None:
+    from fcpair.files.tables.tabular import LINE, write_table
+
+    if SPLIT in texts.frame:
+        raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
+    write_table(texts.frame.drop(columns=LINE, errors="ignore").assign(**{SPLIT: side}), out)
+    print_message(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")

@@ -1,22 +1,64 @@
-"""answers export, sheets, import, refusals, replies, withdraw."""
+"""answers and labels: sheets, import, export; answers refusals and replies; and acts.
+
+`answers` has files of what people answer in any round, with cells in them; `labels` has the same for the labels of
+pairs, which are the answers of the round that counts. They differ in what `--layout` and `--reader` are where they are
+not given.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from fcpair.cli.answers.round_files import add_round_files
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, round_option, with_grid
-from fcpair.cli.output import Table, emit
-from fcpair.cli.receipts import print_receipt
-from fcpair.errors import StageError
+from fcpair.cli.acts import add_acts
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.options import (
+    Command,
+    format_option,
+    round_option,
+    shared_option,
+    sheet_option,
+    supersede_option,
+    with_grid,
+)
+from fcpair.cli.output import (
+    for_each_file,
+    print_message,
+    print_note,
+    print_receipt,
+    print_rows,
+    status_spinner,
+    warn_of_simulated,
+    write_rows,
+)
+from fcpair.errors import InputError, StageError
+from fcpair.files.answers.sheets import SHEET_FORMATS
+from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.files.tables.tabular import plain_rows
+from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
-    from fcpair.cli.table import Cell
+    from collections.abc import Callable
+
     from fcpair.grid import Grid
+    from fcpair.records import RunRecord
+
+CELLS, PAIRS, PUBLISHED = "cells", "pairs", "fc-conan"
+
+
+@click.group()
+def labels() -> None:
+    """Labels of annotators: sheets, import, withdraw, export.
+
+    They are the answers of the round that counts: `fcpair answers` does the same for any round.
+
+    \b
+    Example:
+      fcpair labels sheets sheets/
+      fcpair labels import sheets/a1.csv
+    """
 
 
 @click.group()
@@ -31,7 +73,196 @@ def answers() -> None:
     """
 
 
-add_round_files(answers)
+class _Door(NamedTuple):
+    """A group of these commands: its name, its layout, and how its examples name a round."""
+
+    group: str
+    layout: str
+    example: str
+
+
+def _layout_option(door: _Door) -> Callable[[Command], Command]:
+    return shared_option(
+        "--layout",
+        type=click.Choice([CELLS, PAIRS]),
+        default=door.layout,
+        show_default=True,
+        detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
+    )
+
+
+def _check_round(layout: str, name: str | None) -> None:
+    if layout != CELLS and name is not None:
+        raise InputError(f"labels of pairs are those of the round that counts; omit --round, or choose `{CELLS}`")
+
+
+def _sheets(door: _Door) -> click.Command:
+    @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+    @round_option
+    @_layout_option(door)
+    @shared_option(
+        "--sheet-format",
+        "form",
+        type=click.Choice([*SHEET_FORMATS, *TOOLS]),
+        default="csv",
+        show_default=True,
+        detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
+    )
+    @with_grid
+    def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
+        _check_round(layout, name)
+        if form in TOOLS:
+            _write_project(grid, folder, name, form, layout)
+            return
+        is_cells = layout == CELLS
+        written = grid.sheets.write_answers(folder, name, form) if is_cells else grid.sheets.write_labels(folder, form)
+        old = grid.sheets.old_answers(folder, name) if is_cells else grid.sheets.old(folder)
+        options = f" --grid {grid.grid.name}{f' --round {name}' if name else ''}" if is_cells else ""
+        command = f"fcpair {'answers' if is_cells else 'labels'} import"
+        report_sheets(folder, form, layout, written, old, command, options)
+
+    help_text = f"""Write what each person has open in a round as a sheet to fill in.
+
+    Each row is about one cell, with an empty column for each question of the round (`answer` where it has one), which
+    takes what a person would write there; `skip` skips the cell. For pairs, the column `label` takes a code or a name
+    of the label scheme, or `skip`. A round that edits shows the text in the column `original`. A file with answers in
+    it is never overwritten.
+
+    For an annotation tool, the new folder has the items of each person, a configuration, and a README.md that says how
+    to start the tool.
+
+    \b
+    Example:
+      fcpair {door.group} sheets sheets/{door.example}
+      fcpair {door.group} sheets sheets/{door.example} --sheet-format xlsx
+      fcpair {door.group} sheets project/{door.example} --sheet-format label-studio
+    """
+    return click.command("sheets", help=help_text)(sheets)
+
+
+def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout: str) -> None:
+    for person, n in grid.write_project(folder, tool, name).items():
+        print_receipt(f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n})
+    print_message(f"{folder / 'README.md'} says how to start {TOOLS[tool].title} with it.")
+
+
+def _import(door: _Door) -> click.Command:
+    @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
+    @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
+    @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+    @round_option
+    @shared_option(
+        "--reader",
+        type=click.Choice([CELLS, PAIRS, PUBLISHED, *TOOLS]),
+        default=door.layout,
+        show_default=True,
+        detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
+        "annotation tool exports.",
+    )
+    @click.option(
+        "--people",
+        type=click.Path(path_type=Path),
+        help="Users of the annotation tool and the people they are: a table of the columns `user` and `annotator`. By "
+        "default users have the names of people.",
+    )
+    @supersede_option
+    @sheet_option
+    @with_grid
+    def import_(
+        grid: Grid, paths: tuple[Path, ...], name: str | None, reader: str, people: Path | None, supersede: bool
+    ) -> None:
+        _check_round(CELLS if reader in TOOLS else reader, name)
+
+        def record(path: Path) -> RunRecord:
+            with status_spinner(f"recording {path}"):
+                if reader in TOOLS:
+                    more: dict[str, Any] = {"people": people, "announce": print_note}
+                    return grid.import_export(path, reader, name, supersede=supersede, **more)
+                if reader == PUBLISHED:
+                    return grid.import_published(path)
+                if reader == PAIRS:
+                    return grid.import_labels(path, supersede=supersede)
+                return grid.import_answers(path, name, supersede=supersede)
+
+        for_each_file(paths, record)
+
+    help_text = f"""Record the answers of files in a round, each file whole or not at all.
+
+    A table of cells has the columns `cell` (or `row` and `column`), `by` and one for each question; one of pairs has
+    `pair` (or `hs` and `cn`), `annotator` and `label`. `skipped` (of cells), `seconds`, `time` and `note` are optional.
+    Rows without an answer are left out.
+
+    An export of an annotation tool is a file, a zip file or a folder. What it lacks, such as skips, is printed first.
+
+    \b
+    Example:
+      fcpair {door.group} import sheets/*.csv{door.example}
+      fcpair {door.group} import corrected.csv{door.example} --supersede
+      fcpair {door.group} import bronze_partition_df.csv --reader fc-conan
+      fcpair {door.group} import project-1.json{door.example} --reader label-studio --people people.csv
+    """
+    return click.command("import", help=help_text)(import_)
+
+
+def _export(door: _Door) -> click.Command:
+    @round_option
+    @_layout_option(door)
+    @click.option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
+    @shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+    @with_grid
+    def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path) -> None:
+        _check_round(layout, name)
+        rows = grid.answers(name, known=known) if layout == CELLS else grid.labels(known=known)
+        if rows.empty and layout == PAIRS:
+            raise StageError("there are no labels yet; run `fcpair labels import` or `fcpair simulate`")
+        if rows.empty:
+            raise StageError("nothing has been answered in this round yet")
+        warn_of_simulated(grid)
+        write_rows(rows, out, "answers")
+
+    help_text = f"""Write the answers of a round.
+
+    There is a row for each person's current answer on each cell, and a column for each question, with the answer as
+    people read it; a skipped cell has none. For pairs, there is a row for each person's current label, skips included,
+    with its origin.
+
+    \b
+    Example:
+      fcpair {door.group} export{door.example} --out {door.group}.csv
+      fcpair {door.group} export{door.example} --out {door.group}.jsonl
+    """
+    return click.command("export", help=help_text)(export)
+
+
+def report_sheets(
+    folder: Path, form: str, unit: str, written: dict[str, int], old: list[OldSheet], command: str, options: str = ""
+) -> None:
+    """Print which sheets were written; on standard error which were kept, and why, and which are of somebody who left.
+
+    `command` takes sheets in, with these `options`.
+    """
+    for person, rows in written.items():
+        path = f"{folder / person}.{form}"
+        print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
+    for sheet in old:
+        if sheet.left:
+            print_message(
+                f"{sheet.path}: {sheet.person} has left; the open work on this sheet was reassigned to others"
+            )
+        elif sheet.passed_on:
+            print_message(
+                f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back was reassigned to others"
+            )
+        elif sheet.open:
+            missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
+            first = _advice_for(sheet, f"`{command} {sheet.path}{options}`")
+            print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
+
+
+def _advice_for(sheet: OldSheet, import_: str) -> str:
+    if sheet.kept is KeepReason.ANSWERS:
+        return f"Import them with {import_} if that is not done, then move it away"
+    return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 
 @answers.command()
@@ -47,13 +278,8 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    from fcpair.files.tables.tabular import plain_rows
-
     frame = grid.refusals(name)
-    columns = [str(column) for column in frame.columns]
-    rows: list[dict[str, Cell]] = list(plain_rows(frame))
-    table = Table("Refused texts", columns, [[row[column] for column in columns] for row in rows])
-    emit(form, data=rows, tables=[table], rows=rows, columns=columns)
+    print_rows(form, "Refused texts", [*plain_rows(frame)], [*map(str, frame.columns)])
 
 
 @answers.command()
@@ -69,10 +295,13 @@ def replies(grid: Grid, name: str, out: Path) -> None:
     Example:
       fcpair answers replies --grid replies --round propose --out raw.csv
     """
-    from fcpair.files.tables.tabular import write_table
-
     rows = grid.replies(name)
     if rows.empty:
         raise StageError(f"no model has replied in round `{name}`; `fcpair generate` asks them")
-    write_table(rows, out)
-    print_receipt(f"{out}: {len(rows):,} replies", {"file": str(out), "replies": len(rows)})
+    write_rows(rows, out, "replies")
+
+
+for _group, _door in ((labels, _Door("labels", PAIRS, "")), (answers, _Door("answers", CELLS, " --grid write"))):
+    add_acts(_group)
+    for _make in (_sheets, _import, _export):
+        _group.add_command(_make(_door))

@@ -1,4 +1,4 @@
-"""assign."""
+"""assign, calibrate show, and acts of calibrate."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import recipe_params, redo_option, with_grid
-from fcpair.cli.output import print_run, status_spinner
+from fcpair.cli.acts import add_acts
+from fcpair.cli.options import (
+    format_option,
+    recipe_params,
+    redo_option,
+    shared_option,
+    with_grid,
+)
+from fcpair.cli.output import Table, emit, footnotes, print_run, status_spinner
 from fcpair.params import Assign
 
 if TYPE_CHECKING:
+    from fcpair.cli.table import Cell
+    from fcpair.examination_records import CalibrationResult
     from fcpair.grid import Grid
 
 
-@with_old_spellings(group="--annotator-group")
 @click.command()
 @recipe_params(Assign)
 @redo_option
@@ -70,14 +76,75 @@ def assign(
         raise click.UsageError("give --pairs-file with --more alone")
     if close and (more or redo or round_ is not None or said):
         raise click.UsageError("give --close alone")
-    from fcpair.files.answers.pair_files import read_pair_numbers
+    from fcpair.files.answers.answer_files import read_pair_numbers
 
     with status_spinner("assigning pairs"):
         if close:
-            run = grid.close_open_assignment()
+            run = grid.desk.close_open_assignment()
         elif round_:
             run = grid.assign_round(round_, redo=redo)
         else:
             pairs = read_pair_numbers(pairs_file) if pairs_file else None
             run = grid.assign(grid.recipe_options(Assign, more=more, **said), redo=redo, more=more, pairs=pairs)
     print_run(run)
+
+
+CALIBRATED = ("name", "answered", "open", "again", "again open")
+
+
+@click.group()
+def calibrate() -> None:
+    """A first batch that everybody answers, discusses, and answers again.
+
+    \b
+    Example:
+      fcpair calibrate start --pairs 20 --annotators 3
+      fcpair calibrate discuss
+      fcpair calibrate close
+      fcpair calibrate show
+    """
+
+
+add_acts(calibrate)
+
+
+@calibrate.command()
+@format_option
+@with_grid
+def show(grid: Grid, form: str) -> None:
+    """Show who has answered, and agreement before and after the discussion.
+
+    \b
+    Example:
+      fcpair calibrate show
+      fcpair calibrate show --format json
+    """
+    with status_spinner("measuring agreement"):
+        result, simulated = grid.calibration.measure(), grid.calibration.simulated_note
+    emit(form, result, _calibration_tables(result), simulated=simulated)
+
+
+def _calibration_tables(result: CalibrationResult) -> list[Table]:
+    after = "" if result.n_differing_after is None else f", after the discussion on {result.n_differing_after:,}"
+    title = (
+        f"Calibration of round {result.round}: {result.n_pairs:,} pairs, {result.phase}; counts: {result.counts}\n"
+        f"people differ on {result.n_differing:,}{after}"
+    )
+    tables = [Table(title, CALIBRATED, [[*vars(one).values()] for one in result.people])]
+    interval = f"{100 * result.level:g} % interval"
+    columns = ("figure", "before", interval, "n", "after", f"{interval} ", "n ")
+    parts = dict.fromkeys(change.part for change in result.figures)
+    for part in parts:
+        rows = [row for row in result.rows() if row["part"] == part]
+        notes = {row["figure"]: f"undefined, because {row['undefined']}" for row in rows if row["undefined"]}
+        of_part = f" on {part}" if len(parts) > 1 else ""
+        title = f"Agreement{of_part} before and after the discussion, over all pairs of the batch"
+        cells = [[row["figure"], *_figure_cells(row, "before"), *_figure_cells(row, "after")] for row in rows]
+        tables.append(Table(title, columns, cells, footnotes(notes)))
+    return tables
+
+
+def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:
+    """The value of a figure, its interval, and how many it rests on."""
+    low, high = row[f"{when}_low"], row[f"{when}_high"]
+    return [row[when], None if low is None else f"{low:.3f} to {high:.3f}", row[f"{when}_n"]]

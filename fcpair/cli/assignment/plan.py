@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.figure_files import FigureFolder, figures_option, write_files
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import close_at_end, format_option, grid_option, params, study_option
+from fcpair.cli.options import (
+    FigureFolder,
+    close_at_end,
+    figures_option,
+    format_option,
+    grid_option,
+    params,
+    study_option,
+    write_figures,
+)
 from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.stages.assignment.overlap_plan import OverlapPlan, PlanRung
     from fcpair.stages.assignment.width_sources import PredictedWidth
-    from fcpair.stages.stats.paired_power import PowerPlan
+    from fcpair.stages.stats.paired_tests import PowerPlan
 
 COSTS = ("overlap", "labels", "hours", "pairs each", "h each", "conflicts", "diamond", "gold")
 SHORT_NAMES = {"Krippendorff's ": "", "Fleiss' kappa, 2 labels": "Fleiss 2", "Fleiss' kappa, 3 labels": "Fleiss 3"}
@@ -47,7 +55,7 @@ SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
 def plan(
     options: Plan,
     power: float | None,
-    power_options: dict[str, Any],
+    power_options: Power,
     scheme: str | None,
     save: bool,
     figures: FigureFolder | None,
@@ -70,7 +78,7 @@ def plan(
     """
     opened = _open_grid(study, grid)
     if power is not None:
-        _emit_power(form, _plan_power(opened, Power(power=power, **power_options)))
+        _emit_power(form, _plan_power(opened, replace(power_options, power=power)))
         return
     if save and (opened is None or options.width is None):
         raise click.UsageError("--save needs a study, and --width, for which an overlap is recommended")
@@ -79,13 +87,13 @@ def plan(
     with status_spinner("planning"):
         found = opened.plan(options) if opened else _plan_new(options, scheme or DEFAULT_SCHEME)
     if save and opened:
-        run = opened.save_overlap(found)
+        run = opened.save.overlap(found)
         if form == "table":
             print_run(run)
     if figures is not None:
-        from fcpair.report.figures.overlap_figure import render_plan
+        from fcpair.report.figures.overlap_figure import plan_figures
 
-        write_files(figures, render_plan(found, figures.style))
+        write_figures(figures, plan_figures(found))
     _emit_plan(form, found, opened)
 
 
@@ -97,12 +105,12 @@ def _open_grid(place: Any, name: str | None) -> Grid | None:
         if name is not None:
             raise click.UsageError(f"--grid {name} names a grid of a study, but there is none at {place}")
         return None
-    return close_at_end(Study.open(place)).grid(name)
+    return close_at_end(Study(place)).grid(name)
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
     """The plan of a grid that is in no study yet."""
-    from fcpair.files.answers.pilot_labels import read_pilot_labels
+    from fcpair.files.answers.answer_files import read_pilot_labels
     from fcpair.stages.assignment.overlap_plan import plan_grid
     from fcpair.stages.questions.labels import read_labels
 
@@ -117,7 +125,7 @@ def _plan_power(grid: Grid | None, options: Power) -> PowerPlan:
         with status_spinner("planning"):
             return grid.plan_power(options)
     from fcpair.evaluate.outcome import ALPHA
-    from fcpair.stages.stats.paired_power import describe_assumed, plan_hs
+    from fcpair.stages.stats.paired_tests import describe_assumed, plan_hs
 
     if options.sd is None:
         raise InputError("there is no study whose systems could be compared; give the standard deviation as `sd`")
@@ -125,18 +133,12 @@ def _plan_power(grid: Grid | None, options: Power) -> PowerPlan:
 
 
 def _emit_plan(form: str, found: OverlapPlan, grid: Grid | None) -> None:
-    simulated = grid.simulated_note if grid else None
-    data = {**found.as_dict(), "simulated": simulated}
-    emit(form, data=data, tables=list(_tables(found)), rows=found.rows(), simulated=simulated)
+    emit(form, found, _tables(found), simulated=grid.desk.simulated_note if grid else None)
     if form == "table" and found.next_step:
         print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
     elif form == "table" and found.recommended:
-        print_message(f"In the recipe:\n[assign]\noverlap = {_as_toml(found)}")
-
-
-def _as_toml(found: OverlapPlan) -> str:
-    shares = (f"{n} = {share:g}" for n, share in (found.recommended or {}).items())
-    return f"{{ {', '.join(shares)} }}"
+        shares = ", ".join(f"{n} = {share:g}" for n, share in found.recommended.items())
+        print_message(f"In the recipe:\n[assign]\noverlap = {{ {shares} }}")
 
 
 def _tables(found: OverlapPlan) -> Iterator[Table]:
@@ -151,7 +153,8 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
             *_mark_notes(found),
         ],
     )
-    names = [name for name in _names(found) if any(_width(rung, name).width is not None for rung in found.rungs)]
+    names = [of.name for of in found.rungs[0].widths]
+    names = [name for name in names if any(_width(rung, name).width is not None for rung in found.rungs)]
     level = f"{100 * found.options.level:g} %"
     yield Table(
         f"Expected widths of the {level} intervals that `agreement` prints",
@@ -163,11 +166,8 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
 
 def _cost_row(found: OverlapPlan, rung: PlanRung) -> list[Cell]:
     of = rung.expected
-    hours, tiers = (
-        (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}"),
-        (round(of.diamond), round(of.gold)),
-    )
-    return [_share(found, rung), of.labels, *hours, round(of.conflicts), *tiers]
+    hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
+    return [_share(found, rung), of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))]
 
 
 def _share(found: OverlapPlan, rung: PlanRung) -> str:
@@ -183,10 +183,6 @@ def _mark_notes(found: OverlapPlan) -> Iterator[str]:
         yield "=: what is assigned already, which can only be raised"
     if found.recommended:
         yield f"*: the least overlap at which {_short(found.figure)} is as narrow as wished"
-
-
-def _names(found: OverlapPlan) -> list[str]:
-    return [width.name for width in found.rungs[0].widths]
 
 
 def _width(rung: PlanRung, name: str) -> PredictedWidth:
@@ -238,7 +234,6 @@ def _range_notes(found: OverlapPlan) -> Iterator[str]:
 
 
 def _emit_power(form: str, found: PowerPlan) -> None:
-    rows: list[dict[str, Cell]] = [dict(vars(each)) for each in found.others]
     options = found.options
     corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
     known = (
@@ -251,7 +246,5 @@ def _emit_power(form: str, found: PowerPlan) -> None:
         f"{options.power:g}"
     )
     test = f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}"
-    table = Table(
-        title, ("difference", "HS", "power"), [list(row.values()) for row in rows], [test, *found.basis, *known]
-    )
-    emit(form, data=found.as_dict(), tables=[table], rows=rows)
+    rows = [[*row.values()] for row in found.rows()]
+    emit(form, found, [Table(title, ("difference", "HS", "power"), rows, [test, *found.basis, *known])])

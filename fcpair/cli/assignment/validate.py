@@ -1,20 +1,16 @@
-"""validate assign, sheets, import, withdraw."""
+"""validate sheets, import, and acts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.answers.old_sheets import warn_of_old_sheets
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_values
-from fcpair.cli.options import recipe_params, redo_option, sheet_option, supersede_option, with_grid
-from fcpair.cli.output import for_each_file, print_run, status_spinner
-from fcpair.cli.receipts import print_receipt
+from fcpair.cli.acts import add_acts
+from fcpair.cli.options import shared_option, sheet_option, supersede_option, with_grid
+from fcpair.cli.output import for_each_file
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
-from fcpair.params import Validate
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
@@ -30,25 +26,9 @@ def validate() -> None:
     """
 
 
-@validate.command()
-@recipe_params(Validate)
-@redo_option
-@shared_option("--more", is_flag=True, detail="Pairs without a verdict are added.")
-@with_grid
-def assign(grid: Grid, said: dict[str, Any], redo: bool, more: bool) -> None:
-    """Assign adjudicated pairs to validators who took no part in them.
-
-    \b
-    Example:
-      fcpair validate assign --validators 4 --pairs 4000 --seed 13
-    """
-    with status_spinner("assigning pairs"):
-        options = grid.recipe_options(Validate, more=more, **said)
-        run = grid.assign_validation(options, redo=redo, more=more)
-    print_run(run)
+add_acts(validate)
 
 
-@with_old_values("--sheet-format", csv="csv", xlsx="xlsx")
 @validate.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @shared_option(
@@ -71,11 +51,11 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
       fcpair validate sheets verdicts/
       fcpair validate sheets verdicts/ --sheet-format xlsx
     """
-    rows_by_person = grid.write_validation_sheets(folder, form)
-    for name, rows in rows_by_person.items():
-        path = f"{folder / name}.{form}"
-        print_receipt(f"{path}: {rows:,} pairs", {"file": path, "person": name, "pairs": rows})
-    warn_of_old_sheets(grid.old_sheets(folder, checks=True), rows_by_person, "validate")
+    from fcpair.cli.answers.answers import report_sheets
+
+    rows_by_person = grid.sheets.write_verdicts(folder, form)
+    old = grid.sheets.old(folder, checks=True)
+    report_sheets(folder, form, "pairs", rows_by_person, old, "fcpair validate import")
 
 
 @validate.command("import")
@@ -93,19 +73,3 @@ def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
       fcpair validate import verdicts.csv
     """
     for_each_file(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
-
-
-@validate.command()
-@click.argument("run", type=int)
-@with_grid
-def withdraw(grid: Grid, run: int) -> None:
-    """Withdraw all verdicts of a file that was imported by mistake.
-
-    RUN is the number that the import printed; `fcpair log` has it too. Its verdicts stay on record as withdrawn, and
-    their pairs are open again.
-
-    \b
-    Example:
-      fcpair validate withdraw 12
-    """
-    print_run(grid.withdraw_verdicts(run))

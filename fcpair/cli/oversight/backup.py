@@ -1,4 +1,4 @@
-"""backup, restore, copy."""
+"""doctor, backup, restore, copy, upgrade: a study is examined, and kept."""
 
 from __future__ import annotations
 
@@ -10,19 +10,99 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import StudyPlace, study_option
-from fcpair.cli.output import progress
-from fcpair.cli.oversight.doctor import FOUND, SHORT, explain
-from fcpair.cli.reading import note_trial
-from fcpair.cli.receipts import print_receipt
+from fcpair.cli.options import StudyPlace, format_option, study_option
+from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_message, print_receipt, progress
 from fcpair.cli.terminal import print_wrapped
 
 if TYPE_CHECKING:
-    from fcpair.examination_records import BackupReport
+    from fcpair.examination_records import Health
     from fcpair.study import Place
 
+FOUND = 1
+LINES_SHOWN = 5
+SHORT = 16  # hexadecimal digits of the digest that are shown
 _create = click.option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
 _FILE = click.argument("file", type=click.Path(path_type=Path))
+
+
+@click.command()
+@click.option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
+@format_option
+@study_option
+def doctor(study: Place, form: str, as_it_is: bool) -> None:
+    """Find what was changed or lost in a study file.
+
+    It checks every answer and decision against the one before it, texts and guidelines against their checksums, the
+    file against itself, and what the study promises against its content. Nothing is changed, and the study may be
+    served meanwhile. Exits with 1 if an error is found.
+
+    A file that every command refuses, because it was being served and its log is missing, or because it was combined
+    from two, can be used again after `--as-it-is`: its content is then taken as complete.
+
+    \b
+    Example:
+      fcpair doctor --study study.db
+      fcpair doctor --format json
+    """
+    from fcpair.study import Study
+
+    if as_it_is:
+        note_writing()
+        _accept_as_is(study)
+    with progress("examining") as report:
+        health = Study.doctor(study, progress=report)
+    title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
+    table = Table(
+        title,
+        ("check", "what should be true", "n", "of", "found"),
+        [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks],
+    )
+    rows: list[Row] = [
+        {
+            **{"check": one.name, "asks": one.asks, "n": one.n, "of": one.of, "found": len(one.found)},
+            **{"first": next(iter(one.found), ""), "advice": one.advice if one.found else "", "note": one.note},
+        }
+        for one in health.checks
+    ]
+    emit(form, {**asdict(health), "sound": health.is_sound}, [table], rows)
+    if form == "table":
+        explain(health)
+    sys.exit(0 if health.is_sound else FOUND)
+
+
+def _accept_as_is(study: Place) -> None:
+    from fcpair.study import Study, display_name
+
+    missing = Study.accept(study)
+    if missing is None:
+        print_message(f"{display_name(study)} is complete; there is nothing to accept")
+        return
+    rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
+    summary = f"rows known to be missing: {rows or 'none'} (a lost log may have held more)"
+    print_message(f"{display_name(study)} is accepted as it is; {summary}")
+
+
+def explain(health: Health) -> None:
+    """Print what was found and what to do, or that all is well."""
+    for check in health.checks:
+        for sentence in check.found[:LINES_SHOWN]:
+            print_wrapped(f"{check.name}: {sentence}.")
+        if len(check.found) > LINES_SHOWN:
+            print_wrapped(
+                f"{check.name}: ... and {len(check.found) - LINES_SHOWN:,} more; `--format json` has them all."
+            )
+    for advice in dict.fromkeys(check.advice for check in health.checks if check.found):
+        which = ", ".join(check.name for check in health.checks if check.found and check.advice == advice)
+        print_wrapped(f"\nWhat to do ({which}): {advice}.")
+    for check in health.checks:
+        if check.note:
+            print_wrapped(f"Note: {check.name}: {check.note}.")
+    for note in health.notes:
+        print_wrapped(f"Note: {note}.")
+    if health.is_sound:
+        print_wrapped(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
+        digests = f"{health.settings_digest[:SHORT]}, of the run log: {health.log_digest[:SHORT]}"
+        print_wrapped(f"Digest of the settings: {digests}")
 
 
 @click.command()
@@ -80,15 +160,7 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
     print_receipt(f"{line}{restored.kind})", {"file": str(file), **written})
     if not check:
         print_receipt(f"{display_name(study)}: restored", {"study": str(display_name(study)), "restored": True})
-    _report_health(restored, display_name(study), check=check)
-
-
-def _check_create(place: Place, *, create: bool) -> None:
-    if create and "://" not in str(place):
-        raise click.UsageError(f"--create is for a database on a server; {place} is a file, so omit it")
-
-
-def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
+    place = display_name(study)
     if restored.health is not None:
         health = restored.health
         print_receipt("", {"health": asdict(health), "sound": health.is_sound}, lambda _: explain(health))
@@ -97,6 +169,11 @@ def _report_health(restored: BackupReport, place: str, *, check: bool) -> None:
         print_wrapped("Its content was not examined; `fcpair restore` does that.", err=True)
     else:
         print_wrapped(f"It is of an older fcpair: `fcpair upgrade --study {place}` upgrades it.", err=True)
+
+
+def _check_create(place: Place, *, create: bool) -> None:
+    if create and "://" not in str(place):
+        raise click.UsageError(f"--create is for a database on a server; {place} is a file, so omit it")
 
 
 @click.command()
@@ -124,3 +201,22 @@ def copy(source: Place, target: Place, create: bool) -> None:
     line = f"{display_name(target)}: {n:,} rows as in {made.source}; digest of all rows on both sides: "
     data = {"study": str(display_name(target)), "source": str(made.source), "rows": made.n_rows, "digest": made.digest}
     print_receipt(line + made.digest[:SHORT], data)
+
+
+@click.command()
+@study_option
+def upgrade(study: Place) -> None:
+    """Upgrade a study of an older fcpair.
+
+    A backup of the study before the upgrade is kept: beside its file, or for a database in the working folder.
+
+    \b
+    Example:
+      fcpair upgrade --study study.db
+    """
+    from fcpair.study import Study, display_name
+
+    backup = Study.upgrade(study)
+    name = display_name(study)
+    state = "up to date already" if backup is None else f"upgraded; a backup from before is {backup}"
+    print_receipt(f"{name}: {state}", {"study": str(name), "backup": None if backup is None else str(backup)})

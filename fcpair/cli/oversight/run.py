@@ -1,23 +1,51 @@
-"""run RECIPE."""
+"""init, run RECIPE, recipe."""
 
 from __future__ import annotations
 
+import tomllib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import close_at_end, study_option
-from fcpair.cli.output import print_message, print_run, progress
-from fcpair.cli.receipts import print_receipt
-from fcpair.cli.terminal import STOPPED, print_wrapped
-from fcpair.cli.warnings import warn_of_changes, warn_of_simulated
+from fcpair.cli.options import close_at_end, params, shared_option, study_option, with_study
+from fcpair.cli.output import (
+    collect_receipts,
+    print_json,
+    print_message,
+    print_note,
+    print_receipt,
+    print_run,
+    progress,
+    warn_of_changes,
+    warn_of_simulated,
+)
+from fcpair.cli.terminal import STOPPED, print_machine, print_wrapped
 from fcpair.errors import RecipeEndError
+from fcpair.params import Setup
 
 if TYPE_CHECKING:
-    from fcpair.study import Place
+    from fcpair.study import Place, Study
+
+
+@click.command()
+@params(Setup, without=("scheme",))
+@study_option
+def init(study: Place, options: Setup) -> None:
+    """Create a new, empty study.
+
+    A label scheme of your own comes from a recipe: see `fcpair run`.
+
+    \b
+    Example:
+      fcpair init --title "Cyclists and night owls" --guidelines guidelines.md
+    """
+    from fcpair.study import Study
+
+    made = Study.create(study, options)
+    made.close()
+    print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
 
 
 @click.command()
@@ -42,7 +70,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     loaded = load_recipe(recipe)
     first = not Study.exists(study)
     create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
-    opened = close_at_end(create_study() if first else Study.open(study))
+    opened = close_at_end(create_study() if first else Study(study))
     try:
         with progress("encoding") as report:
             for step in opened.walk(loaded, progress=report, loosen=loosen):
@@ -50,7 +78,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     except BrokenPipeError:
         raise  # nobody reads on, but what was done stands
     except RecipeEndError as end:
-        print_message(f"Note: {end}.")
+        print_note(end)
     except BaseException as error:
         if not first:
             raise
@@ -65,3 +93,31 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
     first_grid = opened.grid(opened.grids[0])
     warn_of_simulated(first_grid)
     warn_of_changes(first_grid)
+
+
+@click.command()
+@shared_option(
+    "--format",
+    "form",
+    type=click.Choice(["toml", "json"]),
+    default="toml",
+    show_default=True,
+    callback=collect_receipts,
+)
+@with_study
+def recipe(study: Study, form: str) -> None:
+    """Print the current recipe of the study.
+
+    It is the recipe that was run first, with all that was changed since, on a page or by a command. `fcpair run` runs
+    what is printed, and changes nothing that is done. For a study that was made without a recipe, it is made from the
+    study's settings.
+
+    \b
+    Example:
+      fcpair recipe
+    """
+    text = study.recipe_text()
+    if form == "json":
+        print_json(tomllib.loads(text))
+    else:
+        print_machine(text, end="")

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli import USAGE_OR_DATA
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import close_at_end, effective_params, study_option
-from fcpair.cli.output import print_message
+from fcpair.cli.options import close_at_end, effective_params, shared_option, study_option
+from fcpair.cli.output import print_message, print_note
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import require
 from fcpair.files.open_files import raise_open_file_limit
@@ -81,15 +80,15 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
     def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        if isinstance(study, Path) and not Study.exists(study) and _is_without_studies(study.parent):
+        if (
+            isinstance(study, Path)
+            and not Study.exists(study)
+            and (study.parent.is_dir() and not any(study.parent.glob("*.db")))
+        ):
             return command(study=_NewStudy(study), **arguments)
-        return command(study=close_at_end(Study.open(study)), **arguments)
+        return command(study=close_at_end(Study(study)), **arguments)
 
     return call_with_study
-
-
-def _is_without_studies(folder: Path) -> bool:
-    return folder.is_dir() and not any(folder.glob("*.db"))
 
 
 @click.command()
@@ -120,32 +119,27 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
         listener = _listen(host, port)  # nothing is made where nothing can be served
         study, token = study.create()
     else:
-        _check_study(study, options, loosen=loosen)
+        study.access.check_terms(options, loosen=loosen)
+        study.share()
+        study.examine()
         listener, token = _listen(host, port), ""
     study.share()  # said now if it cannot be had
     address = _address(host, listener.getsockname()[1])
     os.environ.setdefault("FCPAIR_URL", address)
     _greet(study, host, address)
     if token:
-        _welcome_lead(study, invite_link(os.environ["FCPAIR_URL"], token))
+        print_message(f"The study is new and empty. You lead it, as `{FIRST_LEAD}`; begin here:")
+        print_raw(invite_link(os.environ["FCPAIR_URL"], token))
+        again = f"fcpair people invite {FIRST_LEAD} --study {study.place}"
+        print_message(f"The link is printed only this once; `{again}` makes another.")
     print_message("Ctrl-C ends it.")
     os.environ["FCPAIR_STUDY"] = study.address
-    os.environ["FCPAIR_ANNOTATE"] = json.dumps(_given_terms(options))
+    arguments = click.get_current_context().params
+    os.environ["FCPAIR_ANNOTATE"] = json.dumps(
+        {name: value for name, value in as_params(options).items() if arguments[name] not in (None, ())}
+    )
     study.close()  # the app opens it for itself
     _serve_app(listener)
-
-
-def _given_terms(options: Annotate) -> dict[str, Any]:
-    """The terms that the command line names: they hold as long as it serves, the others are the study's own."""
-    arguments = click.get_current_context().params
-    return {name: value for name, value in as_params(options).items() if arguments[name] not in (None, ())}
-
-
-def _check_study(study: Study, options: Annotate, *, loosen: bool) -> None:
-    """Raise FcpairError for a study that cannot be served, or not on these terms."""
-    study.access.check_terms(options, loosen=loosen)
-    study.share()
-    study.examine()
 
 
 class _Listener(socket.socket):
@@ -218,17 +212,7 @@ def _greet(study: Study, host: str, address: str) -> None:
         print_message(
             "The connection is not encrypted: put a reverse proxy with TLS in front of it, or listen on 127.0.0.1."
         )
-    if study.exposure_warning:
-        print_message(f"Note: {study.exposure_warning}.")
-
-
-def _welcome_lead(study: Study, link: str) -> None:
-    """Print the link of the lead of a study that was just made."""
-    print_message(f"The study is new and empty. You lead it, as `{FIRST_LEAD}`; begin here:")
-    print_raw(link)
-    print_message(
-        f"The link is printed only this once; `fcpair people invite {FIRST_LEAD} --study {study.place}` makes another."
-    )
+    print_note(study.exposure_warning)
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,44 +1,55 @@
-"""status, report, log."""
+"""status, grids, log, note, report, methods."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.corpus.grids import COLUMNS as GRID_COLUMNS
-from fcpair.cli.corpus.grids import COUNTS as GRID_COUNTS
-from fcpair.cli.corpus.grids import grid_rows
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import format_option, with_study
-from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_message, status_spinner
-from fcpair.cli.people.known_scores import COLUMNS as SCORE_COLUMNS
-from fcpair.cli.people.known_scores import score_table
-from fcpair.cli.receipts import print_receipt
-from fcpair.cli.table import Cell, wrap_text
+from fcpair.cli.options import format_option, look_at_study, params, shared_option, with_grid, with_study
+from fcpair.cli.output import (
+    LONGEST_TABLE,
+    Row,
+    Table,
+    emit,
+    print_note,
+    print_receipt,
+    print_rows,
+    print_run,
+    status_spinner,
+    table_of,
+    warn_of_basis,
+)
+from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
+from fcpair.cli.table import Cell, shorten, wrap_text
 from fcpair.cli.terminal import (
     as_displayed,
     break_line,
     print_footnote,
     print_headline,
+    print_machine,
     print_raw,
     print_wrapped,
     screen_width,
 )
-from fcpair.cli.warnings import warn_of_changes, warn_of_sampled, warn_of_simulated
+from fcpair.params import MethodsFormat, Note
 
 if TYPE_CHECKING:
+    from fcpair.grid import Grid
     from fcpair.records import RunRecord
     from fcpair.study import Study
 
 DIGEST_SHOWN = 16  # characters of a SHA-256
 _DIGEST = re.compile("[0-9a-f]{64}")
 LONGEST_VALUE = 48  # of a parameter or count in the log
-PERSON_COLUMNS = ("name", "role", "retired", "open", "done", "skipped", "withdrawn", "decided")
+GRID_COLUMNS = ("grid", "rows", "columns", "cells", "round", "role", "open", "done", "vacant")
+GRID_COUNTS = GRID_COLUMNS[6:]
 PAIRS_ARE = {
     "no_label": "no label yet",
     "wait_for_person": "labelled, wait for a person",
@@ -52,7 +63,7 @@ PAIRS_ARE = {
 
 @click.command()
 @format_option
-@with_study
+@look_at_study
 def status(study: Study, form: str) -> None:
     """Show the state of the study and what is next.
 
@@ -62,18 +73,17 @@ def status(study: Study, form: str) -> None:
     """
     study.examine()
     state = study.status()
-    people = state["people"]
     title = state["study"]["title"] or state["study"]["file"]
     tables = []
     if state["stages"]:
         tables.append(Table(f"{title}: what each stage made", ("stage", "rows"), list(state["stages"].items())))
     if state["grids"]:
-        rows = [[row[name] for name in GRID_COLUMNS] for item in state["grids"] for row in grid_rows(item)]
-        tables.append(Table("Grids" if state["stages"] else f"{title}: grids", GRID_COLUMNS, rows))
-    if people:
-        tables.append(Table("People", PERSON_COLUMNS, [[row[name] for name in PERSON_COLUMNS] for row in people]))
+        rows = [row for item in state["grids"] for row in _grid_rows(item)]
+        tables.append(table_of("Grids" if state["stages"] else f"{title}: grids", rows, GRID_COLUMNS))
+    if state["people"]:
+        tables.append(table_of("People", state["people"], PERSON_COLUMNS))
     if known_rows := state.get("known_pairs"):
-        tables.append(score_table(known_rows, ("grid", *SCORE_COLUMNS)))
+        tables.append(table_of("Known pairs", known_rows, ("grid", *SCORE_COLUMNS), [SCORE_NOTE]))
     if state["rounds"]:
         columns = list({item: None for counts in state["rounds"].values() for item in counts})
         rounds = [[name, *(counts.get(item, 0) for item in columns)] for name, counts in state["rounds"].items()]
@@ -84,9 +94,8 @@ def status(study: Study, form: str) -> None:
         tables.append(
             Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
         )
-    emit(form, data=state, tables=tables, rows=_facts(state), simulated=state["simulated"])
-    if study.exposure_warning:
-        print_message(f"Note: {study.exposure_warning}.")
+    emit(form, state, tables, _facts(state), simulated=state["simulated"])
+    print_note(study.exposure_warning)
     if form == "table":
         if (folding := state["study"]["folding"]) != "none":
             print_wrapped(f"Folding: {folding}.")
@@ -97,29 +106,50 @@ def status(study: Study, form: str) -> None:
             print_wrapped(f"Also: {step}")
 
 
-def _facts(state: dict[str, Any]) -> list[dict[str, Cell]]:
+def _facts(state: dict[str, Any]) -> list[Row]:
     """The status as one long table of what is counted."""
-    facts: list[dict[str, Cell]] = []
-    for part in ("stages", "overlap", "adjudications", "pairs", "judgements"):
-        facts += [{"part": part, "of": "", "what": name, "n": n} for name, n in state[part].items()]
-    facts += [{"part": "sampled", "of": "", "what": name, "n": n} for name, n in state.get("sampled", {}).items()]
-    for name, counts in state["rounds"].items():
-        facts += [{"part": "rounds", "of": name, "what": what, "n": n} for what, n in counts.items()]
-    for what in ("lost_verdicts", "verdicts_not_due"):
-        name = what.removeprefix("verdicts_").removesuffix("_verdicts")
-        facts.append({"part": "verdicts", "of": "", "what": name, "n": state[what]})
+    parts = [(part, "", state[part]) for part in ("stages", "overlap", "adjudications", "pairs", "judgements")]
+    parts.append(("sampled", "", state.get("sampled", {})))
+    parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
+    parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
     for grid in state["grids"]:
-        facts += [
-            {"part": "grids", "of": f"{grid['name']} / {of['name']}", "what": what, "n": of[what]}
-            for of in grid["rounds"]
-            for what in GRID_COUNTS
-        ]
-    for row in state["people"]:
-        facts += [{"part": "people", "of": row["name"], "what": what, "n": row[what]} for what in PERSON_COLUMNS[3:]]
+        parts += [("grids", f"{grid['name']} / {of['name']}", _chosen(of, GRID_COUNTS)) for of in grid["rounds"]]
+    parts += [("people", row["name"], _chosen(row, PERSON_COLUMNS[3:])) for row in state["people"]]
     for row in state.get("known_pairs", ()):
         of = f"{row['grid']} / {row['name']} / {row['use']}"
-        facts += [{"part": "known_pairs", "of": of, "what": what, "n": row[what]} for what in SCORE_COLUMNS[2:-1]]
-    return facts
+        parts.append(("known_pairs", of, _chosen(row, SCORE_COLUMNS[2:-1])))
+    return [{"part": part, "of": of, "what": what, "n": n} for part, of, counts in parts for what, n in counts.items()]
+
+
+def _chosen(row: Row, names: Sequence[str]) -> Row:
+    return {name: row[name] for name in names}
+
+
+@click.command()
+@format_option
+@look_at_study
+def grids(study: Study, form: str) -> None:
+    """List the grids, their sides and rounds.
+
+    A round that is not yet assigned shows `-` in place of counts.
+
+    \b
+    Example:
+      fcpair grids
+      fcpair grids --format json
+    """
+    listed = study.grid_overview()
+    print_rows(form, "Grids", [row for one in listed for row in _grid_rows(one)], GRID_COLUMNS, data=listed)
+
+
+def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
+    """A grid as rows of a table, one for each of its rounds."""
+    sides = {"grid": grid["name"], **{name: grid[name] for name in ("rows", "columns", "cells")}}
+    rows = []
+    for round_ in grid["rounds"]:
+        counts = {name: round_[name] if round_["dealt"] else "-" for name in GRID_COUNTS}
+        rows.append({**sides, "round": round_["name"], "role": round_["role"], **counts})
+    return rows
 
 
 @click.command()
@@ -134,16 +164,13 @@ def report(study: Study, out: Path) -> None:
     """
     with status_spinner("writing the report"):
         study.report(out)
-    first_grid = study.grid(study.grids[0])
-    warn_of_simulated(first_grid)
-    warn_of_sampled(first_grid)
-    warn_of_changes(first_grid)
+    warn_of_basis(study.grid(study.grids[0]))
     print_receipt(f"{out}: written", {"file": str(out)})
 
 
 @click.command()
 @format_option
-@with_study
+@look_at_study
 def log(study: Study, form: str) -> None:
     """List every run of every stage.
 
@@ -158,28 +185,24 @@ def log(study: Study, form: str) -> None:
         _print_runs(runs)
         return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
-    emit(form, data=data, tables=(), rows=[_log_row(run) for run in runs])
+    emit(form, data, (), [_log_row(run) for run in runs])
 
 
 def _print_runs(runs: Sequence[RunRecord]) -> None:
-    """Print each run in a line, and its parameters and counts below it."""
+    """Print each run in a line, and its parameters and what it did below it."""
     print_headline("Runs")
     print_raw()
     width = len(str(runs[-1].id)) if runs else 0
     for run in runs[:LONGEST_TABLE]:
         head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
         print_raw(*break_line(as_displayed(head), screen_width()))
-        for name, values in (("parameters", run.params), ("counts", run.counts)):
-            if text := _format_values(values):
-                _print_indented(as_displayed(f"{name}: {text}"), width + 5)
+        given, indent = _format_values(run.params), width + 5
+        told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
+        for text in filter(None, (given and f"parameters: {given}", told)):
+            first, *more = wrap_text(as_displayed(text), screen_width() - indent - 2)
+            print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
     if len(runs) > LONGEST_TABLE:
         print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
-
-
-def _print_indented(text: str, indent: int) -> None:
-    """Print a text that far in, and what does not fit into its first line two places further."""
-    first, *more = wrap_text(text, screen_width() - indent - 2)
-    print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
 
 
 def _format_values(values: dict[str, Any]) -> str:
@@ -199,8 +222,7 @@ def _shorten(value: Any) -> str:
         return text
     if _DIGEST.fullmatch(text):
         return f"{text[:DIGEST_SHOWN]}…"
-    beginning, space, _ = text[:LONGEST_VALUE].rpartition(" ")
-    return f"{beginning} …" if space else f"…{text[-LONGEST_VALUE + 1 :]}"
+    return shorten(text, LONGEST_VALUE) if " " in text[:LONGEST_VALUE] else f"…{text[-LONGEST_VALUE + 1 :]}"
 
 
 def _log_row(run: RunRecord) -> dict[str, Cell]:
@@ -209,3 +231,63 @@ def _log_row(run: RunRecord) -> dict[str, Cell]:
     }
     model = json.dumps(run.model) if run.model else None
     return {"id": run.id, "at": run.at, "stage": run.stage, **plain, "model": model, "version": run.version}
+
+
+@click.command()
+@click.argument("text")
+@params(Note, without=("text",))
+@with_grid
+def note(grid: Grid, text: str, options: Note) -> None:
+    """Note in the log what happened outside of the program.
+
+    For what a paper will have to mention, such as two annotators who talked. It changes nothing else, and no release
+    publishes it.
+
+    \b
+    Example:
+      fcpair note "Two annotators talked about it on Tuesday." --pair 5
+    """
+    print_run(grid.desk.add_note(replace(options, text=text)))
+
+
+@click.command()
+@click.option(
+    "--markup",
+    "form",
+    type=click.Choice(get_args(MethodsFormat)),
+    help="The markup of the text (default: as the file of --out, or markdown).",
+)
+@shared_option(
+    "--out", type=click.Path(path_type=Path), detail="A .md or .tex file, or an output folder (default: print)."
+)
+@click.option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
+@with_study
+def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluation: int | None) -> None:
+    """Write the methods section of a paper.
+
+    It says what was drawn, retrieved, assigned, labelled, agreed, adjudicated, validated and graded, as it stands now,
+    with the seeds and models of the log, and cites the source of each statistic. With `--out`, the references are
+    written beside it, in a `.bib` file. Of several evaluations, the newest by the study's own rules of tiers is
+    described; standard error says which, and whether answers are newer.
+
+    \b
+    Example:
+      fcpair methods
+      fcpair methods --out paper/methods.tex
+      fcpair methods --evaluation 12
+    """
+    section = study.methods(evaluation=evaluation)
+    for note in section.notes:
+        print_note(note)
+    if out is None:
+        text = section.text(form or "markdown")
+        receipt = {
+            "markup": form or "markdown",
+            "text": text,
+            "references": section.bib,
+            "notes": list(section.notes),
+        }
+        print_receipt(text, receipt, partial(print_machine, end=""))
+        return
+    for path in section.write(out, form):
+        print_receipt(f"methods: {path}", {"path": str(path)})

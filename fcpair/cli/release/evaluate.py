@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from fcpair.cli.figure_files import FigureFolder, figures_option
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import effective_params, format_option, with_grid
-from fcpair.cli.output import Table, emit, print_message, progress
-from fcpair.cli.reading import note_writing
+from fcpair.cli.options import FigureFolder, effective_params, figures_option, format_option, shared_option, with_grid
+from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
 from fcpair.cli.table import Cell, format_cell
-from fcpair.cli.warnings import warn_of_changes
 from fcpair.evaluate.outcome import ALPHA, group_by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.params import Evaluate, Partition
-from fcpair.report.figures.captions import significance_cautions
+from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
@@ -40,7 +34,6 @@ KEY = (
 )
 
 
-@with_old_spellings(k="--cutoff")
 @click.command()
 @with_grid
 @effective_params(Evaluate)
@@ -71,20 +64,18 @@ def evaluate(
     """
     from fcpair.evaluate.catalogue import check_cutoff
 
-    if click.get_current_context().get_parameter_source("k") is ParameterSource.COMMANDLINE:
+    if click.get_current_context().get_parameter_source("cutoff") is ParameterSource.COMMANDLINE:
         check_cutoff(options)
     if dry_run:
-        _print_costs(grid.evaluation_costs(options, rules), form)
+        _print_costs(grid.tiers(rules).costs(options), form)
         return
     note_writing()
     with progress("evaluating", at_once=True) as report:
         folder, style = (figures.path, figures.style) if figures else (None, None)
-        outcome = grid.evaluate(options, rules, runs=runs, figures=folder, figure_style=style, progress=report)
+        outcome = grid.tiers(rules).evaluate(options, runs=runs, figures=folder, figure_style=style, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}
-    rows = [asdict(score) for score in outcome.scores]
-    emit(
-        form, data=data, tables=list(_tables(outcome)), rows=rows, simulated=outcome.simulated, sampled=outcome.sampled
-    )
+    rows = [*outcome.rows()]
+    emit(form, data, _tables(outcome), rows, simulated=outcome.simulated, sampled=outcome.sampled)
     warn_of_changes(grid)
     for system in outcome.systems:
         for note in system.notes:
@@ -102,20 +93,33 @@ def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
         "requests: all that are needed; cached: those already answered.",
         "tokens: what the model reads for the others; an estimate, four characters each.",
     ]
-    table = Table("What a service would be asked", list(rows[0]), [list(row.values()) for row in rows], notes)
-    emit(form, data=rows, tables=[table], rows=rows)
+    print_rows(form, "What a service would be asked", rows, [*rows[0]], notes)
 
 
 def _tables(outcome: Outcome) -> Iterator[Table]:
     for tier in outcome.tiers:
         scores = [score for score in outcome.scores if score.tier == tier.tier]
-        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, list(_score_rows(scores)), _notes(scores, outcome))
+        groups = ((name, map(_score_row, own)) for name, own in group_by_system(scores))
+        rows = _under_heads(groups, len(SCORE_COLUMNS))
+        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, rows, _notes(scores, outcome))
     if outcome.spreads:
         yield _spread_table(outcome)
     if outcome.comparisons:
         yield _comparison_table(outcome)
     if len(outcome.systems) > 1 and len(outcome.tiers) > 1:
-        yield from _concordance_tables(outcome)
+        measures = list(dict.fromkeys(item.measure for item in outcome.concordances))
+        cells = {(item.one, item.other, item.measure): item for item in outcome.concordances}
+        pairs = list(dict.fromkeys((item.one, item.other) for item in outcome.concordances))
+        title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
+        for shown_now in _column_groups(measures):
+            taus = [
+                [f"{item}, {other}", *(_two_decimals(cells[item, other, name].tau) for name in shown_now)]
+                for item, other in pairs
+            ]
+            why = dict.fromkeys(
+                item.undefined for item in outcome.concordances if item.measure in shown_now and item.undefined
+            )
+            yield Table(title, ("tiers", *shown_now), taus, [f"undefined, because {reason}." for reason in why])
 
 
 def _describe_basis(tier: TierFacts, outcome: Outcome) -> str:
@@ -129,18 +133,15 @@ def _describe_basis(tier: TierFacts, outcome: Outcome) -> str:
     return "; ".join(parts)
 
 
-def _score_rows(scores: list[Score]) -> Iterator[list[Cell]]:
-    for name, own in group_by_system(scores):
-        yield [name, *[""] * (len(SCORE_COLUMNS) - 1)]
-        for score in own:
-            interval, bounds = _format_range(score.low, score.high), _format_range(score.lowest, score.highest)
-            yield [
-                f"  {score.measure}",
-                *_four_decimals(score.score),
-                interval,
-                *_four_decimals(score.left_out, score.right),
-                bounds,
-            ]
+def _under_heads(groups: Iterable[tuple[str, Iterable[Sequence[Cell]]]], n_columns: int) -> list[Sequence[Cell]]:
+    """The rows of each group under its name."""
+    return [row for name, rows in groups for row in ([name, *[""] * (n_columns - 1)], *rows)]
+
+
+def _score_row(of: Score) -> list[Cell]:
+    left_out, right = _four_decimals(of.left_out, of.right)
+    interval, bounds = _format_range(of.low, of.high), _format_range(of.lowest, of.highest)
+    return [f"  {of.measure}", *_four_decimals(of.score), interval, left_out, right, bounds]
 
 
 def _four_decimals(*values: float | None) -> list[str]:
@@ -163,34 +164,27 @@ def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
 
 
 def _spread_table(outcome: Outcome) -> Table:
-    rows: list[list[Cell]] = []
-    for name, own in group_by_system(outcome.spreads):
-        rows.append([name, *[""] * (len(SPREAD_COLUMNS) - 1)])
-        rows += [
-            [f"  {row.measure}", *_four_decimals(row.mean, row.minimum, row.maximum), _format_variation(row)]
-            for row in own
-        ]
+    groups = ((name, map(_spread_row, own)) for name, own in group_by_system(outcome.spreads))
+    rows = _under_heads(groups, len(SPREAD_COLUMNS))
     title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
     why = dict.fromkeys(row.undefined for row in outcome.spreads if row.undefined)
     return Table(title, SPREAD_COLUMNS, rows, [f"undefined, because {reason}." for reason in why])
 
 
-def _format_variation(row: Spread) -> str:
-    return "-" if row.cv is None else f"{row.cv:.{3 if row.measure == AVERAGE else 1}f}"
+def _spread_row(of: Spread) -> list[Cell]:
+    cv = "-" if of.cv is None else f"{of.cv:.{3 if of.measure == AVERAGE else 1}f}"
+    return [f"  {of.measure}", *_four_decimals(of.mean, of.minimum, of.maximum), cv]
 
 
 def _comparison_table(outcome: Outcome) -> Table:
     """Every two systems with a significant difference: of twelve systems all tests would be more than a thousand."""
-    rows: list[list[Cell]] = []
     tests = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
     tiers, measures = ([*dict.fromkeys(key[at] for key in tests)] for at in (3, 2))
-    for system, other in dict.fromkeys((key[0], key[1]) for key in tests):
-        if any(test.is_significant for key, test in tests.items() if key[:2] == (system, other)):
-            rows.append([f"{system} less {other}", *[""] * len(tiers)])
-            rows += [
-                [f"  {name}", *(_format_difference(tests[system, other, name, tier]) for tier in tiers)]
-                for name in measures
-            ]
+    differing = {(test.one, test.other) for test in outcome.comparisons if test.is_significant}
+    groups = []
+    for one, other in dict.fromkeys(key[:2] for key in tests):
+        own = [[f"  {name}", *(_difference(tests[one, other, name, tier]) for tier in tiers)] for name in measures]
+        groups += [(f"{one} less {other}", own)] * ((one, other) in differing)
     n_found = sum(test.is_significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
     family = "one pair of systems" if outcome.n_pairs == 1 else f"all {outcome.n_pairs:,} pairs of systems"
@@ -198,28 +192,12 @@ def _comparison_table(outcome: Outcome) -> Table:
         f"paired randomisation tests, corrected after Holm, for each tier and measure apart, over {family}.",
         "systems without any * between them are left out; --format json has every p.",
     ]
-    return Table(title, ("systems, measure", *tiers), rows, notes)
+    columns = ("systems, measure", *tiers)
+    return Table(title, columns, _under_heads(groups, len(columns)), notes)
 
 
-def _format_difference(test: Comparison) -> str:
+def _difference(test: Comparison) -> str:
     return f"{test.difference:+z.4f}{'*' if test.is_significant else ' '}"
-
-
-def _concordance_tables(outcome: Outcome) -> Iterator[Table]:
-    """As many tables as it takes to keep the names of the measures in one line each."""
-    measures = list(dict.fromkeys(item.measure for item in outcome.concordances))
-    cells = {(item.one, item.other, item.measure): item for item in outcome.concordances}
-    pairs = list(dict.fromkeys((item.one, item.other) for item in outcome.concordances))
-    title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
-    for shown_now in _column_groups(measures):
-        rows: list[list[Cell]] = [
-            [f"{item}, {other}", *(_two_decimals(cells[item, other, name].tau) for name in shown_now)]
-            for item, other in pairs
-        ]
-        why = dict.fromkeys(
-            item.undefined for item in outcome.concordances if item.measure in shown_now and item.undefined
-        )
-        yield Table(title, ("tiers", *shown_now), rows, [f"undefined, because {reason}." for reason in why])
 
 
 def _column_groups(names: list[str]) -> Iterator[list[str]]:

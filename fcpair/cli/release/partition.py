@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.machine_output import ROWS_AT_ONCE
-from fcpair.cli.meanings import complete_tier, shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import effective_params, format_option, with_grid
-from fcpair.cli.output import LONGEST_TABLE, Table, emit, print_run, sampled_field, status_spinner
-from fcpair.cli.reading import note_writing
-from fcpair.cli.table import Cell
+from fcpair.cli.options import complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.output import (
+    LONGEST_TABLE,
+    ROWS_AT_ONCE,
+    Row,
+    Table,
+    emit,
+    note_writing,
+    other_options_notes,
+    print_notes,
+    print_run,
+    status_spinner,
+    table_of,
+    warn_of_basis,
+)
+from fcpair.cli.table import shorten
 from fcpair.cli.terminal import print_wrapped
-from fcpair.cli.warnings import warn_of_changes, warn_of_other_options, warn_of_sampled, warn_of_simulated
 from fcpair.examination_records import Explanation
+from fcpair.lazy import pd
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fcpair.grid import Grid
 
 CAPTIONS = (
@@ -32,13 +40,13 @@ CAPTIONS = (
     "Table 2. {positive} and {other} {cells}",
     "Table 3. How many labels the {cells} rest on",
 )
+BRIEF = 32  # characters of a text that fit beside another one on a terminal
 VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not valid"
 
 
-@with_old_spellings(columns="--layout")
 @click.command()
 @take_effect("--out", "--layout", only_with="--tier")
-@with_grid
+@look_at_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
 @shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
@@ -71,59 +79,48 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
     else:
         note_writing()
         with status_spinner("writing"):
-            run = grid.release(tier, out, options, published=published)
+            run = grid.tiers(options).release(tier, out, published=published)
         print_run(run)
-        warn_of_simulated(grid)
-        warn_of_sampled(grid)
-        warn_of_changes(grid)
+        warn_of_basis(grid)
 
 
 def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     from fcpair.files.tables.tabular import plain_rows
 
-    tiers, simulated, sampled = grid.partition(options), grid.simulated_note, grid.sample_size
+    tiers = grid.tiers(options).table()
     columns = [[str(name) for name in table.columns] for table in tiers.tables]
     *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
-    merged: list[dict[str, Any]] = [
-        {str(key): value for row in rows for key, value in row.items()} for rows in zip(*tables, strict=True)
-    ]
-    rules = {rule.tier: str(rule) for rule in tiers.rules}
+    merged = list(tiers.rows())
     heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
     shown = [
-        Table(caption.format(**heads), names, [[row[name] for name in names] for row in rows])
+        table_of(caption.format(**heads), rows, names)
         for caption, names, rows in zip((*CAPTIONS, VERDICTS), columns, (*tables, verdicts), strict=True)
     ]
-    data = {
-        "tiers": merged,
-        "verdicts": verdicts,
-        "rules": rules,
-        "second_look": tiers.n_second_look,
-        "simulated": simulated,
-    }
-    data |= sampled_field(sampled)
-    emit(form, data=data, tables=shown, rows=merged, simulated=simulated, sampled=sampled)
-    warn_of_changes(grid)
-    warn_of_other_options(grid, options)
+    rules = {rule.tier: str(rule) for rule in tiers.rules}
+    data = {"tiers": merged, "verdicts": verdicts, "rules": rules, "second_look": tiers.n_second_look}
+    notes = [*grid.desk.second_look_notes, *other_options_notes(grid, options)]
+    emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
+    print_notes(notes)
 
 
 def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:
     first = LONGEST_TABLE if form == "table" else None
-    frame, n = grid.tier_start(tier, first, options, published=published)
+    frame, n = grid.tiers(options).head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
     rows = _rows_in_parts(frame)
-    if form != "table":
-        simulated, sampled = grid.simulated_note, grid.sample_size
-        emit(form, data=rows, tables=(), rows=rows, simulated=simulated, sampled=sampled, columns=names)
-        warn_of_changes(grid)
-        return
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
-    brief = [[_shorten(row[name]) for name in shown] for row in rows]
+    brief = [[_brief(row[name]) for name in shown] for row in rows] if form == "table" else []
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(
-        f"{tier.strip().lower()}: {n:,} pairs", [_shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows
+        f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows
     )
-    emit(form, data=(), tables=[table], rows=(), simulated=grid.simulated_note, sampled=grid.sample_size)
-    warn_of_changes(grid)
+    notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
+    emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
+    print_notes(notes)
+
+
+def _brief(cell: Any) -> Any:
+    return shorten(cell, BRIEF) if isinstance(cell, str) else cell
 
 
 def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -134,17 +131,9 @@ def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield from plain_rows(frame.iloc[start : start + ROWS_AT_ONCE])
 
 
-def _shorten(cell: Any, width: int = 32) -> Any:
-    """A text cut to what fits beside another one on a terminal, after a word where it has several."""
-    if not isinstance(cell, str) or len(cell) <= width:
-        return cell
-    beginning, space, _ = cell[:width].rpartition(" ")
-    return f"{beginning} …" if space else f"{cell[: width - 1]}…"
-
-
 @click.command()
 @click.argument("pair", type=int)
-@with_grid
+@look_at_grid
 @effective_params(Partition)
 @format_option
 def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
@@ -156,17 +145,14 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     Example:
       fcpair explain 17
     """
-    from dataclasses import asdict
-
-    explanation = grid.explain(pair, options)
-    data = asdict(explanation)
-    rows: list[dict[str, Cell]] = [
-        {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
-    ]
+    explanation = grid.tiers(options).explain(pair)
     if form == "table":
         _print_explanation(explanation, grid.facts)
-    else:
-        emit(form, data=data, tables=(), rows=rows)
+        return
+    rows: list[Row] = [
+        {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
+    ]
+    emit(form, asdict(explanation), (), rows)
 
 
 def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:

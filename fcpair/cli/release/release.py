@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, with_study
-from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
-from fcpair.cli.receipts import print_receipt
+from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, shared_option, with_study
+from fcpair.cli.output import Table, emit, print_message, print_receipt, print_run, status_spinner
 from fcpair.cli.terminal import print_raw, print_wrapped
-from fcpair.files.release.release_form import FORM_FILE
+from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
 
 if TYPE_CHECKING:
     from fcpair.study import Place, Study
@@ -26,7 +24,6 @@ LINES_SHOWN = 20
 def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
     if not wanted or ctx.resilient_parsing:
         return
-    from fcpair.files.release.release_form import template_text
 
     print_raw(template_text().rstrip("\n"))
     ctx.exit()
@@ -70,7 +67,6 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
     with status_spinner("releasing"):
         run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
     print_run(run)
-    from fcpair.files.release.release_form import read_form
 
     if missing := read_form(form).missing:
         print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
@@ -87,8 +83,8 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
 def verify(folder: Path, study: Place | None) -> None:
     """Check that a release is what was written.
 
-    It finds each byte that was changed, each file more or less, and each link, and prints the digest of the release:
-    the SHA-256 of its SHA256SUMS. With `--study`, it also says what the study gives otherwise now. Exits with 1 if
+    It finds each byte that was changed, each file added or missing, and each link, and prints the release's digest: the
+    SHA-256 of its SHA256SUMS. With `--study`, it also says what the study gives otherwise now. Exits with 1 if
     anything was found.
 
     \b
@@ -98,7 +94,7 @@ def verify(folder: Path, study: Place | None) -> None:
     """
     from fcpair.study import Study
 
-    opened = close_at_end(Study.open(study)) if study is not None else None
+    opened = close_at_end(Study(study)) if study is not None else None
     with status_spinner("verifying"):
         found = Study.verify(folder, opened)
     lines = [f"{folder}: {line}" for line in (*found.faults, *found.differences)]
@@ -121,7 +117,7 @@ def verify(folder: Path, study: Place | None) -> None:
 def diff(before: Path, after: Path, form: str) -> None:
     """List the pairs that differ between two releases, and why.
 
-    A pair came into a tier, went out of all of them, or changed its tiers or its label. The last column says by which
+    A pair entered a tier, left all of them, or changed its tiers or its label. The last column says by which
     answer, decision or verdict, and by which rule of a tier that it came into or left. Who answered is named where both
     releases have the same pseudonyms, that is, the same study and `--seed`.
 
@@ -130,11 +126,10 @@ def diff(before: Path, after: Path, form: str) -> None:
       fcpair diff v1/ v2/
       fcpair diff v1/ v2/ --format csv
     """
-    from fcpair.files.release.release_diff import COLUMNS
     from fcpair.study import Study
 
     changes = Study.diff(before, after)
-    rows = [{**asdict(change), "because": "; ".join(change.because)} for change in changes]
+    rows = list(changes.rows())
     counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
     shown = [[row["pair"], row["change"], _arrow(row, "tier"), _arrow(row, "label"), row["because"]] for row in rows]
     several = len({change.grid for change in changes}) > 1
@@ -145,7 +140,7 @@ def diff(before: Path, after: Path, form: str) -> None:
         print_wrapped(title)
     else:
         tables = [Table(title, columns, cells)]
-        emit(form, data=[asdict(change) for change in changes], tables=tables, rows=rows, columns=COLUMNS)
+        emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
 
 
 def _arrow(row: dict[str, Any], what: str) -> str:

@@ -9,29 +9,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
 from fcpair.cli.options import (
+    FigureFolder,
     as_click_type,
     close_at_end,
+    figures_option,
     format_option,
+    open_grid,
     seed_option,
+    shared_option,
     sheet_option,
     study_option,
     with_study,
+    write_figures,
 )
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
+from fcpair.lazy import pd
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup
 from fcpair.records import Role
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from fcpair.stages.surveys.survey import KeepRule, Survey
     from fcpair.study import Study
 
@@ -54,7 +55,6 @@ def ask() -> None:
     """
 
 
-@with_old_spellings(list="--as-list")
 @ask.command("import")
 @click.argument("file", type=click.Path(path_type=Path))
 @shared_option(
@@ -108,7 +108,7 @@ def import_(
       fcpair ask import statements.csv --study survey.db
       fcpair ask import statements.csv --part 50 --question "Have you heard this?" --question "Do you believe it?"
     """
-    from fcpair.stages.surveys.survey_plan import SUGGEST, survey_plans
+    from fcpair.stages.surveys.survey import SUGGEST, survey_plans
     from fcpair.study import Study
 
     choice_names = [name.strip() for name in answers.split(",")]
@@ -119,7 +119,7 @@ def import_(
     if Study.exists(study):
         if title != Setup().title:
             raise click.UsageError("--title has no effect on a study that exists already; omit it")
-        opened = close_at_end(Study.open(study))
+        opened = close_at_end(Study(study))
         runs = opened.import_survey(plans)
     else:
         opened = close_at_end(Study.create(study, Setup(title=title), grids=plans))
@@ -135,7 +135,6 @@ def import_(
     )
 
 
-@with_old_spellings(people="--respondents")
 @ask.command("open")
 @click.option(
     "--respondents",
@@ -183,7 +182,6 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
     return names
 
 
-@with_old_spellings(question="--question-column", population="--population-size")
 @ask.command()
 @take_effect("--statement", "--question-column", "--person", "--answer", only_with="FILE")
 @take_effect("--grid", "--study", not_with="FILE")
@@ -246,103 +244,60 @@ def results(
       fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
       fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
-    from fcpair.stages.surveys.survey import parse_keep
+    from fcpair.files.tables.tabular import plain_rows
+    from fcpair.stages.stats.intervals import LEVEL
+    from fcpair.stages.surveys import survey as surveys
 
-    rule = parse_keep(keep) if keep is not None else None
+    rule = surveys.parse_keep(keep) if keep is not None else None
     if out is not None and (rule is None or by is not None):
         raise InputError("`--out` writes the statements that a rule keeps; give `--keep`, and no `--by`")
     if rule is not None and by is not None:
         raise InputError("`--keep` goes by the answers of all people; give `--keep` or `--by`")
     if file is not None:
-        from fcpair.files.surveys.survey import read_survey
+        from fcpair.files.surveys.item_answers import read_survey
 
         place, simulated = str(file), None
         survey = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
     else:
-        from fcpair.study import Study
-
-        opened = close_at_end(Study.open(study))
-        survey_grid = opened.grid(grid)
-        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.simulated_note
-        place = f"{opened.place}, grid {survey_grid.grid.name}"
-    _emit(form, place, survey, rule, by, population, margin, out, figures, simulated)
-
-
-def _emit(
-    form: str,
-    place: str,
-    survey: Survey,
-    rule: KeepRule | None,
-    by: str | None,
-    population: int | None,
-    wanted_margin: float | None,
-    out: Path | None,
-    figures: FigureFolder | None,
-    simulated: str | None,
-) -> None:
-    from fcpair.report.figures.forest_plots import of_survey
-    from fcpair.stages.stats.intervals import LEVEL
-    from fcpair.stages.surveys.survey import (
-        ASSUMPTION,
-        add_shares,
-        add_verdicts,
-        count_answers,
-        hide_few,
-        sample_size,
-    )
-    from fcpair.stages.surveys.survey import margin_of_error as margin_of
-
-    statements = add_shares(count_answers(survey.given, by))
-    statements = hide_few(statements) if by else statements
-    if rule is not None:
-        statements = add_verdicts(statements, rule)
-    people = int(survey.given["person"].nunique())
-    error = margin_of(people, population)
-    needed = sample_size(wanted_margin, population) if wanted_margin is not None else None
+        survey_grid, place = open_grid(study, grid)
+        survey, simulated = survey_grid.survey_answers((by,) if by else ()), survey_grid.desk.simulated_note
+    statements = surveys.add_shares(surveys.count_answers(survey.given, by))
+    statements = surveys.hide_few(statements) if by else statements
+    statements = surveys.add_verdicts(statements, rule) if rule else statements
     if out is not None:
         _write_kept(out, survey, statements)
     if figures is not None:
+        from fcpair.report.figures.forest_plots import of_survey
+
         write_figures(figures, of_survey(statements, rule, simulated))
-    rows = [{str(name): _plain_value(value) for name, value in row.items()} for row in statements.to_dict("records")]
+    people = int(survey.given["person"].nunique())
+    error, rows = surveys.margin_of_error(people, population), [*plain_rows(statements)]
+    needed = surveys.sample_size(margin, population) if margin is not None else None
     data = {
         "place": place,
         "people": people,
         "population": population,
         "margin": error,
-        "assumption": ASSUMPTION,
+        "assumption": surveys.ASSUMPTION,
         "people_needed": needed,
         "keep": str(rule) if rule else None,
         "level": LEVEL,
         "by": by,
         "statements": rows,
-        "simulated": simulated,
     }
+    of_population = f" of {population:,}" if population else ""
     notes = [
         "share: yes over yes and no; interval: Wilson's at 95 % (10.1080/01621459.1927.10502953)",
-        f"margin of error of {people:,} people{_of_population(population)}: {error:.6f}, after Cochran, which "
-        f"{ASSUMPTION}",
+        f"margin of error of {people:,} people{of_population}: {error:.6f}, after Cochran, which {surveys.ASSUMPTION}",
     ]
     if needed is not None:
-        notes.append(
-            f"a margin of {wanted_margin:g} needs {needed:,} people{_of_population(population)}, and {ASSUMPTION}"
-        )
+        notes.append(f"a margin of {margin:g} needs {needed:,} people{of_population}, and {surveys.ASSUMPTION}")
     if by is not None:
         notes.append("a group that fewer than five people answered in has no figures; groups are never crossed")
     if rule is not None:
         notes.append(_verdict_summary(rule, rows))
     title = f"{place}, {people:,} people" + (f", by {by}" if by else "")
-    emit(form, data=data, tables=_tables(title, rows, notes), rows=rows, simulated=simulated)
-
-
-def _of_population(population: int | None) -> str:
-    return f" of {population:,}" if population else ""
-
-
-def _plain_value(value: Any) -> Cell:
-    """A value as JSON and tables have it: nothing is None."""
-    import pandas as pd
-
-    return None if pd.isna(value) else value.item() if hasattr(value, "item") else value
+    emit(form, data, _tables(title, rows, notes), rows, simulated=simulated)
 
 
 def _verdict_summary(rule: KeepRule, rows: Sequence[dict[str, Cell]]) -> str:

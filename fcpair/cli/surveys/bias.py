@@ -1,4 +1,4 @@
-"""bias score."""
+"""items expand, bias score."""
 
 from __future__ import annotations
 
@@ -10,24 +10,38 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
-from fcpair.cli.output import Table, emit
+from fcpair.cli.options import (
+    FigureFolder,
+    figures_option,
+    format_option,
+    grid_option,
+    open_grid,
+    round_option,
+    shared_option,
+    sheet_option,
+    study_option,
+    write_figures,
+)
+from fcpair.cli.output import Row, Table, emit, print_message, print_rows
 from fcpair.cli.table import Cell
-from fcpair.errors import InputError
+from fcpair.errors import InputError, reject
+from fcpair.lazy import pd
 from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
     from fcpair.bias import Answers, BiasFigure, ModelDivergence, ScoredAnswers
+    from fcpair.bias.items import Template
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
 TEMPLATES_SHOWN = 10
 ALL = "(mean over statements)"
+ITEM_COLUMNS = ("category", "templates", "items")
+LIMIT = 100_000  # that of fcpair.bias.items
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and FOLDERS of fcpair.files.surveys.item_folders, as a test checks
+TEMPLATE_READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates, as a test checks
 
 
 @click.group()
@@ -40,7 +54,6 @@ def bias() -> None:
     """
 
 
-@with_old_spellings(people="--survey")
 @bias.command()
 @take_effect("--reader", "--answer", "--probability", "--templates", "--strict-targets", only_with="FILES")
 @take_effect("--round", "--grid", "--study", not_with="FILES")
@@ -137,11 +150,8 @@ def score(
         answers = _read_answers(files, reader, answer, shares, templates, strict_targets=strict_targets)
         scored = score_models({"": answers}, scheme, _count_file(people), question=question, smooth=smooth)
     else:
-        from fcpair.study import Study
-
-        opened = close_at_end(Study.open(study))
-        chosen_grid = opened.grid(grid)
-        place, simulated = [f"{opened.place}, grid {chosen_grid.grid.name}"], chosen_grid.simulated_note
+        chosen_grid, at = open_grid(study, grid)
+        place, simulated = [at], chosen_grid.desk.simulated_note
         scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
     answers_by_model, scores, divergences = scored.answers, scored.scores, scored.divergences
     if figures is not None:
@@ -156,7 +166,7 @@ def score(
         | ({"people": divergences[by].as_dict()} if divergences else {})
         for by, item in scores.items()
     ]
-    data: dict[str, Any] = {"places": place, "answer": answer, "simulated": simulated}
+    data: dict[str, Any] = {"places": place, "answer": answer}
     data |= {name: value for name, value in results[0].items() if name != "by"} if files else {"models": results}
     answer_name = answer or ", ".join(shares) or ", ".join(place)
     rows: list[dict[str, Cell]] = []
@@ -169,7 +179,7 @@ def score(
         if divergences:
             rows += [model_cell | nothing | row for row in _rows_of_people(divergences[by])]
             tables += _tables_of_people(divergences[by], by or answer_name, str(people))
-    emit(form, data=data, tables=tables, rows=rows, simulated=simulated)
+    emit(form, data, tables, rows, simulated=simulated)
 
 
 def _read_answers(
@@ -202,7 +212,7 @@ def _count_file(people: str | None) -> Any:
     """Count how often people gave each answer to each statement, in a file of a survey; None where there is none."""
     if people is None:
         return None
-    from fcpair.files.surveys.survey import read_survey
+    from fcpair.files.surveys.item_answers import read_survey
     from fcpair.stages.surveys.survey import count_answers
 
     return count_answers(read_survey(Path(people)).given)
@@ -342,3 +352,118 @@ def _row(score: str, category: str, value: float | None, n: int, undefined: str 
     from fcpair.bias import BiasFigure
 
     return {**vars(BiasFigure(score, category, value, None, None, n, 0, 0, undefined, note)), "n_templates": None}
+
+
+@click.group()
+def items() -> None:
+    """Questions about two groups, made from templates: expand.
+
+    \b
+    Example:
+      fcpair items expand templates.toml --out items.jsonl
+    """
+
+
+@items.command()
+@take_effect("--layout", "--seed", "--limit", only_with="--out")
+@click.argument("file", type=click.Path(path_type=Path))
+@shared_option(
+    "--reader",
+    type=click.Choice(TEMPLATE_READERS),
+    default=TEMPLATE_READERS[0],
+    show_default=True,
+    detail="Our own TOML, or templates as BBQ or KoBBQ released them.",
+)
+@click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
+@shared_option("--out", type=click.Path(path_type=Path), detail="The items: a CSV, JSONL or Parquet, or a folder.")
+@shared_option(
+    "--layout",
+    type=click.Choice(LAYOUTS),
+    default=LAYOUTS[0],
+    show_default=True,
+    detail="A table, or a folder for Hugging Face or lm-evaluation-harness.",
+)
+@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True, detail="It orders the options.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=LIMIT,
+    show_default=True,
+    help="Write nothing if one template makes more items than this.",
+)
+@sheet_option
+@format_option
+def expand(
+    file: Path, reader: str, count: bool, out: Path | None, layout: str, seed: int, limit: int, form: str
+) -> None:
+    """Expand templates into items.
+
+    Every filling of the slots makes four items: an ambiguous and a disambiguated context, each with a negative question
+    and one that is not. A slot that is used twice is filled the same. `--count` multiplies, and makes no items.
+
+    \b
+    Example:
+      fcpair items expand templates.toml --out items.jsonl
+      fcpair items expand KoBBQ_templates.tsv --reader kobbq --count --format json
+      fcpair items expand templates.toml --layout lm-eval --out task
+    """
+    from fcpair.bias.items import coinciding_options, n_items
+    from fcpair.bias.items import expand as expanded
+    from fcpair.files.surveys.templates import read_templates
+    from fcpair.files.tables.folders import check_new_folder
+    from fcpair.files.tables.tabular import check_suffix
+
+    if count == (out is not None):
+        raise InputError("give `--out` with a file or a folder to write the items, or `--count` to count them")
+    if out is not None:
+        (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
+    templates, remarks = read_templates(file, reader)
+    if count:
+        reject(file, list(coinciding_options((one for one in templates if n_items(one) <= limit), str(file))))
+    if out is not None:
+        expansion = expanded(templates, str(file), seed, limit)
+        reject(file, list(expansion.findings))
+        _write_items(expansion.frame, out, layout, str(file), seed)
+        print_message(f"{out}: {len(expansion.frame):,} items")
+    for remark in remarks:
+        print_message(f"Note: {remark}")
+    _emit_counts(file, templates, form, seed)
+
+
+def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
+    from importlib.metadata import version
+
+    from fcpair.files.surveys.item_folders import FOLDERS, ItemSource
+    from fcpair.files.tables.folders import new_folder
+    from fcpair.files.tables.tabular import write_table
+
+    if layout == LAYOUTS[0]:
+        write_table(frame, out)
+        return
+    with new_folder(out) as folder:
+        for name, content in FOLDERS[layout](frame, ItemSource(templates, seed, version("fcpair"))).items():
+            (folder / name).parent.mkdir(exist_ok=True)
+            if isinstance(content, str):
+                (folder / name).write_text(content, "utf-8")
+            else:
+                write_table(content, folder / name)
+
+
+def _emit_counts(file: Path, templates: list[Template], form: str, seed: int) -> None:
+    from fcpair.bias.items import n_items, n_templates
+
+    n_of = n_templates(templates)
+    counts: Counter[str] = Counter()
+    for template in templates:
+        counts[template.category] += n_items(template)
+    rows: list[Row] = [dict(zip(ITEM_COLUMNS, (name, n_of[name], n), strict=True)) for name, n in counts.items()]
+    data = {
+        "place": str(file),
+        "seed": seed,
+        "templates": n_of.total(),
+        "items": counts.total(),
+        "categories": {name: {"templates": n_of[name], "items": n} for name, n in counts.items()},
+    }
+    title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
+    print_rows(form, title, rows, ITEM_COLUMNS, data=data)

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.figure_files import FigureFolder, figures_option, write_figures
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.meanings import shared_option
-from fcpair.cli.old_spellings import with_old_spellings
-from fcpair.cli.options import close_at_end, format_option, grid_option, round_option, sheet_option, study_option
+from fcpair.cli.options import (
+    FigureFolder,
+    figures_option,
+    format_option,
+    grid_option,
+    open_grid,
+    round_option,
+    shared_option,
+    sheet_option,
+    study_option,
+    write_figures,
+)
 from fcpair.cli.output import Table, emit, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError
 
 if TYPE_CHECKING:
+    from fcpair.grid import GroupsFound
     from fcpair.stages.stats.group_differences import Difference, GroupComparison
 
 SHARES = ("label", "group", "people", "n", "share")
@@ -27,7 +36,6 @@ MIXED = ("mixed_odds_ratio", "mixed_odds_low", "mixed_odds_high")
 TOGETHER = ("groups", "n", "agreement")
 
 
-@with_old_spellings(label="--labels")
 @click.command()
 @take_effect("--item", "--annotator", only_with="FILE")
 @take_effect("--round", "--grid", "--study", not_with="FILE")
@@ -70,28 +78,33 @@ def groups(
       fcpair groups labels.csv --item pair --annotator by --labels label --by gender
       fcpair groups --grid survey --by Gender --format json
     """
-    if file is not None:
-        comparisons, place, question, exploratory = _compare_file(file, item, annotator, label, by, seed, mixed=mixed)
-        simulated = None
-    else:
-        from fcpair.study import Study
+    from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS
 
-        opened = close_at_end(Study.open(study))
-        chosen_grid = opened.grid(grid)
+    if file is not None:
+        found = _compare_file(file, item, annotator, label, by, seed, mixed=mixed)
+        place, simulated = str(file), None
+    else:
+        chosen_grid, place = open_grid(study, grid)
         with status_spinner("comparing groups"):
-            result = chosen_grid.groups(by, round=name, question=label, seed=seed, mixed=mixed)
-        comparisons, question, exploratory, simulated = (
-            result.compared,
-            result.question,
-            result.exploratory,
-            chosen_grid.simulated_note,
-        )
-        place = f"{opened.place}, grid {chosen_grid.grid.name}, round {result.round}"
+            found = chosen_grid.groups(by, round=name, labels=label, seed=seed, mixed=mixed)
+        place, simulated = f"{place}, round {found.round}", found.simulated
     if figures is not None:
         from fcpair.report.figures.forest_plots import of_groups
 
-        write_figures(figures, of_groups(comparisons, simulated))
-    _emit(form, comparisons, place, question, exploratory, simulated)
+        write_figures(figures, of_groups(found.compared, simulated))
+    data = {
+        "place": place,
+        "label": found.question,
+        "groups": [asdict(comparison) for comparison in found.compared],
+        "exploratory": found.exploratory,
+        "methods": METHODS,
+        "note": ASSOCIATION,
+    }
+    tables = [table for one in found.compared for table in _tables(one, place, found)]
+    notes = [*(f"{name}: {how}" for name, how in METHODS.items()), f"the result is {ASSOCIATION}"]
+    tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *notes])
+    rows = [_row(one.by, of) for one in found.compared for of in one.differences]
+    emit(form, data, tables, rows, simulated=simulated)
 
 
 def _compare_file(
@@ -103,8 +116,9 @@ def _compare_file(
     seed: int,
     *,
     mixed: bool,
-) -> tuple[tuple[GroupComparison, ...], str, str, dict[str, str]]:
+) -> GroupsFound:
     from fcpair.files.tables.tabular import LINE, place_of, read_table
+    from fcpair.grid import GroupsFound
     from fcpair.stages.stats.group_differences import compare_annotator_groups
 
     if not (item and annotator and label and by):
@@ -114,51 +128,14 @@ def _compare_file(
     labels = table[list(by)].assign(**columns)
     labels.attrs["place"] = place_of(table)
     with status_spinner("comparing groups"):
-        comparisons = compare_annotator_groups(
-            labels[labels["label"] != ""].reset_index(drop=True), by, seed=seed, mixed=mixed
-        )
-    return comparisons, str(file), label, {}
+        known = labels[labels["label"] != ""].reset_index(drop=True)
+        return GroupsFound("", label, compare_annotator_groups(known, by, seed=seed, mixed=mixed), {})
 
 
-def _emit(
-    form: str,
-    comparisons: tuple[GroupComparison, ...],
-    place: str,
-    question: str,
-    exploratory: dict[str, str],
-    simulated: str | None,
-) -> None:
-    from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS
-
-    data = {
-        "place": place,
-        "label": question,
-        "groups": [asdict(comparison) for comparison in comparisons],
-        "exploratory": exploratory,
-        "methods": METHODS,
-        "note": ASSOCIATION,
-        "simulated": simulated,
-    }
-    tables = [
-        table
-        for comparison in comparisons
-        for table in _tables(comparison, place, question, exploratory.get(comparison.by, ""))
-    ]
-    notes = [f"{name}: {how}" for name, how in METHODS.items()]
-    last = tables[-1]
-    tables[-1] = Table(last.title, last.columns, last.rows, [*last.notes, *notes, f"the result is {ASSOCIATION}"])
-    emit(
-        form,
-        data=data,
-        tables=tables,
-        rows=[row for comparison in comparisons for row in _rows(comparison)],
-        simulated=simulated,
-    )
-
-
-def _tables(comparison: GroupComparison, place: str, question: str, exploratory: str) -> list[Table]:
+def _tables(comparison: GroupComparison, place: str, found: GroupsFound) -> list[Table]:
     without = f", {comparison.n_without:,} more of people for whom it is not known" if comparison.n_without else ""
-    title = f"{place}: {question} by {comparison.by}, {comparison.n:,} labels{without}"
+    title = f"{place}: {found.question} by {comparison.by}, {comparison.n:,} labels{without}"
+    exploratory = found.exploratory.get(comparison.by)
     exploratory_notes = [f"{comparison.by} is exploratory: {exploratory}"] if exploratory else []
     shares: list[list[Cell]] = [[of.label, of.group, of.people, of.n, of.value] for of in comparison.shares]
     few = dict.fromkeys(
@@ -195,30 +172,13 @@ def _remark(of: Difference) -> str:
     return f"{_group_names(of)}: {'; '.join(filter(None, (said, of.least_p_note)))}"
 
 
-def _rows(comparison: GroupComparison) -> list[dict[str, Cell]]:
-    return [
-        {
-            "by": comparison.by,
-            "label": of.label,
-            "group": of.groups[0],
-            "other": of.groups[1],
-            "people": of.people[0],
-            "other_people": of.people[1],
-            "difference": of.value,
-            "low": of.low,
-            "high": of.high,
-            "p": of.p,
-            "holm": of.holm,
-            "exact": of.exact,
-            "n_drawn": of.n_drawn,
-            "p_error": of.p_error,
-            "least_p": of.least_p,
-            "odds_ratio": of.odds_ratio,
-            "odds_low": of.odds_low,
-            "odds_high": of.odds_high,
-            **dict(zip(MIXED, of.mixed or (None, None, None), strict=True)),
-            "undefined": of.undefined or "",
-            "note": of.note,
-        }
-        for of in comparison.differences
-    ]
+def _row(by: str, of: Difference) -> dict[str, Cell]:
+    own = ("p", "holm", "exact", "n_drawn", "p_error", "least_p", "odds_ratio", "odds_low", "odds_high")
+    return {
+        **{"by": by, "label": of.label, "group": of.groups[0], "other": of.groups[1]},
+        **{"people": of.people[0], "other_people": of.people[1]},
+        **{"difference": of.value, "low": of.low, "high": of.high},
+        **{name: getattr(of, name) for name in own},
+        **dict(zip(MIXED, of.mixed or (None, None, None), strict=True)),
+        **{"undefined": of.undefined or "", "note": of.note},
+    }

@@ -1,4 +1,4 @@
-"""Reading answers that were given elsewhere: filled-in sheets, labels, verdicts and decisions in files."""
+"""Reading answers that were given elsewhere: filled-in sheets, labels, verdicts, decisions, and numbers of pairs."""
 
 from __future__ import annotations
 
@@ -6,29 +6,31 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.tabular import LINE, name_of, place_of, read_table, require_columns
+from fcpair.files.tables.tabular import LINE, Source, name_of, place_of, read_cells, read_table, require_columns
+from fcpair.lazy import pd
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import fold_name, identity, strip_zero_decimals
-from fcpair.stages.questions import NO_CODE, SKIP, Form
+from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form
 from fcpair.stages.questions.form import Answer
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.stages.questions.labels import label_reader
+from fcpair.values import with_point
 
 LONGEST_S = 366 * 86_400
 YEARS = (1970, 9_998)  # of a time of an answer: with any offset, each can be counted in seconds
 BLANK = ("note", "seconds", "time", "origin")
 SKIPPED = "skipped"
 YES_OR_NO = {"true": True, "1": True, "false": False, "0": False}
+PILOT_COLUMNS = ("hs_id", "cn_id", "annotator", "label")
 
 
 class CellColumns(NamedTuple):
@@ -40,6 +42,7 @@ class CellColumns(NamedTuple):
 
 PAIR_COLUMNS = CellColumns("pair", (HS, CN))
 CELL_COLUMNS = CellColumns("cell", ("row", "column"))
+PILOT_CELLS = CellColumns("pair", ("hs_id", "cn_id"))
 
 
 @dataclass
@@ -76,7 +79,7 @@ class ImportedAnswers:
         places = self.rows["place"].tolist() if "place" in self.rows.columns else [self.place] * len(lines)
         return list(zip(places, lines, strict=True))
 
-    def add_findings(self, is_wrong: NDArray[np.bool_], messages: Iterable[str], cause: str = "") -> None:
+    def add_findings(self, is_wrong: Bools, messages: Iterable[str], cause: str = "") -> None:
         """Note a finding for each row for which `is_wrong` holds.
 
         `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
@@ -88,12 +91,12 @@ class ImportedAnswers:
         ]
 
     @property
-    def has_finding(self) -> NDArray[np.bool_]:
+    def has_finding(self) -> Bools:
         """Which rows have a finding already, shape `(n_rows,)`."""
         lines = {(finding.file, finding.line) for finding in self.findings}
         return np.array([line in lines for line in self.lines], np.bool_)
 
-    def keep_rows(self, is_kept: NDArray[np.bool_]) -> None:
+    def keep_rows(self, is_kept: Bools) -> None:
         """Leave out the other rows, with their cells and earlier answers; those that stay are numbered from 0."""
         self.rows = self.rows[is_kept].reset_index(drop=True)
         self.said = {
@@ -116,7 +119,7 @@ class ImportedAnswers:
 
 
 def read_answers(
-    path: str | Path,
+    path: Source,
     read_word: Callable[[str], int],
     *,
     person: str,
@@ -129,11 +132,10 @@ def read_answers(
     """Read a long table of answers on pairs.
 
     Args:
-        path: a file with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `cell_columns` calls
-        them; the
-            columns that `person` and `answer` name; and if they are there `seconds`, `time` (ISO 8601), `note` and
-            `origin` (as `labels export` writes it). Rows without an answer are left out: what was not seen is not
-            skipped.
+        path: a file or a frame with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what
+            `cell_columns` calls them; the columns that `person` and `answer` name; and if they are there `seconds`,
+            `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Rows without an answer are left out:
+            what was not seen is not skipped.
         read_word: gives the code of what a cell of the answer column says, or raises InputError.
         person: the column of the pseudonym.
         answer: the column of the answer.
@@ -148,24 +150,27 @@ def read_answers(
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
     """
-    required, optional = [answer, *([person] if needs_person else [])], [person, *filter(None, [shown])]
     frame = read_table(
         path,
-        required,
-        optional=[cell_columns.number, *cell_columns.sides, *optional],
+        [answer, *([person] if needs_person else [])],
+        optional=[cell_columns.number, *cell_columns.sides, person, *filter(None, [shown])],
         blank=[answer, *BLANK],
         headings=headings,
     )
     cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
 
-    def parse_columns() -> dict[str, list[Any]]:
-        return {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")}
-
-    return _collect_answers(path, cells, person, parse_columns, [answer], needs_person=needs_person)
+    return _collect_answers(
+        path,
+        cells,
+        person,
+        lambda: {"code": cells.parse(answer, read_word, NO_CODE), "shown": cells.parse(shown, str.strip, "")},
+        [answer],
+        needs_person=needs_person,
+    )
 
 
 def read_forms(
-    path: str | Path, form: Form, *, shown: str = "", headings: Mapping[str, str] = MappingProxyType({})
+    path: Source, form: Form, *, shown: str = "", headings: Mapping[str, str] = MappingProxyType({})
 ) -> ImportedAnswers:
     """Read a long table of the answers to a form.
 
@@ -177,11 +182,11 @@ def read_forms(
     Raises:
         InputError: the file cannot be read as a table, or lacks a column.
     """
-    names, optional = [name for name, _ in form.questions], [*filter(None, [shown])]
+    names = [name for name, _ in form.questions]
     frame = read_table(
         path,
         ["by", *names],
-        optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *optional],
+        optional=[CELL_COLUMNS.number, *CELL_COLUMNS.sides, *filter(None, [shown])],
         blank=[*names, SKIPPED, *BLANK],
         headings=headings,
     )
@@ -189,14 +194,18 @@ def read_forms(
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
     cells = _AnsweredCells(frame, is_said.any(axis=1), CELL_COLUMNS)
 
-    def parse_columns() -> dict[str, list[Any]]:
-        return {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")}
-
-    return _collect_answers(path, cells, "by", parse_columns, names, needs_person=True)
+    return _collect_answers(
+        path,
+        cells,
+        "by",
+        lambda: {"answer": cells.parse_form(form), "shown": cells.parse(shown, str, "")},
+        names,
+        needs_person=True,
+    )
 
 
 def _collect_answers(
-    path: str | Path,
+    path: Source,
     cells: _AnsweredCells,
     person: str,
     parse_columns: Callable[[], dict[str, list[Any]]],
@@ -206,13 +215,16 @@ def _collect_answers(
 ) -> ImportedAnswers:
     """The answers, with what `parse_columns` makes of them in the columns of `answers`, and findings for what is
     wrong."""
-    import pandas as pd
-
     cell_columns, by_text = cells.of, cells.by_text
+
+    def parse_origin(cell: str) -> str:  # simulated answers stay simulated when they move from study to study
+        return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
+
+    unit = cell_columns.number
     rows = pd.DataFrame(
         {
             LINE: cells.lines,
-            "pair": cells.parse(cell_columns.number, cells.parse_number, NO_CODE, needed=True),
+            "pair": cells.parse(unit, partial(parse_cell_number, unit=unit), NO_CODE, needed=True),
             HS: cells.parse(cell_columns.sides[0], identity, "", needed=by_text),
             CN: cells.parse(cell_columns.sides[1], identity, "", needed=by_text),
             "person": cells.parse(person, str.strip, "", needed=needs_person),
@@ -220,23 +232,29 @@ def _collect_answers(
             "seconds": cells.parse("seconds", parse_seconds, float("nan")),
             "at": cells.parse("time", lambda cell: parse_time(cell).isoformat(), ""),
             "note": cells.parse("note", str, ""),
-            "origin": cells.parse("origin", _parse_origin, Origin.IMPORTED.value),
+            "origin": cells.parse("origin", parse_origin, Origin.IMPORTED.value),
         }
     )
-    verbatim = {name: cells.parse(name, str, "") for name in answers}
-    place = cells.place
     incoming = ImportedAnswers(
         name_of(path),
         rows,
         cells.findings,
-        place,
+        cells.place,
         by_text,
         cell_columns,
-        verbatim,
+        {name: cells.parse(name, str, "") for name in answers},
         cells.filled,
         has_answers=bool(len(rows)),
     )
-    _report_repeats(incoming, [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])])
+    key = [*((HS, CN) if by_text else ["pair"]), *(["person"] if needs_person else [])]
+    first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
+    unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
+    messages = (
+        f"this {unit} has been answered{f' by {name}' if name else ''} already, in line {line}"
+        for line, name in zip(first[LINE], first["person"], strict=True)
+    )
+    is_repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
+    incoming.add_findings(is_repeated, messages, cause=f"the {unit} has been answered already, in a line above")
     return incoming
 
 
@@ -254,16 +272,13 @@ class _AnsweredCells:
     def parse(self, column: str, convert: Callable[[str], Any], empty: Any, *, needed: bool = False) -> list[Any]:
         if column not in self._frame.columns:
             return [empty] * len(self._frame)
-        parsed = []
-        for line, cell in zip(self.lines, self._frame[column], strict=True):
-            try:
-                if needed and not cell.strip():
-                    raise ValueError(f"column `{column}` is empty")
-                parsed.append(convert(cell) if cell.strip() else empty)
-            except ValueError as error:
-                self.findings.append(Finding(self.place, int(line), str(error)))
-                parsed.append(empty)
-        return parsed
+
+        def read(cell: str) -> Any:
+            if needed and not cell.strip():
+                raise ValueError(f"column `{column}` is empty")
+            return convert(cell) if cell.strip() else empty
+
+        return read_cells(self._frame[column], self.lines, self.place, read, self.findings, empty)
 
     def parse_form(self, form: Form) -> list[Answer | None]:
         """The answer of each row; None for a skip, and where something is wrong with it."""
@@ -282,12 +297,13 @@ class _AnsweredCells:
                     self.findings.append(Finding(self.place, int(line), str(error)))
         return parsed
 
-    def parse_number(self, cell: str) -> int:
-        """The number of a cell of the grid."""
-        number = strip_zero_decimals(cell)
-        if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
-            raise ValueError(f"`{cell}` is not a {self.of.number}; expected its number")
-        return int(number)
+
+def parse_cell_number(cell: str, unit: str = PAIR_COLUMNS.number) -> int:
+    """The number of a cell of the grid, which messages call a `unit`; raises ValueError for anything else."""
+    number = strip_zero_decimals(cell)
+    if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
+        raise ValueError(f"`{cell}` is not a {unit}; expected its number")
+    return int(number)
 
 
 def _parse_yes_or_no(cell: str) -> bool:
@@ -299,17 +315,12 @@ def _parse_yes_or_no(cell: str) -> bool:
 def parse_seconds(said: Any) -> float:
     """Seconds that somebody took, as a number or in a cell; raises InputError for any other than 0 to LONGEST_S."""
     try:
-        seconds = math.nan if isinstance(said, bool) else float(str(said).replace(",", "."))
+        seconds = math.nan if isinstance(said, bool) else float(with_point(str(said)))
     except ValueError:
         seconds = math.nan
     if not 0 <= seconds <= LONGEST_S:
         raise InputError(f"`{said}` is not a number of seconds; expected 0 to {LONGEST_S:,}, which is a year")
     return seconds
-
-
-def _parse_origin(cell: str) -> str:
-    """Parse the origin of an answer: simulated answers stay simulated when they move from study to study."""
-    return (Origin.SIMULATED if cell.strip().lower() == Origin.SIMULATED else Origin.IMPORTED).value
 
 
 def parse_time(said: str) -> datetime:
@@ -323,15 +334,49 @@ def parse_time(said: str) -> datetime:
     return time
 
 
-def _report_repeats(incoming: ImportedAnswers, key: list[str]) -> None:
-    rows = incoming.rows
-    first = rows.groupby(key, sort=False)[[LINE, "person"]].transform("first")
-    unreadable = rows[key].isin([NO_CODE, ""]).any(axis=1)
-    messages = (
-        f"this {incoming.of.number} has been answered{f' by {name}' if name else ''} already, in line {line}"
-        for line, name in zip(first[LINE], first["person"], strict=True)
+def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
+    """Read the labels of a pilot, as `find_overlap` takes them: `cell_id`, `hs_id`, `cn_id`, `annotator`, `code`.
+
+    Skips and rows without a label are left out. The ids in the file may be any words.
+
+    Raises:
+        InputError: the file cannot be read, or lacks a column; every label that `question` has not, every id that is
+            missing, and everybody who labelled a pair twice, by line.
+    """
+    table = read_table(path, PILOT_COLUMNS, blank=["label", *BLANK])
+    cells, read = _AnsweredCells(table, table["label"].str.strip() != "", PILOT_CELLS), label_reader(question)
+    codes = cells.parse("label", lambda cell: read(cell.strip()), NO_CODE)
+    key = list(PILOT_COLUMNS[:-1])
+    labels = pd.DataFrame({name: cells.parse(name, str.strip, "", needed=True) for name in key}, dtype=object)
+    first_lines = cells.lines.groupby([labels[name] for name in key], sort=False).transform("first")
+    repeats = [
+        Finding(
+            cells.place, line, f"{name} has labelled this pair already, in line {first}; keep the label that counts"
+        )
+        for line, first, name in zip(cells.lines.tolist(), first_lines, labels["annotator"], strict=True)
+        if line != first
+    ]
+    reject(name_of(path), [*cells.findings, *repeats])
+    labels = labels.assign(code=codes)
+    labels = labels[labels["code"] != NO_CODE]
+    return pd.DataFrame(
+        {
+            "cell_id": labels.groupby(["hs_id", "cn_id"], sort=True).ngroup().to_numpy(),
+            "hs_id": pd.factorize(labels["hs_id"], sort=True)[0],
+            "cn_id": pd.factorize(labels["cn_id"], sort=True)[0],
+            "annotator": labels["annotator"].to_numpy(),
+            "code": labels["code"].to_numpy(),
+        }
     )
-    is_repeated = ((rows[LINE] != first[LINE]) & ~unreadable).to_numpy()
-    incoming.add_findings(
-        is_repeated, messages, cause=f"the {incoming.of.number} has been answered already, in a line above"
-    )
+
+
+def read_pair_numbers(path: str | Path) -> list[int]:
+    """The numbers in the column `pair` of a table, in its order.
+
+    Raises InputError with every line in which there is none.
+    """
+    table, findings = read_table(Path(path), [PAIR_COLUMNS.number]), list[Finding]()
+    cells, lines = table[PAIR_COLUMNS.number], table[LINE]
+    numbers = read_cells(cells, lines, name_of(path), parse_cell_number, findings, NO_CODE)
+    reject(name_of(path), findings)
+    return numbers

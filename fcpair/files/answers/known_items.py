@@ -10,11 +10,11 @@ from pathlib import Path
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
 from fcpair.files.tables.tabular import READERS, check_file, kind_of, require_columns, unguard
-from fcpair.practice import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
+from fcpair.known_pairs import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
+from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import fold_name
 
 PASTED = "the table"
-_NEEDED = tuple(name for name in COLUMNS if name != MAY_BE_EMPTY)
 
 
 def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
@@ -23,7 +23,7 @@ def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
     Raises:
         InputError: no such file, no table, a column that is missing, or anything that is wrong with an item, by line.
     """
-    items, _ = _known_items(_read(path), answers)
+    items, _ = read_known_pairs(path, answers, explained=True)
     check_number(len(items))
     return items
 
@@ -33,16 +33,14 @@ def read_known_pairs(path: Path, answers: Sequence[str], *, explained: bool) -> 
 
     All must be `explained`, or an explanation may be missing.
     """
-    return _known_items(_read(path, explained=explained), answers, explained=explained)
-
-
-def _read(path: Path, *, explained: bool = True) -> RawTable:
     check_file(path)
-    return READERS[kind_of(path)](path, _needed(explained=explained))
+    raw = READERS[kind_of(path)](path, _needed(explained=explained))
+    return _known_items(raw, answers, explained=explained)
 
 
 def _needed(*, explained: bool) -> tuple[str, ...]:
-    return tuple(name for name in _NEEDED if explained or name != EXPLANATION)
+    may_lack = {MAY_BE_EMPTY, *(() if explained else (EXPLANATION,))}
+    return tuple(name for name in COLUMNS if name not in may_lack)
 
 
 def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
@@ -78,5 +76,5 @@ def _known_items(raw: RawTable, answers: Sequence[str], *, explained: bool = Tru
         items.append(KnownItem(*(cells.get(name, "") for name in COLUMNS)))
     reject(raw.place, findings)
     if not items:
-        raise InputError(f"{raw.place} has no pair below the column names")
+        raise InputError(say("%(file)s has no pair below the column names", file=raw.place))
     return items, list(raw.lines)

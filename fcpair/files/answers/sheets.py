@@ -12,10 +12,10 @@ from fcpair.errors import InputError
 from fcpair.files.tables.folders import replace_file
 from fcpair.files.tables.spreadsheet import GUIDELINES
 from fcpair.files.tables.tabular import unguard, write_table
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import fold_name
 
 if TYPE_CHECKING:
-    import pandas as pd
     from openpyxl.worksheet.worksheet import Worksheet
 
 SheetFormat = Literal["csv", "xlsx"]
@@ -67,13 +67,9 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
     Raises:
         InputError: a text is longer than a cell of a workbook can be.
     """
-    if path.suffix == ".xlsx":
-        _write_workbook(rows, path, layout)
-    else:
+    if path.suffix != ".xlsx":
         write_table(rows, path)
-
-
-def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
+        return
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
@@ -82,8 +78,7 @@ def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None
     sheet = book.worksheets[0]
     sheet.title = PAIRS
     columns = [str(name) for name in rows.columns]
-    _write_rows(sheet, [layout.heading_row(columns), *rows.itertuples(index=False, name=None)], path)
-    _format_columns(sheet, columns)
+    _write_rows(sheet, columns, [layout.heading_row(columns), *rows.itertuples(index=False, name=None)], path)
     guidelines_sheet = book.create_sheet(GUIDELINES)
     lines: list[str | float] = []
     for name, words in layout.columns.items():
@@ -105,15 +100,18 @@ def _write_workbook(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None
             for (cell,) in sheet[f"{letter}2:{letter}{1 + len(rows)}"]:
                 cell.number_format = GENERAL  # of numbers that are typed as text, none would be on the list
     lines += ["Guidelines", *layout.guidelines.splitlines()]
-    _write_rows(guidelines_sheet, [[line] for line in lines], path)
-    _format_columns(guidelines_sheet, [GUIDELINES])
+    _write_rows(guidelines_sheet, [GUIDELINES], [[line] for line in lines], path)
     with replace_file(path) as temporary:
         book.save(temporary)
 
 
-def _write_rows(sheet: Worksheet, rows: Sequence[Sequence[Any]], path: Path) -> None:
+def _write_rows(sheet: Worksheet, columns: Sequence[str], rows: Sequence[Sequence[Any]], path: Path) -> None:
     from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
 
+    sheet.freeze_panes = "A2"
+    for at, name in enumerate(columns, 1):
+        sheet.column_dimensions[get_column_letter(at)].width = WIDTHS.get(name, NARROW)
     wrapped, bold = Alignment(wrap_text=True, vertical="top"), Font(bold=True)
     for at, row in enumerate(rows, 1):
         for to, value in enumerate(row, 1):
@@ -135,11 +133,3 @@ def _cell_text(text: str, path: Path) -> str:
         )
     text = _UNPRINTABLE.sub(" ", text)
     return f"'{text}" if unguard(text) != text else text  # so that reading takes off no apostrophe of the text
-
-
-def _format_columns(sheet: Worksheet, columns: list[str]) -> None:
-    from openpyxl.utils import get_column_letter
-
-    sheet.freeze_panes = "A2"
-    for at, name in enumerate(columns, 1):
-        sheet.column_dimensions[get_column_letter(at)].width = WIDTHS.get(name, NARROW)

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
-from fcpair.files.tables.tabular import FRAME, LINE, choose_sheet, name_of, place_of, read_table
+from fcpair.files.tables.tabular import FRAME, LINE, Source, choose_sheet, name_of, place_of, read_table
+from fcpair.lazy import pd
 from fcpair.params import format_of
-from fcpair.stages.corpus.text_identity import digest
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fcpair.files.tables.tabular import Source
+from fcpair.sentences import join, say
+from fcpair.stages.corpus.text_identity import digest, fold_name
+from fcpair.start_draft import ColumnsDraft
 
 HS, CN = "hs", "cn"
-MAY_BE_UNPAIRED = "; `{}` reads such a row as a text without a pair"
+MAY_BE_UNPAIRED = "`--unpaired` reads such a row as a text without a pair"
+COLUMNS_OF = "these are the columns of "
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
+_HS_NAMES = (
+    "hs",
+    "hs text",
+    "hate speech",
+    "hate",
+    "query",
+    "statement",
+    "claim",
+    "post",
+    "comment",
+    "message",
+    "question",
+)
+_CN_NAMES = (
+    "cn",
+    "cn text",
+    "counter narrative",
+    "counter speech",
+    "reply",
+    "response",
+    "document",
+    "rebuttal",
+    "answer",
+)
+_HS_IDS, _CN_IDS = ("hs id", "query id", "qid"), ("cn id", "document id", "doc id", "docid")
 
 
 @dataclass(frozen=True)
@@ -44,9 +67,9 @@ class Corpus:
 
 def read_corpus(
     path: Source,
-    format: str | None = None,
+    reader: str | None = None,
     *,
-    language: str | None = None,
+    only_language: str | None = None,
     hs_column: str = HS,
     cn_column: str = CN,
     hs_id_column: str | None = None,
@@ -60,9 +83,9 @@ def read_corpus(
 
     Args:
         path: the file, or a frame in memory with its columns.
-        format: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
+        reader: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
             file is read, whatever its suffix; without it the suffix does.
-        language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
+        only_language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
             files in `language_column`.
         hs_column: the column of the HS (named-column formats).
         cn_column: the column of the CN (named-column formats).
@@ -81,13 +104,13 @@ def read_corpus(
         InputError: no such file or format, a missing column, a broken encoding, an empty text or an id of two texts
             (all of them, with line numbers), no column of languages to look for one in, no row of the language.
     """
-    format = format or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
+    reader = reader or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
     columns = {HS: hs_column, CN: cn_column} | ({"language": language_column} if language_column else {})
     with choose_sheet(sheet_name):
-        frame = _read_frame(path, format, columns, {HS: hs_id_column, CN: cn_id_column})
+        frame = _read_frame(path, reader, columns, {HS: hs_id_column, CN: cn_id_column})
     n_rows = len(frame)
-    if language:
-        frame = _rows_in_language(path, frame, language, format)
+    if only_language:
+        frame = _rows_in_language(path, frame, only_language, reader)
     elif "language" not in frame.columns:
         frame["language"] = ""
     n_left_out = n_rows - len(frame)
@@ -95,15 +118,22 @@ def read_corpus(
     sides_with_ids = [side for side in (HS, CN) if f"{side}_id" in frame.columns]
     for side in (HS, CN):
         frame[f"{side}_digest"] = [digest_of(text) for text in frame[side]]
-    reject(name_of(path), [finding for side in sides_with_ids for finding in _ids_of_two_texts(frame, side)])
-    notes = tuple(note for side in sides_with_ids for note in _several_ids_note(frame, side, unpaired=unpaired))
-    for side in sides_with_ids:
-        if unpaired:
-            frame[f"{side}_id"] = _all_ids(frame, side)
+    findings, notes = _check_ids(frame, sides_with_ids, unpaired=unpaired)
+    reject(name_of(path), findings)
+    # A collection may have a text twice, which then has all its ids: no id that a run can name has a space in it.
+    for side in sides_with_ids if unpaired else ():
+        own_ids, key = frame[f"{side}_id"], frame[f"{side}_digest"]
+        is_repeated = key.duplicated(keep=False) & (frame[side].str.strip() != "")
+        by_text = own_ids[is_repeated].groupby(key[is_repeated])
+        joined = by_text.agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
+        frame[f"{side}_id"] = own_ids.mask(is_repeated, key.map(joined))
     reserved = {HS, CN, LINE, "language", "hs_digest", "cn_digest"}
     metadata = tuple(name for name in frame.columns if name not in reserved)
-    hs_side, cn_side = _metadata_by_side(format, metadata)
-    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, notes)
+    hs_side = tuple(name for name in metadata if not name.startswith(CN))
+    cn_side = tuple(name for name in metadata if not name.startswith(HS))
+    if reader in _PUBLISHED:
+        hs_side, cn_side = _PUBLISHED[reader].hs_metadata, _PUBLISHED[reader].cn_metadata
+    return Corpus(frame.drop(columns=LINE).reset_index(drop=True), metadata, hs_side, cn_side, n_left_out, tuple(notes))
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
@@ -134,10 +164,19 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
         raise InputError(f"unknown format `{format}`; expected one of {', '.join(FORMATS)}")
     try:
         if format in _PUBLISHED:
-            return _read_published(path, format)
-        return _read_named(path, format, columns, ids)
+            published = _PUBLISHED[format]
+            renames, language_in = {published.hs: HS, published.cn: CN}, published.language_in
+            frame = read_table(path, [*filter(None, [language_in]), *renames], kind=".csv", verbatim=True)
+            if language_in:
+                frame["language"] = frame[language_in].str[:2].str.lower()
+        else:
+            frame, renames = _read_named(path, format, columns, ids)
+        clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
+        if clash:
+            raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
+        return frame.rename(columns=renames)
     except InputError as error:
-        message = "; ".join([str(error.args[0]), *filter(None, [_columns_hint(path, format)])])
+        message = join([error.args[0], *filter(None, [_columns_hint(path, format)])], "; ")
         raise InputError(message, error.findings) from None
 
 
@@ -148,85 +187,67 @@ def _columns_hint(path: Source, format: str) -> str:
     except InputError:
         return ""
     if {*PUBLISHED_TEXTS} <= header:
-        return "these are the columns of a published FC-CONAN partition: `fcpair labels import FILE --reader fc-conan`"
+        return f"{COLUMNS_OF}a published FC-CONAN partition: `fcpair labels import FILE --reader fc-conan`"
     fits = [name for name, one in _PUBLISHED.items() if {one.hs, one.cn} <= header and name != format]
-    return f"these are the columns of `--reader {fits[0]}`" if fits else ""
+    return f"{COLUMNS_OF}`--reader {fits[0]}`" if fits else ""
 
 
 def _empty_texts(frame: pd.DataFrame, *, unpaired: bool) -> list[Finding]:
     empty = {side: frame[side].str.strip() == "" for side in (HS, CN)}
     both = empty[HS] & empty[CN]
-    may_be_unpaired = MAY_BE_UNPAIRED.format("unpaired=True" if place_of(frame) == FRAME else "--unpaired")
+    hint = MAY_BE_UNPAIRED.replace("--unpaired", "unpaired=True") if place_of(frame) == FRAME else MAY_BE_UNPAIRED
+    alone = {HS: say("the hs text is empty"), CN: say("the cn text is empty")}
+    with_hint = {side: join((sentence, hint), "; ") for side, sentence in alone.items()}
     return [
-        Finding(place_of(frame), int(line), f"the {side} text is empty{'' if unpaired or nothing else may_be_unpaired}")
+        Finding(place_of(frame), int(line), alone[side] if unpaired or nothing else with_hint[side])
         for side in (HS, CN)
         for line, is_empty, nothing in zip(frame[LINE], empty[side], both, strict=True)
         if is_empty and (nothing or not unpaired)
     ]
 
 
-def _identified_rows(frame: pd.DataFrame, side: str) -> pd.DataFrame:
-    """The first row of each id with each text: `line`, `id` and `digest`."""
-    rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
-    rows["id"] = rows["id"].str.strip()
-    return rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
-
-
-def _ids_of_two_texts(frame: pd.DataFrame, side: str) -> Iterator[Finding]:
-    rows = _identified_rows(frame, side)
-    first_lines = rows.drop_duplicates("id").set_index("id")[LINE]
-    again = rows[rows.duplicated("id")]
-    for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
-        message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
-        yield Finding(place_of(frame), line, message, f"{side}_id is the id of two texts")
-
-
-def _several_ids_note(frame: pd.DataFrame, side: str, *, unpaired: bool) -> Iterator[str]:
-    rows = _identified_rows(frame, side)
-    several = rows[rows["digest"].duplicated(keep=False)]
-    if not several.empty:
-        one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
-        n = several["digest"].nunique()
-        yield (
-            f"{side}_id: {n:,} {'text has' if n == 1 else 'texts have'} several ids, such as `{one.id}` "
-            f"(line {one.line}) and `{other.id}` (line {other.line}); runs may name any of them, tables have "
-            f"{'all' if unpaired else 'the first'}"
-        )
-
-
-def _all_ids(frame: pd.DataFrame, side: str) -> pd.Series[str]:
-    """All ids that the rows give the text of each row, in a list with spaces: a collection may have a text twice.
-
-    No id that a TREC run can name has a space in it.
-    """
-    own_ids, key = frame[f"{side}_id"], frame[f"{side}_digest"]
-    is_repeated = key.duplicated(keep=False) & (frame[side].str.strip() != "")
-    joined = (
-        own_ids[is_repeated].groupby(key[is_repeated]).agg(lambda ids: " ".join(dict.fromkeys(" ".join(ids).split())))
-    )
-    return own_ids.mask(is_repeated, key.map(joined))
+def _check_ids(frame: pd.DataFrame, sides: Iterable[str], *, unpaired: bool) -> tuple[list[Finding], list[str]]:
+    """A finding for each id of two texts, and a note for each side with texts of several ids."""
+    findings, notes = [], []
+    for side in sides:
+        rows = frame[[LINE, f"{side}_id", f"{side}_digest"]].set_axis([LINE, "id", "digest"], axis="columns")
+        rows["id"] = rows["id"].str.strip()
+        rows = rows[(rows["id"] != "") & (frame[side].str.strip() != "")].drop_duplicates(["id", "digest"])
+        first_lines = rows.drop_duplicates("id").set_index("id")[LINE]
+        again = rows[rows.duplicated("id")]
+        for line, id_ in zip(again[LINE].tolist(), again["id"], strict=True):
+            message = f"{side}_id `{id_}` is the id of another text in line {first_lines[id_]}"
+            findings.append(Finding(place_of(frame), line, message, f"{side}_id is the id of two texts"))
+        several = rows[rows["digest"].duplicated(keep=False)]
+        if not several.empty:
+            one, other = several[several["digest"] == several["digest"].iloc[0]].iloc[:2].itertuples()
+            n = several["digest"].nunique()
+            notes.append(
+                f"{side}_id: {n:,} {'text has' if n == 1 else 'texts have'} several ids, such as `{one.id}` "
+                f"(line {one.line}) and `{other.id}` (line {other.line}); runs may name any of them, tables have "
+                f"{'all' if unpaired else 'the first'}"
+            )
+    return findings, notes
 
 
 def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: str) -> pd.DataFrame:
     if "language" not in frame.columns:
         name_it = "" if format in _PUBLISHED else "name one by `language_column` (--language-column), or "
         lacking = f"read as {format}, no column says which language a row is in"
-        remedy = f"{name_it}omit `language` (--only-language)"
+        remedy = f"{name_it}omit `only_language` (--only-language)"
         hint = _columns_hint(path, format)
-        raise InputError("; ".join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])]))
+        raise InputError(join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])], "; "))
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
-        languages = ", ".join(sorted(set(frame["language"]) - {""})) or "none named"
-        raise InputError(f"{name_of(path)}: no row in language `{language}`; found {languages}")
+        raise InputError(
+            say(
+                "%(file)s: no row in language `%(code)s`; found %(codes)s",
+                file=name_of(path),
+                code=language,
+                codes=sorted(set(frame["language"]) - {""}) or say("none named"),
+            )
+        )
     return rows.copy()
-
-
-def _metadata_by_side(format: str, metadata: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    if format in _PUBLISHED:
-        return _PUBLISHED[format].hs_metadata, _PUBLISHED[format].cn_metadata
-    hs_side = tuple(name for name in metadata if not name.startswith(CN))
-    cn_side = tuple(name for name in metadata if not name.startswith(HS))
-    return hs_side, cn_side
 
 
 @dataclass(frozen=True)
@@ -256,18 +277,17 @@ FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
 _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
 
 
-def _read_published(path: Source, format: str) -> pd.DataFrame:
-    columns = _PUBLISHED[format]
-    needed = [*([columns.language_in] if columns.language_in else []), columns.hs, columns.cn]
-    frame = read_table(path, needed, kind=".csv", verbatim=True)
-    if columns.language_in:
-        frame["language"] = frame[columns.language_in].str[:2].str.lower()
-    return _rename_sides(path, frame, {columns.hs: HS, columns.cn: CN})
-
-
-def _read_named(path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]) -> pd.DataFrame:
+def _read_named(
+    path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The frame, and which of its columns is what."""
     if columns[HS] == columns[CN]:
-        raise InputError(f"column `{columns[HS]}` is named for both sides; the HS and the CN must be in two columns")
+        raise InputError(
+            say(
+                "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
+                column=columns[HS],
+            )
+        )
     renames = {column: side for side, column in columns.items()}
     renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
     if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
@@ -275,12 +295,25 @@ def _read_named(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
     frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
     if set(OWN_COLUMNS) <= set(frame.columns):
         frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
-    return _rename_sides(path, frame, renames)
+    return frame, renames
 
 
-def _rename_sides(path: Source, frame: pd.DataFrame, renames: Mapping[str, str]) -> pd.DataFrame:
-    """The frame with its columns named as they are here; `renames` says which column of the file is what."""
-    clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
-    if clash:
-        raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
-    return frame.rename(columns=dict(renames))
+def guess_columns(header: Sequence[str]) -> ColumnsDraft:
+    """Guess which column of a table is what, by its name; of unknown names, the first two columns are the texts.
+
+    The reader is that of a published layout where the table has its columns.
+    """
+    for reader, texts in PUBLISHED_COLUMNS.items():
+        if set(texts) <= set(header):
+            return ColumnsDraft(reader, *texts)  # type: ignore[arg-type]
+    hs_id, cn_id = _first_named(header, _HS_IDS), _first_named(header, _CN_IDS)
+    hs, cn = _first_named(header, _HS_NAMES), _first_named(header, _CN_NAMES)
+    others = iter([name for name in header if name not in (hs, cn, hs_id, cn_id)])
+    hs = hs or next(others, header[0])
+    return ColumnsDraft(hs=hs, cn=cn or next(others, header[-1]), hs_id=hs_id, cn_id=cn_id)
+
+
+def _first_named(header: Sequence[str], names: Iterable[str]) -> str | None:
+    """The first column that has one of these names, tried in turn; None where none has."""
+    by_name = {fold_name(column): column for column in reversed(header)}
+    return next((by_name[fold_name(name)] for name in names if fold_name(name) in by_name), None)

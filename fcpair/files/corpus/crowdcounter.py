@@ -10,20 +10,18 @@ arXiv:2410.01400. Three shapes of JSON are read, and each is known by what is in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import NO_TEXT_HERE
-from fcpair.files.tables.json_lines import JsonObjects, Member
+from fcpair.files.tables.json_lines import JsonObjects
 from fcpair.files.tables.tabular import LINE, check_file, with_place
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.values import as_text, is_blank
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "targets", "gpt4")
 _ANSWERS = "counterspeech_post"
@@ -60,19 +58,18 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
     first = objects.first_value().value
     is_split = isinstance(first, dict) and "hatespeech" in first
     rows = list(_split_rows(objects) if is_split else _release_rows(objects))
-    findings = objects.findings + [Finding(str(path), row[LINE], NO_TEXT_HERE) for row in rows if _has_non_text(row)]
+    findings = objects.findings + [
+        Finding(str(path), row[LINE], NO_TEXT_HERE)
+        for row in rows
+        if any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))
+    ]
     reject(path, findings)
     if not rows:
         raise InputError(f"{path}: the file has no HS")
     return CrowdCounter(*(_frame(path, rows, answered=answered) for answered in (True, False)))
 
 
-def _has_non_text(row: Row) -> bool:
-    return any(NO_TEXT.search(cell) for cell in row.values() if isinstance(cell, str))
-
-
 def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
-    import pandas as pd
 
     columns = [name for name in COLUMNS if any(name in row for row in rows)]
     cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
@@ -84,38 +81,29 @@ def _release_rows(objects: JsonObjects) -> Iterator[Row]:
     """The rows of an object of HS: their answers, and HS without one."""
     for entry in objects.members(objects.only_value_at()):
         members = {member.key: member for member in objects.members(entry.at)}
-        hs_fields: Row | None = {"hs_id": entry.key}
-        answers: Iterable[Member] = members.values()
+        hs_fields: Row = {"hs_id": entry.key}
+        answers = list(members.values())
         if _ANSWERS in members or "post" in members:
-            hs_fields = _hs_fields(objects, entry, members)
-            answers = objects.members(members[_ANSWERS].at) if hs_fields else ()
-        if hs_fields is not None:
-            yield from _answer_rows(objects, entry, hs_fields, list(answers))
-
-
-def _hs_fields(objects: JsonObjects, entry: Member, members: Mapping[str, Member]) -> Row | None:
-    """Read the fields that all rows of an HS share; None where something is wrong with it."""
-    problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
-    if _ANSWERS not in members:
-        problems.append(f"no `{_ANSWERS}`")
-    for message in problems:
-        objects.add_finding(entry.at, f"HS `{entry.key}`: {message}")
-    if problems:
-        return None
-    targets = {"targets": _join_labels(members["targets"].value)} if "targets" in members else {}
-    return {"hs_id": entry.key, "hs": members["post"].value, **targets}
-
-
-def _answer_rows(objects: JsonObjects, entry: Member, hs_fields: Row, answers: Sequence[Member]) -> Iterator[Row]:
-    if not answers:
-        yield {**hs_fields, LINE: objects.line_of(entry.at)}
-    for answer in answers:
-        answer_fields = objects.fields(answer.at)
-        problems = _missing_texts(answer_fields, _IN_ANSWERS) if isinstance(answer.value, dict) else []
-        for message in problems:
-            objects.add_finding(answer.at, f"`{answer.key}`: {message}")
-        if answer_fields and not problems:
-            yield {**hs_fields, "by": answer.key, **_answer_fields(answer_fields), LINE: objects.line_of(answer.at)}
+            problems = _missing_texts({key: member.value for key, member in members.items()}, ("post",))
+            if _ANSWERS not in members:
+                problems.append(f"no `{_ANSWERS}`")
+            for message in problems:
+                objects.add_finding(entry.at, f"HS `{entry.key}`: {message}")
+            if problems:
+                continue
+            hs_fields["hs"] = members["post"].value
+            if "targets" in members:
+                hs_fields["targets"] = _join_labels(members["targets"].value)
+            answers = list(objects.members(members[_ANSWERS].at))
+        if not answers:
+            yield {**hs_fields, LINE: objects.line_of(entry.at)}
+        for answer in answers:
+            answer_fields = objects.fields(answer.at)
+            problems = _missing_texts(answer_fields, _IN_ANSWERS) if isinstance(answer.value, dict) else []
+            for message in problems:
+                objects.add_finding(answer.at, f"`{answer.key}`: {message}")
+            if answer_fields and not problems:
+                yield {**hs_fields, "by": answer.key, **_answer_fields(answer_fields), LINE: objects.line_of(answer.at)}
 
 
 def _answer_fields(fields: Mapping[str, Any]) -> Row:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.corpus.corpus import CN, HS, PUBLISHED_TEXTS
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.lazy import pd
 from fcpair.records import Verdict
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INDEX = "original_index"
 HS_TEXT, CN_TEXT = PUBLISHED_TEXTS
@@ -58,16 +55,23 @@ def read_published(path: str | Path) -> PublishedPartition:
     """
     frame = read_table(path, COLUMNS)
     place = place_of(frame)
-    reject(path, [*_unknown_values(place, frame), *_repeated_rows(place, frame)])
+    reject(path, _find_problems(place, frame))
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
     pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
     pairs["verdict"] = frame[VALID].astype("int64")
     pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
-    return PublishedPartition(place, pairs, _label_rows(pairs, frame))
+    parts = []
+    for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
+        has_label = frame[column] != ""
+        codes = frame.loc[has_label, column].astype("int64")
+        parts.append(pairs.loc[has_label, [LINE, "pair"]].assign(person=person, code=codes))
+    has_none = (frame[list(ANSWERS)] == "").all(axis=1)
+    parts.append(pairs.loc[has_none, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[has_none, "final"]))
+    return PublishedPartition(place, pairs, pd.concat(parts, ignore_index=True))
 
 
-def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
+def _find_problems(place: str, frame: pd.DataFrame) -> list[Finding]:
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
     findings = [
@@ -78,40 +82,19 @@ def _unknown_values(place: str, frame: pd.DataFrame) -> list[Finding]:
     ]
     numbers = zip(frame[LINE], frame[INDEX], strict=True)
     findings += [
-        Finding(place, int(line), f"`{cell}` is not an index") for line, cell in numbers if not _is_index(cell)
+        Finding(place, int(line), f"`{cell}` is not an index")
+        for line, cell in numbers
+        if not cell.isdecimal() or len(cell) > 18  # longer ones do not fit 64 bits
     ]
     for column in (HS_TEXT, CN_TEXT):
         empty = frame[LINE][frame[column].str.strip() == ""]
         findings += [Finding(place, int(line), f"the text in `{column}` is empty") for line in empty]
-    return findings
-
-
-def _is_index(cell: str) -> bool:
-    return cell.isdecimal() and len(cell) <= 18  # longer ones do not fit 64 bits
-
-
-def _repeated_rows(place: str, frame: pd.DataFrame) -> list[Finding]:
     identities = frame[[HS_TEXT, CN_TEXT]].map(identity)
-    return [
-        Finding(place, int(line), f"this {what} is already in the file")
-        for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated()))
-        for line in frame[LINE][is_repeated]
-    ]
-
-
-def _label_rows(pairs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
-    parts = []
-    for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
-        has_label = frame[column] != ""
-        part = pairs.loc[has_label, [LINE, "pair"]].assign(
-            person=person, code=frame.loc[has_label, column].astype("int64")
-        )
-        parts.append(part)
-    has_none = (frame[list(ANSWERS)] == "").all(axis=1)
-    parts.append(pairs.loc[has_none, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[has_none, "final"]))
-    return pd.concat(parts, ignore_index=True)
+    for what, is_repeated in (("original_index", frame.duplicated(INDEX)), ("pair", identities.duplicated())):
+        findings += [
+            Finding(place, int(line), f"this {what} is already in the file") for line in frame[LINE][is_repeated]
+        ]
+    return findings
 
 
 def require_published_scheme(question: Closed) -> None:
@@ -138,9 +121,12 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
     Raises:
         InputError: a pair has no verdict, which the files have no value for, or too many labels for their columns.
     """
-    import pandas as pd
-
-    _require_verdicts(partition)
+    if n_missing := int((partition["verdict"] == NO_CODE).sum()):
+        have = "1 pair has" if n_missing == 1 else f"{n_missing:,} pairs have"
+        raise InputError(
+            f"{have} no verdict, and FC-CONAN's column `{VALID}` has no value for that; validate them, choose a tier "
+            "that requires a verdict, or use fcpair's own columns (--layout fcpair)"
+        )
     table = pd.DataFrame(
         {
             INDEX: partition["cell_id"],
@@ -163,12 +149,3 @@ def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: p
         answers = shown[slot == k].set_index("cell_id")["code"]
         table[column] = partition["cell_id"].map(answers).astype("Int64")
     return table
-
-
-def _require_verdicts(partition: pd.DataFrame) -> None:
-    if n_missing := int((partition["verdict"] == NO_CODE).sum()):
-        have = "1 pair has" if n_missing == 1 else f"{n_missing:,} pairs have"
-        raise InputError(
-            f"{have} no verdict, and FC-CONAN's column `{VALID}` has no value for that; validate them, choose a tier "
-            "that requires a verdict, or use fcpair's own columns (--layout fcpair)"
-        )

@@ -1,5 +1,5 @@
-"""Shards for other annotation tools, and what these tools export: one module for each tool.
+"""Shards for other annotation tools, and what these tools export.
 
-`annotation_tool` says what every tool gives and takes, and `catalogue` lists the tools. `export_files` opens exports;
-`exported_answers` is the one place for the checks of what they say.
+`annotation_tool` says what every tool gives and takes, and opens exports; `catalogue` has the tools, and
+`label_studio` the largest of them. `exported_answers` is the one place for the checks of what exports say.
 """

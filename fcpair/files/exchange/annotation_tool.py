@@ -1,25 +1,113 @@
-"""Interface of annotation tools: a project that is written for one, and the answers that are read from its export."""
+"""Interface of annotation tools: a project that is written for one, and its export as files and as answers."""
 
 from __future__ import annotations
 
 import hashlib
 import html
 import json
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from functools import cache
+from pathlib import Path, PurePath, PurePosixPath
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from fcpair.errors import Finding
-from fcpair.files.exchange.export_files import ExportFile
+from fcpair.errors import Finding, InputError, translate_read_errors
+from fcpair.files.tables.delimited import decode_bytes
+from fcpair.files.tables.json_lines import Record, read_records
+from fcpair.files.tables.tabular import check_file
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
 from fcpair.stages.questions.any_of import NONE
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
+LARGEST = 1 << 30  # bytes that a zip file may unpack to
+_BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
+_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")  # of a zip file, and of one without files
 KEY = "fcpair"  # the name of our id in the data of each tool
 NOTE = "note"
 DIRECTIONS = "unicode-bidi: plaintext; text-align: start"  # lets each line of a text begin where its script does
 _LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
 _DIGITS = 12  # of a digest in a key
+
+
+class ExportFile(NamedTuple):
+    """A file of an export: what errors call it, and its text."""
+
+    place: str
+    text: str
+
+    @property
+    def stem(self) -> str:
+        """Its name without the suffix."""
+        return PurePosixPath(self.place).stem
+
+    @property
+    def suffix(self) -> str:
+        """Its suffix in lower case."""
+        return PurePosixPath(self.place).suffix.lower()
+
+
+def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
+    """The files of an export in the order of their names: of a folder and those below it, or of a zip file.
+
+    Of these, only those with one of `suffixes` are read, and none that is hidden or empty: doccano writes an empty file
+    for somebody who has confirmed nothing.
+
+    Raises:
+        InputError: no such file, no file with one of the suffixes, a zip file that is cut off or larger than LARGEST, a
+            file that is no text; all files are empty.
+    """
+    path = Path(path)
+    if path.is_dir():
+        names = (name for name in path.rglob("*") if _is_read(name.relative_to(path), suffixes) and name.is_file())
+        contents = {str(name): name.read_bytes() for name in sorted(names)}
+    else:
+        check_file(path)
+        raw = path.read_bytes()
+        contents = _unzip(path, suffixes) if raw.startswith(_MAGICS) else {str(path): raw}
+    if not contents:
+        raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
+    files = [ExportFile(name, decode_bytes(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
+    if not files:
+        empty = "the file is empty" if [*contents] == [str(path)] else "its files are empty"
+        raise InputError(f"{path}: {empty}; either nobody has answered there yet, or the export failed: export again")
+    return files
+
+
+def _is_read(path: PurePath, suffixes: Sequence[str]) -> bool:
+    """Whether a file is read; hidden ones, such as those that macOS adds to what it packs, are no exports."""
+    is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
+    return path.suffix.lower() in suffixes and path.name != PEOPLE and not is_hidden
+
+
+def _unzip(path: Path, suffixes: Sequence[str]) -> dict[str, bytes]:
+    with translate_read_errors(path, expected="a whole zip file (is it cut off?)"), zipfile.ZipFile(path) as archive:
+        members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
+        if sum(member.file_size for member in members) > LARGEST:
+            raise InputError(f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder")
+        return {f"{path}/{one.filename}": archive.read(one) for one in sorted(members, key=lambda one: one.filename)}
+
+
+def read_json_lines(file: ExportFile, findings: list[Finding]) -> list[Record]:
+    """The objects of a file with one a line, or of one list; what is no object is put into `findings`.
+
+    Raises InputError where the file begins with neither.
+    """
+    if not file.text.lstrip().startswith(("{", "[")):
+        raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
+    return read_records(file.text, file.place, findings)
+
+
+def read_json_list(file: ExportFile) -> list[Record]:
+    """The objects of a file that is one list; raises InputError where it is cut off or no list."""
+    if not file.text.lstrip().startswith("["):
+        message = "expected an export in JSON, which is one list of objects"
+        raise InputError(f"{file.place}: cannot be read", [Finding(file.place, 1, message)])
+    return read_records(file.text, file.place, [])
 
 
 class ItemKey(NamedTuple):
@@ -99,6 +187,19 @@ class ToolExport:
     n_drafts: int = 0
 
 
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("fcpair.files.exchange"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
 class AnnotationTool(ABC):
     """An annotation tool: which forms it carries, how its shards are written, and how its exports are read."""
 
@@ -113,6 +214,13 @@ class AnnotationTool(ABC):
     @abstractmethod
     def write(self, project: Project) -> dict[str, str]:
         """The files of a project by their paths, with a `README.md` that says how to start it."""
+
+    def readme(self, project: Project, **values: Any) -> str:
+        """The README of a project: its shards, what to do (the template of the tool's name), and the guidelines."""
+        person = next(iter(project.shards))
+        return (
+            _templates().get_template(f"{self.name}.md.j2").render(tool=self, project=project, person=person, **values)
+        )
 
     @abstractmethod
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
@@ -143,12 +251,9 @@ class AnnotationTool(ABC):
 
 def format_html(headings: Sequence[str], texts: Sequence[str]) -> str:
     """The texts of an item below their headings as HTML, for tools that show line breaks in no other way."""
-    parts = zip(map(_as_html, headings), map(_as_html, texts), strict=True)
+    escaped = ([html.escape(text, quote=False).replace("\n", "<br>") for text in of] for of in (headings, texts))
+    parts = zip(*escaped, strict=True)
     return "<br><br>".join(f"<b>{heading}</b><br>{text}" for heading, text in parts)
-
-
-def _as_html(text: str) -> str:
-    return html.escape(text, quote=False).replace("\n", "<br>")
 
 
 def option_names(question: Question[Any]) -> list[str]:
@@ -163,16 +268,6 @@ def option_names(question: Question[Any]) -> list[str]:
 def note_name(form: Form) -> str:
     """The name of the box for a note, which no question has."""
     return NOTE if NOTE not in dict(form.questions) else f"{KEY}_{NOTE}"
-
-
-def format_readme(project: Project, tool: str, steps: str) -> str:
-    """The README of a project: its title, the shards, `steps`, and the guidelines."""
-    shards = "\n".join(f"| {person} | {len(items):,} |" for person, items in project.shards.items())
-    return (
-        f"# {project.title}: {tool}\n\n| who | items |\n|---|---|\n{shards}\n\n{steps.strip()}\n\n"
-        f"`people.csv` says which user of {tool} is which person of the study.\n\n"
-        f"## Guidelines\n\n{project.guidelines.strip() or 'The study has none.'}\n"
-    )
 
 
 def format_people(user_by_person: Mapping[str, str]) -> str:

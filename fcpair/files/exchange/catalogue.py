@@ -1,13 +1,298 @@
-"""The annotation tools that work can be written for and exports read from."""
+"""The annotation tools that work can be written for and exports read from: Label Studio, and those of JSON lines."""
 
 from __future__ import annotations
 
-from fcpair.errors import InputError, suggest_name
-from fcpair.files.exchange.annotation_tool import AnnotationTool
-from fcpair.files.exchange.doccano import Doccano
+import json
+import re
+import unicodedata
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from fcpair.errors import Finding, InputError, suggest_name
+from fcpair.files.exchange.annotation_tool import (
+    DIRECTIONS,
+    KEY,
+    NOTE,
+    PEOPLE,
+    AnnotationTool,
+    ExportFile,
+    Item,
+    Project,
+    ToolAnswer,
+    ToolExport,
+    format_html,
+    format_people,
+    note_name,
+    option_names,
+    read_json_lines,
+    to_json_lines,
+)
 from fcpair.files.exchange.label_studio import LabelStudio
-from fcpair.files.exchange.potato import Potato
-from fcpair.files.exchange.prodigy import Prodigy
+from fcpair.stages.questions import AnyOf, Form, Question
+from fcpair.values import as_text
+
+
+class JsonLinesTool(AnnotationTool):
+    """A tool whose exports have a JSON object on each line; `lacks` says what they do not have."""
+
+    lacks: ClassVar[str]
+
+    @abstractmethod
+    def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
+        """The answer that an object of an export is, None where nobody has answered; raises InputError for others."""
+
+    def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:
+        """Read exports, object by object."""
+        answers: list[ToolAnswer] = []
+        findings: list[Finding] = []
+        for file in files:
+            for line, value in read_json_lines(file, findings):
+                try:
+                    if answer := self.read_answer(file, line, value, form):
+                        answers.append(answer)
+                except (TypeError, ValueError, OverflowError, OSError) as error:
+                    message = str(error) if isinstance(error, InputError) else f"no task of an export ({error})"
+                    findings.append(Finding(file.place, line, message))
+        return ToolExport(answers, [self.lacks], findings)
+
+    def task(self, project: Project, item: Item) -> dict[str, Any]:
+        """What the tool is given of an item: its key, and the texts that are shown."""
+        return {KEY: str(item.key), "text": self.shown_text(project.headings, item.texts)}
+
+    def shards(self, project: Project) -> dict[str, str]:
+        """The tasks of each person, in a file of their own."""
+        return {
+            f"{name}.jsonl": to_json_lines([self.task(project, item) for item in items])
+            for name, items in project.shards.items()
+        }
+
+
+EVERYBODY = "all"  # the name of the file of a project that is annotated together
+_COLOURS = ("#1f6feb", "#8250df", "#bf3989", "#9a6700", "#1a7f37", "#cf222e")
+
+
+class Doccano(JsonLinesTool):
+    """doccano 1.8."""
+
+    name, title, most_questions = "doccano", "doccano", 1
+    lacks = "doccano's exports have no skips and no times, and only the last of several answers"
+    suffixes = (".jsonl", ".json")
+
+    def write(self, project: Project) -> dict[str, str]:
+        """The texts of each person as JSON lines, `labels.json` where there are options, `people.csv`, `README.md`."""
+        question = project.form.questions[0][1]
+        options = option_names(question)
+        labels = [
+            {
+                "text": option,
+                "suffix_key": str(at) if at < 10 else None,  # the numbers are keys of the first nine
+                "background_color": _COLOURS[at % len(_COLOURS)],
+                "text_color": "#ffffff",
+            }
+            for at, option in enumerate(options, 1)
+        ]
+        return {
+            "README.md": self.readme(project, options=options, is_single=not isinstance(question, AnyOf)),
+            PEOPLE: format_people({name: name for name in project.shards}),
+            **({"labels.json": json.dumps(labels, ensure_ascii=False, indent=1) + "\n"} if options else {}),
+            **self.shards(project),
+        }
+
+    def task(self, project: Project, item: Item) -> dict[str, Any]:
+        """An item; without a `label` doccano takes it, and reports an error."""
+        return {"text": self.shown_text(project.headings, item.texts), "label": [], KEY: str(item.key)}
+
+    def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
+        """The texts below their headings; invisible signs let each line that has letters from right to left begin with
+        its own direction, for which doccano has no setting.
+        """
+        lines = super().shown_text(headings, texts).split("\n")
+        return "\n".join(
+            f"\u2068{line}\u2069" if any(unicodedata.bidirectional(sign) in {"R", "AL"} for sign in line) else line
+            for line in lines
+        )
+
+    def names_nobody(self, user: str) -> bool:
+        """Whether the file is that of a project that is annotated together."""
+        return super().names_nobody(user) or user == EVERYBODY
+
+    def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
+        """An answer in the file of a user; in one called `all` nobody is named."""
+        words, notes = value.get("label"), value.get("Comments") or []
+        if "label" not in value:
+            raise InputError("there is no `label`; is it an export of doccano?")
+        if not isinstance(words, list) or not isinstance(notes, list):
+            raise InputError("`label` and `Comments` are no lists, as doccano's are")
+        if not words:
+            return None
+        return ToolAnswer(
+            file.place,
+            line,
+            file.stem,
+            as_text(value.get(KEY)),
+            {form.questions[0][0]: [as_text(word) for word in words]},
+            "\n".join(map(as_text, notes)),
+            shown=as_text(value.get("text")),
+        )
+
+
+DATA, STYLE, OUTPUT, BOX = "data/items.jsonl", "style.css", "annotation_output", "text_box"
+
+
+class Potato(JsonLinesTool):
+    """Potato 2.12."""
+
+    name, title, is_shared = "potato", "Potato", True
+    lacks = "Potato's exports have no skips, no times and no texts, and only the last of several answers"
+
+    def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
+        """The texts as HTML, since Potato shows them so."""
+        return format_html(headings, texts)
+
+    def write(self, project: Project) -> dict[str, str]:
+        """`config.yaml` and its style, the items of everybody with the people of each, `people.csv` and `README.md`."""
+        people_by_item: dict[Item, list[str]] = {}
+        for person, items in project.shards.items():
+            for item in items:
+                people_by_item.setdefault(item, []).append(person)
+        tasks = [self.task(project, item) | {"assigned_annotators": of} for item, of in people_by_item.items()]
+        questions = [_scheme(name, question) for name, question in project.form.questions]
+        config = {
+            "annotation_task_name": project.title,
+            "task_dir": ".",
+            "output_annotation_dir": OUTPUT,
+            "output_annotation_format": "jsonl",
+            "data_files": [DATA],
+            "base_css": STYLE,
+            "item_properties": {"id_key": KEY, "text_key": "text"},
+            "require_password": True,
+            "user_config": {"allow_all_users": False, "users": list(project.shards)},
+            "assignment_strategy": "batch",
+            "batch_assignment": {"enabled": True},
+            "annotation_schemes": [*questions, _box(note_name(project.form), "Note", required=False)],
+        }
+        return {
+            "README.md": self.readme(project, output=OUTPUT),
+            "config.yaml": json.dumps(config, ensure_ascii=False, indent=1) + "\n",  # JSON is YAML
+            DATA: to_json_lines(tasks),
+            STYLE: f"#text-content {{ {DIRECTIONS} }}\n",
+            PEOPLE: format_people({name: name for name in project.shards}),
+        }
+
+    def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
+        """An answer of what `potato.export -f jsonl` writes."""
+        if "labels" not in value:
+            raise InputError("there are no `labels`; is it what `python -m potato.export -f jsonl` wrote?")
+        labels = value["labels"]
+        if not isinstance(labels, dict) or not all(isinstance(one, dict) for one in labels.values()):
+            raise InputError("`labels` is no object of objects, as Potato's is")
+        words = {name: _words(labels[name], question) for name, question in form.questions if name in labels}
+        note = as_text(labels.get(note_name(form), {}).get(BOX))
+        if not note and not any(words.values()):
+            return None
+        user, key = as_text(value.get("user_id")), as_text(value.get("instance_id"))
+        return ToolAnswer(file.place, line, user, key, words, note)
+
+
+def _scheme(name: str, question: Question[Any]) -> dict[str, Any]:
+    options = option_names(question)
+    if not options:
+        return _box(name, name, required=True)
+    return {
+        "annotation_type": "multiselect" if isinstance(question, AnyOf) else "radio",
+        "name": name,
+        "description": name,
+        "labels": options,
+        "label_requirement": {"required": True},
+    }
+
+
+def _box(name: str, description: str, *, required: bool) -> dict[str, Any]:
+    return {
+        "annotation_type": "text",
+        "name": name,
+        "description": description,
+        "textarea": {"on": True, "rows": 3},
+        "label_requirement": {"required": required},
+    }
+
+
+def _words(labels: Mapping[str, Any], question: Question[Any]) -> list[str]:
+    """What was chosen, which are the names of the labels, or written."""
+    return list(labels) if option_names(question) else [as_text(text) for text in labels.values() if as_text(text)]
+
+
+_TEXT_FIELD = f"{KEY}_text"  # the field of a text that is the answer
+_UNNAMED = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # a session that nobody named is called by its time
+
+
+class Prodigy(JsonLinesTool):
+    """Prodigy 1.11 and later, as its documentation has it: it shows `html`, since it breaks no lines of `text`."""
+
+    name, title, most_questions = "prodigy", "Prodigy", 1
+    lacks = "Prodigy's exports do not say how long an answer took"
+
+    def write(self, project: Project) -> dict[str, str]:
+        """The tasks of each person as JSON lines, `prodigy.json`, `people.csv` and `README.md`."""
+        question = project.form.questions[0][1]
+        note = {"view_id": "text_input", "field_id": NOTE, "field_label": "Note", "field_rows": 2}
+        box = {"view_id": "text_input", "field_id": _TEXT_FIELD, "field_label": "Answer", "field_rows": 4}
+        choice = {"view_id": "choice", "text": None, "html": None}  # which it would show a second time
+        config = {
+            "blocks": [{"view_id": "html"}, choice if option_names(question) else box, note],
+            "choice_style": "multiple" if isinstance(question, AnyOf) else "single",
+            "buttons": ["accept", "ignore", "undo"],
+            "feed_overlap": True,
+        }
+        return {
+            "README.md": self.readme(project),
+            "prodigy.json": json.dumps(config, indent=1) + "\n",
+            PEOPLE: format_people({name: f"{project.name}-{name}-{name}" for name in project.shards}),
+            **self.shards(project),
+        }
+
+    def task(self, project: Project, item: Item) -> dict[str, Any]:
+        """An item, with its options where there are any."""
+        options = option_names(project.form.questions[0][1])
+        html = f'<div style="{DIRECTIONS}">{format_html(project.headings, item.texts)}</div>'
+        listed = {"options": [{"id": option, "text": option} for option in options]} if options else {}
+        return super().task(project, item) | {"html": html} | listed
+
+    def names_nobody(self, user: str) -> bool:
+        """Whether a session was opened without a name."""
+        return super().names_nobody(user) or _UNNAMED.fullmatch(user) is not None
+
+    def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer:
+        """An answer of what `db-out` writes; `ignore` is a skip."""
+        name, question = form.questions[0]
+        act, seconds = value.get("answer"), value.get("_timestamp")
+        if act not in {"accept", "ignore"}:
+            raise InputError(f"`answer` is `{act}`; expected accept, or ignore for a skip")
+        chosen = value.get("accept") if option_names(question) else [value.get(_TEXT_FIELD)]
+        if not isinstance(chosen, list | None):
+            raise InputError("`accept` is no list, as Prodigy's is")
+        words = [as_text(word) for word in chosen or () if word not in (None, "")]
+        try:
+            since_s = float("nan" if isinstance(seconds, bool) else 0 if seconds is None else seconds)
+            at = "" if seconds is None else datetime.fromtimestamp(since_s, UTC).isoformat()
+        except (TypeError, ValueError, OverflowError, OSError):
+            raise InputError(
+                f"`{seconds}` is not a time; expected seconds since 1970, as Prodigy writes them"
+            ) from None
+        return ToolAnswer(
+            file.place,
+            line,
+            as_text(value.get("_annotator_id") or value.get("_session_id")),
+            as_text(value.get(KEY)),
+            {name: words} if words and act == "accept" else {},
+            as_text(value.get(NOTE)),
+            act == "ignore",
+            at=at,
+            shown=as_text(value.get("text")),
+        )
+
 
 TOOLS: dict[str, AnnotationTool] = {tool.name: tool for tool in (LabelStudio(), Potato(), Doccano(), Prodigy())}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.answers.answer_files import CellColumns, ImportedAnswers, parse_seconds, parse_time
@@ -16,15 +16,13 @@ from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.exchange.annotation_tool import AnnotationTool, ItemKey, ToolAnswer, ToolExport
 from fcpair.files.tables.delimited import NO_TEXT_HERE
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.lazy import pd
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.form import Answer
 from fcpair.values import visible_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 USER, ANNOTATOR = "user", "annotator"
 
@@ -47,10 +45,6 @@ class _Row:
     person: str
     answer: Answer | None
     at: str
-
-    @property
-    def content(self) -> tuple[Any, ...]:
-        return self.answer, self.source.note, self.at
 
 
 def read_users(path: str | Path) -> dict[str, str]:
@@ -132,7 +126,11 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if not math.isnan(answer.seconds):
         parse_seconds(answer.seconds)
     parsed = None if answer.is_skip else round_.form.load_submitted(_submitted(round_.form, answer.words))
-    return _Row(answer, key, person, parsed, _utc(answer.at))
+    at = ""
+    if answer.at:  # as the study keeps it
+        time = parse_time(answer.at)
+        at = (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
+    return _Row(answer, key, person, parsed, at)
 
 
 def _user_key(user: str) -> str:
@@ -186,14 +184,6 @@ def _submitted_value(question: Question[Any], chosen: Sequence[str]) -> object:
     return chosen[0]
 
 
-def _utc(at: str) -> str:
-    """The time as the study keeps it; empty where it is not known."""
-    if not at:
-        return ""
-    time = parse_time(at)
-    return (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
-
-
 def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) -> Iterator[Finding]:
     """Yield a finding for each user who is somebody that another user of the same export is already."""
     user_by_person: dict[str, str] = {}
@@ -216,7 +206,7 @@ def _split_repeats(rows: Sequence[_Row], unit: str, findings: list[Finding]) -> 
     for (_, person), repeats in by_item.items():
         by_content: dict[str, _Row] = {}
         for row in repeats:
-            by_content.setdefault(repr(row.content), row)
+            by_content.setdefault(repr((row.answer, row.source.note, row.at)), row)
         distinct = list(by_content.values())
         times = [row.at for row in distinct]
         if len(distinct) > 1 and ("" in times or len({*times}) < len(times)):
@@ -234,8 +224,6 @@ def _split_repeats(rows: Sequence[_Row], unit: str, findings: list[Finding]) -> 
 
 def _frame(rows: Sequence[_Row]) -> pd.DataFrame:
     """The rows as `ImportedAnswers` has them."""
-    import pandas as pd
-
     columns = {
         "place": [row.source.file for row in rows],
         LINE: [row.source.line for row in rows],

@@ -12,16 +12,17 @@ from fcpair.files.answers.answer_files import parse_seconds
 from fcpair.files.exchange.annotation_tool import (
     DIRECTIONS,
     KEY,
+    PEOPLE,
     AnnotationTool,
+    ExportFile,
     Project,
     ToolAnswer,
     ToolExport,
     format_people,
-    format_readme,
     note_name,
     option_names,
+    read_json_list,
 )
-from fcpair.files.exchange.export_files import PEOPLE, ExportFile, read_json_list
 from fcpair.files.tables.delimited import parse_csv
 from fcpair.files.tables.json_lines import Record
 from fcpair.files.tables.tabular import require_columns
@@ -31,26 +32,6 @@ from fcpair.values import as_text, parse_json
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
 _TABLES = (".csv", ".tsv")
 _PART_BY_TYPE = {"choices": "choices", "textarea": "text"}
-_README = """
-One project for each person, as Label Studio gives everybody in a project all of its tasks. In a virtual environment:
-
-    pip install label-studio==1.23.2
-    export COLLECT_ANALYTICS=false SENTRY_DSN= FRONTEND_SENTRY_DSN=
-    label-studio start --no-browser --port 8080 --username you@example.org --password PASSWORD
-
-Without the second line, Label Studio reports to its makers who does what, with e-mail addresses. Then, at
-http://localhost:8080, for each person:
-
-1. *Create Project*, with a name such as `{name}-{person}`.
-2. *Data Import*: the file of that person, such as `{person}.json`.
-3. *Labeling Setup*, *Custom template*, *Code*: what is in `config.xml`.
-
-Invite people under *Organization*, and give each the link of their project. When they are done, *Export*, *JSON*: only
-that form has skips. `completed_by` is the number of a user there, and http://localhost:8080/api/users lists them: write
-it beside the person into `people.csv`. Put the exports into this folder. Then, here:
-
-    fcpair {command} project-*.json --reader label-studio --people people.csv
-"""
 
 
 class LabelStudio(AnnotationTool):
@@ -71,14 +52,13 @@ class LabelStudio(AnnotationTool):
 
     def write(self, project: Project) -> dict[str, str]:
         """`config.xml`, the tasks of each person as JSON, `people.csv` to be filled in, and `README.md`."""
-        person = next(iter(project.shards))
-        steps = _README.format(name=project.name, person=person, command=project.command)
-        tasks = {
-            f"{name}.json": json.dumps([{"data": _task(item)} for item in items], ensure_ascii=False, indent=1) + "\n"
-            for name, items in project.shards.items()
-        }
+        tasks = {}
+        for name, items in project.shards.items():
+            texts = ({f"{_TEXT}{at}": text for at, text in enumerate(item.texts, 1)} for item in items)
+            data = [{"data": {KEY: str(item.key), **of}} for item, of in zip(items, texts, strict=True)]
+            tasks[f"{name}.json"] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
         return {
-            "README.md": format_readme(project, self.title, steps),
+            "README.md": self.readme(project),
             "config.xml": format_config(project),
             PEOPLE: format_people(dict.fromkeys(project.shards, "")),
             **tasks,
@@ -91,7 +71,13 @@ class LabelStudio(AnnotationTool):
         n_drafts, lacks = 0, dict[str, None]()
         for file in files:
             is_table = file.suffix in _TABLES
-            records = _table_records(file) if is_table else read_json_list(file)
+            if is_table:
+                table = parse_csv(file.text, file.place)
+                require_columns(file.place, table.header, [KEY])
+                rows = zip(table.lines, table.rows, strict=True)
+                records = [Record(line, dict(zip(table.header, row, strict=False))) for line, row in rows]
+            else:
+                records = read_json_list(file)
             is_full = any("annotations" in record.value for record in records)
             if any(record.value.keys() == {"data"} for record in records):
                 raise InputError(f"{file.place}: these are the tasks of the project, not an export of Label Studio")
@@ -104,21 +90,14 @@ class LabelStudio(AnnotationTool):
                     answers += read_record(file, record, form)
                     n_drafts += len(record.value.get("drafts") or [])
                 except (TypeError, ValueError, KeyError, AttributeError) as error:
-                    message = str(error) if isinstance(error, InputError) else _not_of_label_studio(error)
+                    why = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
+                    edited = f"this is not a task as Label Studio exports it ({why}); was the file edited by hand?"
+                    message = str(error) if isinstance(error, InputError) else edited
                     findings.append(Finding(file.place, record.line, message))
         return ToolExport(answers, [*lacks], findings, n_drafts)
 
 
-def _not_of_label_studio(error: Exception) -> str:
-    why = f"{error} is missing" if isinstance(error, KeyError) else f"{error}"
-    return f"this is not a task as Label Studio exports it ({why}); was the file edited by hand?"
-
-
 _BESIDE_ANSWERS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement")
-
-
-def _task(item: Any) -> dict[str, str]:
-    return {KEY: str(item.key), **{f"{_TEXT}{at}": text for at, text in enumerate(item.texts, 1)}}
 
 
 def format_config(project: Project) -> str:
@@ -130,7 +109,15 @@ def format_config(project: Project) -> str:
         ElementTree.SubElement(view, "Text", name=f"{_TEXT}{at}", value=f"${_TEXT}{at}")
     for name, question in project.form.questions:
         ElementTree.SubElement(view, "Header", value=name)
-        _add_question(view, name, question)
+        if not (options := option_names(question)):
+            _add_box(view, name, required=True)
+            continue
+        number = "multiple" if isinstance(question, AnyOf) else "single"
+        choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
+        for option in options:
+            choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
+            if "$" in option:
+                choice.set("alias", option)  # which is what the export has
     ElementTree.SubElement(view, "Header", value="Note")
     _add_box(view, note_name(project.form), required=False)
     ElementTree.indent(view)
@@ -140,19 +127,6 @@ def format_config(project: Project) -> str:
 def _verbatim(text: str) -> str:
     """A text in which Label Studio takes nothing for a variable, by an invisible sign after each dollar sign."""
     return text.replace("$", "$\u2060")
-
-
-def _add_question(view: ElementTree.Element, name: str, question: Question[Any]) -> None:
-    options = option_names(question)
-    if not options:
-        _add_box(view, name, required=True)
-        return
-    number = "multiple" if isinstance(question, AnyOf) else "single"
-    choices = ElementTree.SubElement(view, "Choices", name=name, toName=f"{_TEXT}1", choice=number, required="true")
-    for option in options:
-        choice = ElementTree.SubElement(choices, "Choice", value=_verbatim(option))
-        if "$" in option:
-            choice.set("alias", option)  # which is what the export has
 
 
 def _add_box(view: ElementTree.Element, name: str, *, required: bool) -> None:
@@ -225,13 +199,6 @@ def _listed(value: Any) -> list[str]:
     return [as_text(one) for one in (value if isinstance(value, list) else [value])]
 
 
-def _table_records(file: ExportFile) -> list[Record]:
-    table = parse_csv(file.text, file.place)
-    require_columns(file.place, table.header, [KEY])
-    rows = zip(table.lines, table.rows, strict=True)
-    return [Record(line, dict(zip(table.header, row, strict=False))) for line, row in rows]
-
-
 def _user(completed_by: Any) -> str:
     """The e-mail address of who answered, where it is there, else the number; empty where nobody is named."""
     if isinstance(completed_by, Mapping):
@@ -244,9 +211,6 @@ def _seconds(lead_time: Any) -> float:
 
 
 def _texts(data: Mapping[str, Any]) -> str:
-    names = sorted((name for name in data if name.startswith(_TEXT) and name[len(_TEXT) :].isdecimal()), key=_place)
-    return "\n\n".join(as_text(data[name]) for name in names)
-
-
-def _place(name: str) -> int:
-    return int(name.removeprefix(_TEXT))
+    numbers = (name.removeprefix(_TEXT) for name in data if name.startswith(_TEXT))
+    names = sorted((number for number in numbers if number.isdecimal()), key=int)
+    return "\n\n".join(as_text(data[f"{_TEXT}{name}"]) for name in names)

@@ -1,20 +1,72 @@
-"""The documents of a release: its card, datasheet, data statement, and how it is cited and deposited."""
+"""The documents of a release: Croissant 1.1, its card, datasheet, data statement, and how it is cited and deposited."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
 
-from fcpair.files.release.croissant import synthetic_note
 from fcpair.files.release.hf import CARD, WARNING
-from fcpair.files.release.redaction import Escaped, as_json, code_span, escape_html, escape_line, escape_markdown
+from fcpair.files.release.redaction import Escaped, as_json, render
 from fcpair.files.release.release_facts import ReleaseFacts
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+CROISSANT = "croissant.json"
+PARQUET = "application/x-parquet"
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "arrayShape": "cr:arrayShape",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "containedIn": "cr:containedIn",
+    "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "description": {"@container": "@language"},
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isArray": "cr:isArray",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "name": {"@container": "@language"},
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "prov": "http://www.w3.org/ns/prov#",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+"""The context of the specification, version 1.1."""
+_DATA_TYPES = {"i": "sc:Integer", "u": "sc:Integer", "b": "sc:Boolean", "f": "sc:Float"}  # by the kind of a column
+CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
+_FROM_FORM = {
+    "rai:dataLimitations": "rai.data_limitations",
+    "rai:dataBiases": "rai.data_biases",
+    "rai:personalSensitiveInformation": "rai.personal_sensitive_information",
+    "rai:dataUseCases": "rai.data_use_cases",
+    "rai:dataSocialImpact": "rai.data_social_impact",
+}
 CITATION, ZENODO = "CITATION.cff", ".zenodo.json"
 TEMPLATES = {
     CARD: "card.md.j2",
@@ -25,7 +77,7 @@ TEMPLATES = {
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 _HUGE = "1M<n<10M"
 _HUB_NAMES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}  # of data licences, where SPDX's differ
-# The codes of ISO 639-3 by those of ISO 639-1, with which BCP 47 tags begin.
+# The codes of ISO 639-3, which Zenodo asks for, by those of ISO 639-1, with which BCP 47 tags begin.
 _ISO_639_3 = """
 aa:aar ab:abk ae:ave af:afr ak:aka am:amh an:arg ar:ara as:asm av:ava ay:aym az:aze ba:bak be:bel bg:bul bi:bis
 bm:bam bn:ben bo:bod br:bre bs:bos ca:cat ce:che ch:cha co:cos cr:cre cs:ces cu:chu cv:chv cy:cym da:dan de:deu
@@ -42,13 +94,142 @@ wa:wln wo:wol xh:xho yi:yid yo:yor za:zha zh:zho zu:zul
 """
 
 
+def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> str:
+    """The file; `sha256_by_path` has the digest of the Parquet file of each table."""
+    form = facts.form
+    licences = dict.fromkeys(filter(None, (form["licence.labels"], form["licence.texts"])))
+    metadata: dict[str, Any] = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": CONFORMS,
+        "name": facts.name,
+        "alternateName": facts.title,
+        "description": form["description"] or facts.title,
+        "license": [licence_url(licence) for licence in licences],
+        "url": form["url"],
+        "identifier": f"https://doi.org/{form['doi']}" if form["doi"] else "",
+        "version": form["version"],
+        "datePublished": form["date"],
+        "inLanguage": list(form["languages"]),
+        "keywords": list(form["keywords"]),
+        "citeAs": form["cite"],
+        "funding": form["funding"],
+        "creator": [_person(author) for author in form["authors"]],
+        "isLiveDataset": False,
+        **_rai(facts),
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": f"{table.path}.parquet",
+                "name": f"{table.path}.parquet",
+                "description": table.about,
+                "contentUrl": f"{table.path}.parquet",
+                "encodingFormat": PARQUET,
+                "sha256": sha256_by_path[f"{table.path}.parquet"],
+            }
+            for table in facts.tables
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": quote(table.name),
+                "name": table.name,
+                "description": f"{table.about} {table.rule}".strip(),
+                "field": [
+                    {
+                        "@type": "cr:Field",
+                        "@id": f"{quote(table.name)}/{quote(str(name), safe='')}",
+                        "name": str(name),
+                        "description": table.columns.get(str(name), str(name)),
+                        "dataType": _DATA_TYPES.get(table.rows[name].dtype.kind, "sc:Text"),
+                        "source": {"fileObject": {"@id": f"{table.path}.parquet"}, "extract": {"column": str(name)}},
+                    }
+                    for name in table.rows.columns
+                ],
+            }
+            for table in facts.tables
+        ],
+    }
+    stated = {key: value for key, value in metadata.items() if value not in ("", [])}
+    return as_json(stated, indent=2) + "\n"
+
+
+def licence_url(licence: str) -> str:
+    """The address of an SPDX licence; a LicenseRef as it is."""
+    return licence if licence.startswith("LicenseRef-") else f"https://spdx.org/licenses/{licence}"
+
+
+def synthetic_note(facts: ReleaseFacts) -> str:
+    """How many answers are made up or by models; empty where none are."""
+    kinds = ((facts.n_simulated, "made up by simulated people"), (facts.n_generated, "given by language models"))
+    total = sum(facts.origins.values())
+    return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in kinds if n)
+
+
+def _rai(facts: ReleaseFacts) -> dict[str, Any]:
+    """The fields of responsible AI and of provenance."""
+    people = ", ".join(f"{n:,} {role}{'s' * (n != 1)}" for role, n in facts.people.items())
+    texts = facts.form["rai.synthetic_texts"]
+    synthetic = [*filter(None, (synthetic_note(facts), f"Texts by machines: {texts}" if texts else ""))]
+    is_by_people = sum(facts.origins.values()) > facts.n_simulated + facts.n_generated
+    collection_types = {  # in the words that the specification recommends
+        "Surveys": is_by_people and facts.people.get("respondent"),
+        "Manual Human Curator": is_by_people and facts.people.keys() - {"respondent", "lead"},
+        "Software Collection": facts.n_simulated or facts.n_generated,
+    }
+    derived = [*facts.form["rai.was_derived_from"], *facts.sources]
+    return {
+        **{key: facts.form[path] for key, path in _FROM_FORM.items()},
+        "rai:hasSyntheticData": bool(synthetic),
+        "rai:dataCollection": _sentences(*facts.steps, *synthetic, *facts.left_out),
+        "rai:dataAnnotationProtocol": _sentences(
+            *(f"Question of {place}: {question}" for place, question in facts.questions.items()),
+            "guidelines.md has the instructions" if facts.guidelines_version else "",
+        ),
+        "rai:dataAnnotationPlatform": [f"fcpair {facts.version}"],
+        "rai:annotationsPerItem": "data/pairs has n_labels for each pair." if facts.tiers else "",
+        "rai:annotatorDemographics": facts.form["statement.annotator_demographic"],
+        "rai:machineAnnotationTools": [f"{name} ({model})" if model else name for name, model in facts.models.items()],
+        "rai:dataPreprocessingProtocol": facts.form["datasheet.cleaning"],
+        "rai:dataReleaseMaintenancePlan": facts.form["datasheet.maintenance"],
+        "rai:dataCollectionType": [name for name, is_meant in collection_types.items() if is_meant],
+        "prov:wasDerivedFrom": [{"@type": "prov:Entity", "name": source} for source in dict.fromkeys(derived)],
+        "prov:wasGeneratedBy": {
+            "@type": "prov:Activity",
+            "name": f"fcpair {facts.version}",
+            "description": _sentences(*facts.steps, f"By {people}" if people else "", *synthetic),
+        },
+    }
+
+
+def _sentences(*clauses: str) -> str:
+    return "".join(f"{clause}. " for clause in clauses if clause).rstrip()
+
+
+def _person(author: Mapping[str, str]) -> dict[str, Any]:
+    """An author; a group has its name in `family` alone."""
+    person: dict[str, Any] = {
+        "@type": "sc:Person" if author.get("given") else "sc:Organization",
+        "name": " ".join(filter(None, map(author.get, ("given", "family")))),
+    }
+    if affiliation := author.get("affiliation"):
+        person["affiliation" if author.get("given") else "parentOrganization"] = {
+            "@type": "sc:Organization",
+            "name": affiliation,
+        }
+    if orcid := author.get("orcid"):
+        person["identifier"] = f"https://orcid.org/{orcid}"
+    return person
+
+
 def document_texts(facts: ReleaseFacts) -> dict[str, str]:
     """The content of each document, by its name. The same facts give the same bytes.
 
     In Markdown every value is escaped, unless a filter did it: `line` where it must be one, `code` as a span of code,
     `own` where it is our own Markdown around names.
     """
-    environment = _environment()
+    is_spdx = bool(facts.licence) and not facts.licence.startswith("LicenseRef-")
+    spdx, n_rows = facts.licence.lower(), len(facts.default_table.rows)
 
     def stated(path: str) -> str:
         """What the form has under a key; of one that is empty that it is."""
@@ -61,16 +242,16 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "stated": stated,
         "synthetic": synthetic_note(facts),
         "warning": Escaped("\n".join(WARNING)) if facts.about_hate else "",
-        "licence": Escaped(_card_licence(facts)),
-        "cff_licence": facts.licence if _is_spdx(facts.licence) else "",
+        "licence": Escaped(_HUB_NAMES.get(spdx, spdx) if is_spdx else "other"),  # one for all, by the hub's names
+        "cff_licence": facts.licence if is_spdx else "",
         "licence_name": ", ".join(
             f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
         ),
         "column_tables": _column_tables(facts),
-        "size": Escaped(_size(len(facts.default_table.rows))),
+        "size": Escaped(next((name for below, name in _SIZES if n_rows < below), _HUGE)),
     }
-    texts = {name: environment.get_template(template).render(context) for name, template in TEMPLATES.items()}
-    return {**texts, ZENODO: as_json(_zenodo(facts), indent=2) + "\n"}
+    texts = {name: render(template, **context) for name, template in TEMPLATES.items()}
+    return {**texts, ZENODO: as_json(_zenodo(facts, is_spdx=is_spdx), indent=2) + "\n"}
 
 
 def _column_tables(facts: ReleaseFacts) -> list[tuple[list[str], list[tuple[list[str], str]]]]:
@@ -79,87 +260,39 @@ def _column_tables(facts: ReleaseFacts) -> list[tuple[list[str], list[tuple[list
     for table in facts.tables:
         described = tuple((str(name), table.columns.get(str(name), "metadata")) for name in table.rows.columns)
         by_columns.setdefault(described, []).append(table.name)
-    return [(names, _join_columns(described)) for described, names in by_columns.items()]
+    tables = []
+    for described, table_names in by_columns.items():
+        names_by_meaning: dict[str, list[str]] = {}
+        for name, meaning in described:
+            names_by_meaning.setdefault(meaning, []).append(name)
+        tables.append((table_names, [(names, meaning) for meaning, names in names_by_meaning.items()]))
+    return tables
 
 
-def _join_columns(described: Iterable[tuple[str, str]]) -> list[tuple[list[str], str]]:
-    names_by_meaning: dict[str, list[str]] = {}
-    for name, meaning in described:
-        names_by_meaning.setdefault(meaning, []).append(name)
-    return [(names, meaning) for meaning, names in names_by_meaning.items()]
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("fcpair.files.release"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        finalize=escape_markdown,
-    )
-    environment.filters["yaml"] = lambda value: Escaped(as_json(value))
-    environment.filters["code"] = code_span
-    environment.filters["line"] = escape_line
-    environment.filters["own"] = lambda value: Escaped(" ".join(escape_html(value).replace("|", "\\|").split()))
-    environment.filters["count"] = lambda number: f"{number:,}"
-    return environment
-
-
-def _card_licence(facts: ReleaseFacts) -> str:
-    """The licence by the hub's names: one that holds for all, else `other`."""
-    spdx = facts.licence.lower()
-    return _HUB_NAMES.get(spdx, spdx) if _is_spdx(facts.licence) else "other"
-
-
-def _is_spdx(licence: str) -> bool:
-    return bool(licence) and not licence.startswith("LicenseRef-")
-
-
-def _zenodo_licence(facts: ReleaseFacts) -> str:
-    """The licence by Zenodo's names: one that holds for all, else the one that permits nothing; the notes have both."""
-    if _is_spdx(facts.licence):
-        return facts.licence.lower()
-    return "other-closed" if facts.form["licence.labels"] or facts.form["licence.texts"] else ""
-
-
-def _zenodo_notes(facts: ReleaseFacts) -> str:
-    licences = (("Labels, answers and decisions", facts.form["licence.labels"]), ("Texts", facts.form["licence.texts"]))
-    stated = () if _is_spdx(facts.licence) else (f"{what}: {licence}" for what, licence in licences if licence)
-    return " ".join(f"{note}." for note in (synthetic_note(facts), *stated) if note)
-
-
-def _size(n_rows: int) -> str:
-    return next((name for below, name in _SIZES if n_rows < below), _HUGE)
-
-
-def _zenodo(facts: ReleaseFacts) -> dict[str, Any]:
-    form = facts.form
+def _zenodo(facts: ReleaseFacts, *, is_spdx: bool) -> dict[str, Any]:
+    """The metadata of a deposit; of several licences the one that permits nothing, and the notes have all of them."""
+    form, notes = facts.form, [synthetic_note(facts)]
+    licences = {"Labels, answers and decisions": form["licence.labels"], "Texts": form["licence.texts"]}
+    if not is_spdx:
+        notes += [f"{what}: {licence}" for what, licence in licences.items() if licence]
+    code = form["languages"][0].partition("-")[0].lower() if form["languages"] else ""
     metadata = {
         "upload_type": "dataset",
         "title": facts.title,
         "description": html.escape(form["description"] or facts.title, quote=False),  # Zenodo reads it as HTML
         "version": form["version"],
         "publication_date": form["date"],
-        "creators": [_zenodo_creator(author) for author in form["authors"]],
-        "license": _zenodo_licence(facts),
+        "creators": [
+            {
+                "name": ", ".join(filter(None, (author.get("family"), author.get("given")))),
+                **{key: author[key] for key in ("affiliation", "orcid") if key in author},
+            }
+            for author in form["authors"]
+        ],
+        "license": facts.licence.lower() if is_spdx else "other-closed" if any(licences.values()) else "",
         "keywords": list(form["keywords"]),
-        "language": _iso_639_3(form["languages"][0]) if form["languages"] else "",
+        "language": code if len(code) == 3 else dict(pair.split(":") for pair in _ISO_639_3.split()).get(code, ""),
         "doi": form["doi"],
-        "notes": html.escape(_zenodo_notes(facts), quote=False),
+        "notes": html.escape(" ".join(f"{note}." for note in notes if note), quote=False),
     }
     return {key: value for key, value in metadata.items() if value}
-
-
-def _iso_639_3(tag: str) -> str:
-    """The three letters that Zenodo asks for, of a BCP 47 tag; empty where it has none."""
-    code = tag.partition("-")[0].lower()
-    return code if len(code) == 3 else dict(pair.split(":") for pair in _ISO_639_3.split()).get(code, "")
-
-
-def _zenodo_creator(author: Mapping[str, str]) -> dict[str, str]:
-    name = ", ".join(filter(None, (author.get("family"), author.get("given"))))
-    return {"name": name, **{key: author[key] for key in ("affiliation", "orcid") if key in author}}

@@ -7,10 +7,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from ipaddress import ip_address
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 NAME_MARK, EMAIL_MARK, PHONE_MARK, CONTACT_MARK = "[name]", "[e-mail]", "[telephone]", "[contact]"
 ADDRESS_MARK = "[address]"
@@ -75,6 +79,32 @@ def as_json(value: Any, indent: int | None = None) -> str:
     return _UNPRINTED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+def render(template: str, **values: Any) -> str:
+    """A document by its template in `templates`; all values are escaped for Markdown, but those that are `Escaped`."""
+    return _environment().get_template(template).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("fcpair.files.release"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=escape_markdown,
+    )
+    environment.filters["yaml"] = lambda value: Escaped(as_json(value))
+    environment.filters["code"] = code_span
+    environment.filters["line"] = escape_line
+    environment.filters["own"] = lambda value: Escaped(" ".join(escape_html(value).replace("|", "\\|").split()))
+    environment.filters["count"] = lambda number: f"{number:,}"
+    environment.filters["plain"] = Escaped
+    return environment
+
+
 def _one_line(value: Any) -> str:
     return " ".join(_drop_unprinted(str(value)).split())
 
@@ -99,14 +129,18 @@ class Redaction:
         self._names = dict(names)
         replaced = (name for name in self._names if len(name) > 1 and not name.isdecimal())
         self._name = _any_of({*replaced, *kept} if self._names else (), words=True)
-        self._contact = _any_of(_contact_parts(contacts), words=False)
+        parts = {part.strip() for contact in contacts for part in (contact, *re.split(r"[,;\n]", contact))}
+        self._contact = _any_of((part for part in parts if len(part) >= LEAST_CONTACT), words=False)
 
     def clean(self, value: Any) -> Any:
         """The same value, with all its texts and the keys of its tables cleaned."""
         if isinstance(value, str):
             return self._clean_value(value)
         if isinstance(value, Mapping):
-            items = [(self._clean_key(str(key)), self.clean(item)) for key, item in value.items()]
+            items = []
+            for key, item in value.items():  # a number or a single letter stays, which here seldom is a name
+                is_name = str(key) in self._names and self._name is not None and self._name.fullmatch(str(key))
+                items.append((self._names[str(key)] if is_name else self.clean_text(str(key)), self.clean(item)))
             return dict(sorted(items, key=itemgetter(0)) if any(key in self._names for key in value) else items)
         if isinstance(value, list | tuple):
             cleaned = [self.clean(item) for item in value]
@@ -128,7 +162,9 @@ class Redaction:
             parts += [_clean_plain(text[end : url.start()]), _public_url(url[0])]
             end = url.end()
         text = "".join([*parts, _clean_plain(text[end:])])
-        return self._name.sub(self._mark_name, text) if self._name else text
+        if self._name:
+            text = self._name.sub(lambda found: NAME_MARK if found[0] in self._names else found[0], text)
+        return text
 
     def clean_toml(self, text: str) -> str:
         """A TOML file with its texts and comments cleaned; keys and numbers stay."""
@@ -139,14 +175,6 @@ class Redaction:
             return found[0].replace(inside, cleaned, 1) if inside else found[0]
 
         return _TOML_TEXT.sub(clean, text)
-
-    def _mark_name(self, found: re.Match[str]) -> str:
-        return NAME_MARK if found[0] in self._names else found[0]
-
-    def _clean_key(self, key: str) -> str:
-        """As a value, but a number or a single letter stays, which here seldom is a name."""
-        is_name = key in self._names and self._name is not None and self._name.fullmatch(key)
-        return self._names[key] if is_name else self.clean_text(key)
 
     def _clean_value(self, text: str) -> str:
         if text in self._names:
@@ -163,11 +191,6 @@ def _any_of(words_: Iterable[str], *, words: bool) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if words else either)
 
 
-def _contact_parts(contacts: Iterable[str]) -> set[str]:
-    parts = {part.strip() for contact in contacts for part in (contact, *re.split(r"[,;\n]", contact))}
-    return {part for part in parts if len(part) >= LEAST_CONTACT}
-
-
 def _file_name(path: str) -> str:
     return re.split(r"[\\/]+", path.rstrip("\\/"))[-1]
 
@@ -176,12 +199,12 @@ def _clean_plain(text: str) -> str:
     """Clean a text without URLs."""
     text = _EMAIL.sub(EMAIL_MARK, text)
     text = _PATH.sub(lambda found: _file_name(found[0]), text)
-    return _NUMBER_RUN.sub(lambda found: PHONE_MARK if _has_phone(found[0]) else found[0], text)
 
+    def mark_phone(found: re.Match[str]) -> str:  # which may stand beside a date or another one
+        is_phone = _is_phone(found[0]) or any(map(_is_phone, _BETWEEN_NUMBERS.split(found[0])))
+        return PHONE_MARK if is_phone else found[0]
 
-def _has_phone(run: str) -> bool:
-    """Whether a run of digits and separators is a telephone number, or has one beside a date or another one."""
-    return _is_phone(run) or any(map(_is_phone, _BETWEEN_NUMBERS.split(run)))
+    return _NUMBER_RUN.sub(mark_phone, text)
 
 
 def _is_phone(run: str) -> bool:
@@ -203,13 +226,10 @@ def _public_url(url: str) -> str:
         return ADDRESS_MARK
     if parts.scheme.lower() == "file":
         return _file_name(parts.path)
-    if parts.scheme.lower() not in ("http", "https") or "@" in parts.netloc or _is_local(host):
+    try:
+        is_local = bool(ip_address(host))
+    except ValueError:
+        is_local = "." not in host or host.lower().endswith(_LOCAL_SUFFIXES)
+    if parts.scheme.lower() not in ("http", "https") or "@" in parts.netloc or is_local:
         return ADDRESS_MARK
     return f"{parts.scheme}://{parts.netloc}{parts.path}"
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return bool(ip_address(host))
-    except ValueError:
-        return "." not in host or host.lower().endswith(_LOCAL_SUFFIXES)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import InputError, show_foreign, translate_read_errors
 from fcpair.files.release.release_facts import DATA
-from fcpair.notebook import Result, frame_of
+from fcpair.lazy import pd
+from fcpair.notebook import Result, column_names
 from fcpair.plans import NAME
 from fcpair.records import Tier
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CAME, WENT, CHANGED = "came", "went", "changed"
 LONGEST_CLAUSE = 2_000  # characters
 KEY = ("hs_sha256", "cn_sha256")
-COLUMNS = ("grid", "change", "pair", "tier_before", "tier_after", "label_before", "label_after", "because")
 _EVIDENCE = {
     "labels": ("answer", ("annotator",), "label"),
     "decisions": ("decision", (), "decision"),
@@ -33,10 +30,10 @@ RECORD_SHAPE = {
 }
 """What the record of a release must have, see `find_misfit`."""
 _ROW_SHAPES = {
-    "pairs": {**dict.fromkeys(KEY, str), "pair": int, "tier": str, "label": object},
-    "labels": {"pair": int, "annotator": object, "label": object},
-    "decisions": {"pair": int, "decision": object, "by": object, "rule": object},
-    "verdicts": {"pair": int, "validator": object, "verdict": object},
+    "pairs": {**dict.fromkeys((*KEY, "tier", "own_tiers", "label"), str), "pair": int},
+    "labels": {"pair": int, "annotator": str, "label": str},
+    "decisions": {"pair": int, "decision": str, "by": str, "rule": str},
+    "verdicts": {"pair": int, "validator": str, "verdict": str},
 }
 _FOUR = [tier.label for tier in Tier]  # the widest first
 _Said = dict[tuple[str, ...], str]
@@ -49,8 +46,7 @@ def find_misfit(value: Any, shape: Any, where: str = "it") -> str | None:
     of keys that match it, and for no others.
     """
     if not isinstance(shape, dict):
-        fits = shape is object or type(value) is shape
-        return None if fits else f"{where} is {type(value).__name__}, and not {shape.__name__}"
+        return None if type(value) is shape else f"{where} is {type(value).__name__}, and not {shape.__name__}"
     if not isinstance(value, dict):
         return f"{where} is {type(value).__name__}, and no object"
     for key, inner in shape.items():
@@ -66,7 +62,7 @@ def find_misfit(value: Any, shape: Any, where: str = "it") -> str | None:
 
 @dataclass(frozen=True)
 class PairChange:
-    """A pair that came into a tier, went out of all of them, or changed its tiers or its label, and why.
+    """A pair that entered a tier, left all of them, or changed its tiers or its label, and why.
 
     `pair` is its number in the later release, or in the earlier one where it went; `because` has a clause for each
     answer, decision and verdict that differs, and for the rule of each tier that it came into or left.
@@ -85,9 +81,11 @@ class PairChange:
 class ReleaseChanges(Result, tuple[PairChange, ...]):
     """The pairs that differ between two releases, grid by grid, by number."""
 
-    def to_frame(self) -> pd.DataFrame:
+    columns = column_names(PairChange)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each pair; the columns are the fields of `PairChange`, with the clauses of `because` in one."""
-        return frame_of([{**vars(change), "because": "; ".join(change.because)} for change in self], COLUMNS)
+        return ({**vars(change), "because": "; ".join(change.because)} for change in self)
 
     def counts(self) -> dict[str, int]:
         """How many pairs came, went, and changed."""
@@ -100,7 +98,9 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
 
 @dataclass(frozen=True)
 class _Side:
-    """One of two releases, as far as one grid goes: its pairs by their texts, and what was said of each."""
+    """One of two releases, as far as one grid goes: its pairs by the digests of their texts, and what was said of each,
+    by who said it; where that is not known, all that was said of it, in order.
+    """
 
     pairs: dict[tuple[str, str, int], dict[str, Any]]
     evidence: Mapping[str, dict[int, _Said]]
@@ -131,49 +131,34 @@ def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, A
 
 def _read_side(folder: Path, grid: str, record: Mapping[str, Any], *, same_people: bool) -> _Side:
     prefix = "" if grid == "main" else f"{grid}-"
-    pairs = _by_texts(_read_rows(folder, f"{prefix}pairs"))
-    evidence = {
-        table: _by_pair(_read_rows(folder, f"{prefix}{table}"), who if same_people else (), answer, table)
-        for table, (_, who, answer) in _EVIDENCE.items()
-    }
+    n_same: Counter[tuple[str, str]] = Counter()
+    pairs = {}
+    for row in _read_rows(folder, f"{prefix}pairs"):  # of pairs with the same texts the first, the second, ...
+        texts = (row[KEY[0]], row[KEY[1]])
+        pairs[(*texts, n_same[texts])] = row
+        n_same[texts] += 1
+    evidence: dict[str, dict[int, _Said]] = {table: {} for table in _EVIDENCE}
+    for table, (_, who, answer) in _EVIDENCE.items():
+        for row in _read_rows(folder, f"{prefix}{table}"):
+            of_pair = evidence[table].setdefault(int(row["pair"]), {})
+            words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else row[answer]
+            key = tuple(row[name] for name in who) if same_people else ()
+            of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
     return _Side(pairs, evidence, record["rules"].get(grid, {}))
 
 
 def _read_rows(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a table; none where the release has no such table."""
-    import pandas as pd
-
     path = folder / DATA / f"{name}.parquet"
     if not path.is_file():
         return []
     with translate_read_errors(path, expected="a table of a release"):
-        rows = [{str(name): value for name, value in row.items()} for row in pd.read_parquet(path).to_dict("records")]
+        records = pd.read_parquet(path).to_dict("records")
+        rows = [{"own_tiers": "", **{str(name): value for name, value in row.items()}} for row in records]
     for number, row in enumerate(rows, 1):
         if misfit := find_misfit(row, _ROW_SHAPES[name.rpartition("-")[2]]):
             raise InputError(f"{path}: row {number:,}: {misfit}; expected a table of a release")
     return rows
-
-
-def _by_texts(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], dict[str, Any]]:
-    """The pairs by the digests of their texts; of pairs with the same texts the first, the second, ..."""
-    n_same: Counter[tuple[str, str]] = Counter()
-    pairs = {}
-    for row in rows:
-        texts = (row[KEY[0]], row[KEY[1]])
-        pairs[(*texts, n_same[texts])] = row
-        n_same[texts] += 1
-    return pairs
-
-
-def _by_pair(rows: Iterable[Mapping[str, Any]], who: Sequence[str], answer: str, table: str) -> dict[int, _Said]:
-    """What was said of each pair, by who said it; where that is not known, all that was said of it, in order."""
-    said: dict[int, _Said] = {}
-    for row in rows:
-        of_pair = said.setdefault(int(row["pair"]), {})
-        words = f"{row[answer]} by {row['by'] or row['rule']}" if table == "decisions" else str(row[answer])
-        key = tuple(str(row[name]) for name in who)
-        of_pair[key] = ", ".join(sorted([*of_pair[key].split(", "), words])) if key in of_pair else words
-    return said
 
 
 def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
@@ -198,8 +183,8 @@ def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
     """The tiers of a pair, the best of the four and then the study's own, and its label."""
     if row is None:
         return "", ""
-    names = (str(row["tier"]), str(row.get("own_tiers") or ""))
-    return show_foreign(", ".join(filter(None, names)), LONGEST_CLAUSE), show_foreign(str(row["label"]), LONGEST_CLAUSE)
+    names = filter(None, (row["tier"], row["own_tiers"]))
+    return show_foreign(", ".join(names), LONGEST_CLAUSE), show_foreign(row["label"], LONGEST_CLAUSE)
 
 
 def _evidence_changes(

@@ -1,20 +1,231 @@
-"""What a release holds and what is known of it: its tables, and the facts that its documents state."""
+"""What is known of a release: its tables, what people say of it in release.toml, and what its documents state."""
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
 
-from fcpair.files.release.release_form import ReleaseForm
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
+from fcpair.files.tables import toml
+from fcpair.files.tables.tabular import check_file
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import digest
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+FORM_FILE = "release.toml"
+AUTHOR_KEYS = ("given", "family", "affiliation", "orcid")
+TOP = "release"
+Kind = Literal["text", "date", "version", "licence", "url", "doi", "texts", "languages", "authors"]
+_LISTS = ("texts", "languages", "authors")
+_EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
 DATA = "data"
 TEXT_DIGEST = "_sha256"
 _DIGEST_TEXT = "the SHA-256 of the text of `{}`, by which `join_texts.py` finds it"
+
+
+@dataclass(frozen=True)
+class FormEntry:
+    """A key of the form: its section, its name, what is asked, of which kind the answer is, and whether it must be."""
+
+    section: str
+    key: str
+    asks: str
+    kind: Kind = "text"
+    required: bool = True
+
+    @property
+    def path(self) -> str:
+        """The key with its section: `licence.labels`."""
+        return self.key if self.section == TOP else f"{self.section}.{self.key}"
+
+
+ENTRIES = (
+    FormEntry(TOP, "title", "The title of the dataset."),
+    FormEntry(TOP, "description", "What the dataset is, in a sentence or two."),
+    FormEntry(TOP, "version", "The version of this release, such as 1.0.0.", "version"),
+    FormEntry(TOP, "date", "The day of the release, such as 2026-11-26; no clock is asked.", "date"),
+    FormEntry(TOP, "languages", 'The languages of the texts, as BCP 47 tags: ["en"].', "languages"),
+    FormEntry(TOP, "keywords", "Keywords by which others find it.", "texts", required=False),
+    FormEntry(TOP, "url", "Where the dataset can be found.", "url", required=False),
+    FormEntry(TOP, "doi", "Its DOI, such as 10.5281/zenodo.1.", "doi", required=False),
+    FormEntry(TOP, "contact", "Whom readers of the dataset may write to; it is published.", required=False),
+    FormEntry(TOP, "funding", "Who paid for it.", required=False),
+    FormEntry(TOP, "cite", "How to cite the paper about it.", required=False),
+    FormEntry(TOP, "authors", "Who made it, as people are to be cited: one table each.", "authors"),
+    FormEntry(
+        "licence", "labels", "The licence of labels, answers and decisions: an SPDX id or LicenseRef-NAME.", "licence"
+    ),
+    FormEntry("licence", "texts", "The licence of the texts; of several corpora the strictest.", "licence"),
+    FormEntry("rai", "data_limitations", "What the data cannot show, and what it must not be used for."),
+    FormEntry("rai", "data_biases", "Which biases are known or likely: of sources, selection, annotators."),
+    FormEntry("rai", "personal_sensitive_information", "Which personal or sensitive information the texts hold."),
+    FormEntry("rai", "data_use_cases", "For which uses the data was made, and for which it was checked."),
+    FormEntry("rai", "data_social_impact", "What good and what harm may come of it."),
+    FormEntry("rai", "synthetic_texts", "Which source texts machines wrote; empty if none.", required=False),
+    FormEntry("rai", "was_derived_from", "The corpora that it is made of: names, versions, addresses.", "texts"),
+    FormEntry("datasheet", "purpose", "For what purpose the dataset was made, and by whom."),
+    FormEntry("datasheet", "people", "How annotators were found, what they were paid, how they were looked after."),
+    FormEntry("datasheet", "ethics", "Which ethics review there was, and what it said."),
+    FormEntry("datasheet", "source_consent", "Whether the writers of the source texts knew and consented."),
+    FormEntry("datasheet", "cleaning", "What was done to the texts before they came into the study."),
+    FormEntry("datasheet", "maintenance", "Who maintains it, how errors are reported, how long it is kept."),
+    FormEntry("statement", "curation_rationale", "Why these texts were chosen."),
+    FormEntry("statement", "language_variety", "Which varieties of the languages, and in which script."),
+    FormEntry("statement", "speaker_demographic", "What is known of those who wrote the texts."),
+    FormEntry("statement", "annotator_demographic", "What is known of those who labelled, and of their training."),
+    FormEntry("statement", "speech_situation", "When, where and for whom the texts were written."),
+    FormEntry("statement", "text_characteristics", "Of what genre and on which topics the texts are."),
+)
+"""Every key of the form, in its order."""
+_BY_PATH = {entry.path: entry for entry in ENTRIES}
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:[-+][\w.+-]+)?")  # as Croissant asks for
+_ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dX]")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
+_PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
+    "version": (_VERSION, "three numbers, such as 1.0.0 (https://semver.org)"),
+    "url": (re.compile(r"https?://\S+"), "an address that begins with https://"),
+    "doi": (re.compile(r"10\.\d{4,9}/\S+"), "a DOI without an address, such as 10.5281/zenodo.1"),
+}
+"""What a text of some kinds must look like, as Croissant and CITATION.cff ask."""
+
+
+@dataclass(frozen=True)
+class ReleaseForm:
+    """What people have said of a release, by `FormEntry.path`; what is missing has no entry."""
+
+    answers: Mapping[str, Any]
+
+    def __getitem__(self, path: str) -> Any:
+        return self.answers.get(path, () if _BY_PATH[path].kind in _LISTS else "")
+
+    @property
+    def missing(self) -> list[str]:
+        """The keys that must be there and are not."""
+        return [entry.path for entry in ENTRIES if entry.required and not self[entry.path]]
+
+    def as_toml(self) -> str:
+        """The form as `read_form` reads it back, with no comments."""
+        sections = []
+        for section in dict.fromkeys(entry.section for entry in ENTRIES):
+            values = {entry.key: self[entry.path] for entry in ENTRIES if entry.section == section}
+            heading = "" if section == TOP else f"[{section}]"
+            plain = {key: value for key, value in values.items() if value and key != "authors"}
+            if plain:
+                sections.append(toml.format_section(heading, plain))
+        authors = [toml.format_section("[[authors]]", author) for author in self["authors"]]
+        return "\n".join([*sections[:1], *authors, *sections[1:]]).lstrip()
+
+
+def template_text() -> str:
+    """A release.toml to be filled in: every key, with what is asked above it."""
+    lines = ["# What only people know of this dataset. `fcpair release NAME` lists the keys that are still empty."]
+    for section in dict.fromkeys(entry.section for entry in ENTRIES):
+        lines += ["", *([] if section == TOP else [f"[{section}]"])]
+        for entry in (entry for entry in ENTRIES if entry.section == section and entry.kind != "authors"):
+            example = _EXAMPLES.get(entry.kind, '""')
+            lines += [f"# {entry.asks}{'' if entry.required else ' May stay empty.'}"]
+            lines += [f"{entry.key} = {example}" if example else f"# {entry.key} = 2026-11-26"]
+        if section == TOP:
+            lines += ["", f"# {_BY_PATH['authors'].asks}", *(f"# {line}" for line in _AUTHOR_LINES)]
+    return "\n".join(lines) + "\n"
+
+
+_AUTHOR_LINES = ("[[authors]]", *(f'{key} = ""' for key in AUTHOR_KEYS))
+
+
+def read_form(path: str | Path) -> ReleaseForm:
+    """Read a release.toml, however much of it is filled in.
+
+    Raises:
+        InputError: no such file, not TOML, or unknown keys, values of another kind, a licence that is neither an SPDX
+            id nor a LicenseRef: all of them together.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file; `fcpair release --template > {path}` writes one to fill in")
+    check_file(path)
+    with translate_read_errors(path, expected="TOML"):
+        content = tomllib.loads(path.read_text("utf-8"))
+    answers: dict[str, Any] = {}
+    findings = []
+    sections = {entry.section for entry in ENTRIES} - {TOP}
+    flat: dict[str, Any] = {}
+    for key, value in content.items():
+        is_section = key in sections and isinstance(value, Mapping)
+        flat |= {f"{key}.{name}": item for name, item in value.items()} if is_section else {key: value}
+    for key, value in flat.items():
+        try:
+            if answer := _read_answer(key, value):
+                answers[key] = answer
+        except InputError as error:
+            findings.append(Finding(str(path), None, str(error)))
+    reject(path, findings)
+    return ReleaseForm(answers)
+
+
+def _read_answer(key: str, value: Any) -> Any:
+    if key not in _BY_PATH:
+        raise InputError(f"unknown key `{key}`; {suggest_name(key, _BY_PATH)}")
+    kind = _BY_PATH[key].kind
+    if kind == "authors":
+        return _read_authors(value)
+    if kind in ("texts", "languages"):
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise InputError(f"`{key}` must be a list of texts")
+        texts = tuple(item.strip() for item in value if item.strip())
+        if kind == "languages" and (odd := [text for text in texts if not _LANGUAGE.fullmatch(text)]):
+            raise InputError(f"`{key}` has `{odd[0]}`; expected tags such as en, pt-BR or zh-Hant (BCP 47)")
+        return texts
+    if kind == "date":
+        try:
+            return value.isoformat() if type(value) is date else date.fromisoformat(value).isoformat() if value else ""
+        except (TypeError, ValueError):
+            raise InputError(f"`{key}` is `{value}`; expected a day, such as 2026-11-26") from None
+    if not isinstance(value, str):
+        raise InputError(f"`{key}` must be a text in quotation marks")
+    if kind in _PATTERNS and value.strip():
+        pattern, expected = _PATTERNS[kind]
+        if not pattern.fullmatch(value.strip()):
+            raise InputError(f"`{key}` is `{value}`; expected {expected}")
+    return read_licence(key, value.strip()) if kind == "licence" else value.strip()
+
+
+def read_licence(key: str, licence: str) -> str:
+    """A licence in SPDX's spelling; raises InputError unless it is one SPDX id or a `LicenseRef-`; none stays none."""
+    if not licence:
+        return ""
+    try:
+        if len(licence.split()) == 1:
+            return str(canonicalize_license_expression(licence))
+    except InvalidLicenseExpression:
+        pass
+    raise InputError(
+        f"`{key}` is `{licence}`; expected one id of https://spdx.org/licenses, such as CC-BY-4.0, or LicenseRef-NAME "
+        "for any other licence"
+    )
+
+
+def _read_authors(value: Any) -> tuple[dict[str, str], ...]:
+    if not isinstance(value, list) or not all(isinstance(author, dict) for author in value):
+        raise InputError("`authors` must be tables, each under [[authors]]")
+    authors = []
+    for author in value:
+        if unknown := [key for key in author if key not in AUTHOR_KEYS]:
+            raise InputError(f"unknown key `{unknown[0]}` of an author; {suggest_name(unknown[0], AUTHOR_KEYS)}")
+        texts = {key: str(author.get(key, "")).strip() for key in AUTHOR_KEYS}
+        if texts["orcid"] and not _ORCID.fullmatch(texts["orcid"]):
+            raise InputError(f"the ORCID `{texts['orcid']}` is none; expected one such as 0000-0002-1825-0097")
+        if any(texts.values()):
+            if not texts["family"]:
+                raise InputError("an author has no `family`; a group has its name there")
+            authors.append({key: text for key, text in texts.items() if text})
+    return tuple(authors)
 
 
 @dataclass(frozen=True)

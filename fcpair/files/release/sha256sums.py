@@ -30,7 +30,7 @@ def write_sums(folder: Path) -> str:
 
 
 def check_folder(folder: Path) -> FolderCheck:
-    """Find each byte of a folder that was changed, each file more or less, and each link."""
+    """Find each byte of a folder that was changed, each file added or missing, and each link."""
     faults = [f"{show_foreign(path)} is {kind}, and no file" for path, kind in _entries(folder) if kind]
     place = folder / SUMS
     if place.is_symlink() or not place.is_file():

@@ -1,19 +1,19 @@
-"""Training sets from a tier: triplets, pairs and preferences, split so that no HS stands on both sides."""
+"""Training sets from a tier, split so that no HS stands on both sides; and the corpus less what a tier holds."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import InputError
+from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS
+from fcpair.lazy import pd
 from fcpair.params import Export
 from fcpair.stages.drawing import draw_positions, own_order
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Kind = Literal["triplets", "pairs", "preferences"]
 COLUMNS: dict[Kind, tuple[str, str, str]] = {
@@ -51,7 +51,10 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
     Raises:
         InputError: a side is empty.
     """
-    rows = _labelled_pairs(pairs) if kind == "pairs" else draw_negatives(pairs, bodies, options.negatives, options.seed)
+    if kind == "pairs":
+        rows = pairs[["hs_id", "cn_id"]].assign(label=pairs["appropriate"].astype("int64"))
+    else:
+        rows = draw_negatives(pairs, bodies, options.negatives, options.seed)
     if rows.empty:
         raise InputError(f"no HS has both an appropriate and a not appropriate CN, so there are no {kind}")
     test_hs = draw_test_hs(pairs["hs_id"], bodies, options.test_share, options.seed)
@@ -61,29 +64,18 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
         raise InputError(
             f"no {kind} fall on the {side} side at --test-share {options.test_share}; change it, or the --seed"
         )
-    table = _with_texts(kind, rows, bodies)
+    table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
+    texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
+    table = table.assign(**{name: table[name].map(bodies) for name in texts})
     counts = {"train": int((~is_test).sum()), "test": int(is_test.sum())}
     counts |= {"train_hs": rows["hs_id"][~is_test].nunique(), "test_hs": rows["hs_id"][is_test].nunique()}
-    counts |= {} if kind == "pairs" else _count_left_out(pairs)
+    if kind != "pairs":
+        by_hs = pairs.groupby("hs_id")["appropriate"]
+        counts |= {"hs_without_positive": int((~by_hs.any()).sum()), "hs_without_negative": int(by_hs.all().sum())}
     return TrainingSets(table[~is_test].reset_index(drop=True), table[is_test].reset_index(drop=True), counts)
 
 
-def _labelled_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
-    return pairs[["hs_id", "cn_id"]].assign(label=pairs["appropriate"].astype("int64"))
-
-
-def _count_left_out(pairs: pd.DataFrame) -> dict[str, int]:
-    by_hs = pairs.groupby("hs_id")["appropriate"]
-    return {"hs_without_positive": int((~by_hs.any()).sum()), "hs_without_negative": int(by_hs.all().sum())}
-
-
-def _with_texts(kind: Kind, rows: pd.DataFrame, bodies: pd.Series[str]) -> pd.DataFrame:
-    table = rows.set_axis(list(COLUMNS[kind]), axis="columns")
-    texts = COLUMNS[kind][: 2 if kind == "pairs" else 3]
-    return table.assign(**{name: table[name].map(bodies) for name in texts})
-
-
-def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, seed: int) -> NDArray[np.int64]:
+def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, seed: int) -> Ints:
     """Draw the HS of the test side.
 
     Args:
@@ -123,8 +115,6 @@ def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: in
     Returns:
         `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
     """
-    import pandas as pd
-
     pairs = pairs.assign(place=np.arange(len(pairs)))
     by_text = pairs.iloc[own_order(pairs["hs_id"].map(bodies), pairs["cn_id"].map(bodies))]
     by_text = by_text.assign(hs=pd.factorize(by_text["hs_id"])[0])
@@ -139,7 +129,7 @@ def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: in
     return pd.DataFrame({name: column.to_numpy()[order] for name, column in columns.items()})
 
 
-def draw_for_sizes(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_for_sizes(sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them where there are fewer.
 
     Robert Floyd's way, a step for all sizes at once, so that its cost does not grow with them: J. Bentley and
@@ -156,3 +146,26 @@ def draw_for_sizes(sizes: NDArray[np.int64], n: int, rng: np.random.Generator) -
         is_taken = (drawn == drawn_value[:, np.newaxis]).any(axis=1)
         drawn[:, step] = np.where(step < takes, np.where(is_taken, last, drawn_value), -1)
     return np.sort(drawn, axis=1)
+
+
+def remaining_rows(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int]) -> pd.DataFrame:
+    """The rows of the corpus without some HS and some CNs.
+
+    Args:
+        rows: `hs_id`, `cn_id`, `hs`, `cn`, `language`, `meta`, one row per row of the corpus, in its order.
+        hs_ids: every row with one of these HS goes.
+        cn_ids: and every row with one of these CNs.
+
+    Returns:
+        `hs`, `cn`, `hs_id` and `cn_id` (the study's, unless the corpus has such a column of its own), one column
+        per item of the rows' metadata (empty where a row has none) and, where any is known, `language`. The two ids
+        tell `fcpair import` that the file is fcpair's, so that guarded cells are read back as they were.
+    """
+    rows_left = rows[~rows["hs_id"].isin(hs_ids) & ~rows["cn_id"].isin(cn_ids)]
+    names = list(dict.fromkeys(name for item in rows["meta"] for name in item))
+    columns = {side: rows_left[side] for side in (HS, CN)}
+    columns |= {name: rows_left[name] for name in OWN_COLUMNS if name not in names}
+    columns |= {name: pd.Series([item.get(name, "") for item in rows_left["meta"]], rows_left.index) for name in names}
+    if rows["language"].fillna("").any():
+        columns["language"] = rows_left["language"].fillna("")
+    return pd.DataFrame(columns).reset_index(drop=True)

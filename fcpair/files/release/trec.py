@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from fcpair.errors import Finding, InputError, reject
+from fcpair.errors import Finding, InputError, list_first, reject
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.tables.tabular import check_file
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from fcpair.files.tables.tabular import LINE, check_file, read_table
+from fcpair.lazy import pd
+from fcpair.param_values import InMemory
 
 COLUMNS = ("hs_id", "Q0", "cn_id", "rank", "score", "tag")
 SHOWN = 10  # HS that a message names
@@ -72,8 +70,6 @@ def read_run(
             id that stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated
             for an HS, ranks against the scores.
     """
-    import pandas as pd
-
     rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
     lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])
     named = {HS: lines, CN: lines[~lines["cn_id"].str.fullmatch(_NOTHING_ID)]}
@@ -88,13 +84,13 @@ def read_run(
     source = {side: "corpus" if numbering == "corpus" and ids[side].own else "study" for side in named}
     words = {number: word for word, numbers in texts[HS].items() for number in numbers}
     ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
-    findings = [
-        *_missing_hs(path, ranked_hs, {one: words.get(one, str(one)) for one in needed_hs}),
-        *(finding for side in named for finding in _unresolved_ids(path, named[side], side, texts[side], source[side])),
-        *_repeated_entries(path, lines),
-        *_rank_conflicts(path, lines),
-    ]
-    reject(path, findings)
+    findings = []
+    if missing_hs := [words.get(one, str(one)) for one in sorted({*needed_hs} - ranked_hs)]:
+        n = f"{len(missing_hs)} of {len({*needed_hs})}"
+        findings.append(Finding(str(path), None, f"{n} HS have no line: {list_first(missing_hs, SHOWN)}"))
+    for side, of_side in named.items():
+        findings += _unresolved_ids(path, of_side, side, texts[side], source[side])
+    reject(path, [*findings, *_contradictions(path, lines)])
     is_both = fits and fits_other and any(ids[side].own for side in named)
     ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
     ordered["rank"] = ordered.groupby("hs_id").cumcount() + 1
@@ -119,13 +115,16 @@ def _unresolved_ids(
 
 def _read_cells(path: Path) -> list[tuple[int, list[str]]]:
     """The lines of a run as cells, each with its number."""
-    check_file(path)
-    try:
-        text = path.read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
-    split = ((line, content.split()) for line, content in enumerate(text.split("\n"), 1))
-    rows = [(line, cells) for line, cells in split if cells]
+    if isinstance(path, InMemory):
+        table = read_table(path, ["hs_id", "cn_id", "rank", "score"]).assign(Q0="Q0", tag="frame")
+        rows = list(zip(table[LINE].tolist(), table[list(COLUMNS)].to_numpy().tolist(), strict=True))
+    else:
+        check_file(path)
+        try:
+            text = path.read_text("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: not UTF-8; expected a TREC run") from None
+        rows = [(line, cells) for line, content in enumerate(text.split("\n"), 1) if (cells := content.split())]
     problems = ((line, _line_problem(cells)) for line, cells in rows)
     reject(path, [Finding(str(path), line, wrong) for line, wrong in problems if wrong])
     if not rows:
@@ -139,43 +138,21 @@ def _line_problem(cells: list[str]) -> str | None:
         return f"{len(cells)} columns; expected {len(COLUMNS)}: {' '.join(COLUMNS)}"
     if not (cells[3].isascii() and cells[3].isdigit() and len(cells[3]) <= 18):
         return f"rank is `{cells[3]}`; expected a whole number"
-    return None if _is_finite(cells[4]) else f"score is `{cells[4]}`; expected a finite number"
-
-
-def _is_finite(cell: str) -> bool:
     try:
-        return math.isfinite(float(cell))
+        is_finite = math.isfinite(float(cells[4]))
     except ValueError:
-        return False
+        is_finite = False
+    return None if is_finite else f"score is `{cells[4]}`; expected a finite number"
 
 
-def _missing_hs(path: Path, ranked_hs: Collection[int], names: Mapping[int, str]) -> list[Finding]:
-    """The HS that the run lacks, as one finding; `names` has all that it needs, as the run would name them."""
-    missing_names = [names[one] for one in sorted(names.keys() - set(ranked_hs))]
-    shown = ", ".join(missing_names[:SHOWN]) + (", ..." if len(missing_names) > SHOWN else "")
-    n = f"{len(missing_names)} of {len(names)}"
-    return [Finding(str(path), None, f"{n} HS have no line: {shown}")] if missing_names else []
-
-
-def _repeated_entries(path: Path, lines: pd.DataFrame) -> list[Finding]:
-    """CNs and ranks that an HS has twice."""
-    findings = []
+def _contradictions(path: Path, lines: pd.DataFrame) -> Iterator[Finding]:
+    """Yield CNs and ranks that an HS has twice, and once for each HS ranks that go the other way than the scores."""
     for column in ("cn_id", "rank"):
         again = lines[lines.duplicated(["hs_id", column])]
-        entries = zip(again["line"], again[column], again["hs_id"], strict=True)
-        findings += [
-            Finding(str(path), int(at), f"{column} {value} is duplicated for HS {hs}") for at, value, hs in entries
-        ]
-    return findings
-
-
-def _rank_conflicts(path: Path, lines: pd.DataFrame) -> list[Finding]:
-    """Ranks that go one way and scores that go the other, once for each HS."""
+        for line, value, hs in zip(again["line"], again[column], again["hs_id"], strict=True):
+            yield Finding(str(path), int(line), f"{column} {value} is duplicated for HS {hs}")
     sorted_ = lines.sort_values(["hs_id", "rank"], kind="stable")
     rises = (sorted_["hs_id"] == sorted_["hs_id"].shift()) & (sorted_["score"] > sorted_["score"].shift())
     first = sorted_[rises].drop_duplicates("hs_id")
-    entries = zip(first["line"], first["rank"], first["hs_id"], strict=True)
-    return [
-        Finding(str(path), int(line), f"rank {rank} of HS {hs} has a higher score than the rank above it")
-        for line, rank, hs in entries
-    ]
+    for line, rank, hs in zip(first["line"], first["rank"], first["hs_id"], strict=True):
+        yield Finding(str(path), int(line), f"rank {rank} of HS {hs} has a higher score than the rank above it")

@@ -13,20 +13,19 @@ from io import BufferedReader
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json
 
-from fcpair.bias.answers import UNREADABLE, AnsweredItems, Answers, Bools, Ints
+from fcpair.arrays import Bools, Ints
+from fcpair.bias.answers import CONTEXTS, POLARITIES, UNREADABLE, AnsweredItems, Answers
 from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
-from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
+from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
 from fcpair.files.tables.tabular import check_file
+from fcpair.lazy import pd
 from fcpair.values import parse_json
 
 OPTIONS = ("ans0", "ans1", "ans2")
-_POLARITIES = {"neg": True, "nonneg": False}
-_CONTEXTS = {"ambig": True, "disambig": False}
 _UNKNOWN = "unknown"
 _FIELD_SEPARATOR = "\x1f"
 _GROUP_SEPARATOR = "\x1e"
@@ -95,7 +94,13 @@ def _read_table(path: Path, answer: str) -> pa.Table:
             with _open(path) as file:
                 table = pyarrow.json.read_json(file, parse_options=options)
         except pa.ArrowInvalid:
-            reject(path, list(_find_broken(path)))
+            findings = []
+            for number, line in _filled_lines(path):
+                try:
+                    parse_json(line)
+                except (ValueError, RecursionError) as error:
+                    findings.append(Finding(str(path), number, str(error)))
+            reject(path, findings)
             raise
         _check_table(path, table, answer)
     return table
@@ -105,30 +110,26 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
     return gzip.open(path) if path.suffix == ".gz" else path.open("rb")
 
 
-def _line_numbers(path: Path) -> list[int]:
-    """The numbers of the lines that hold something."""
+def _filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that hold something, with their numbers."""
     with _open(path) as file:
-        return [number for number, line in enumerate(file, 1) if line.strip()]
-
-
-def _find_broken(path: Path) -> Iterator[Finding]:
-    with _open(path) as file:
-        for number, line in enumerate(file, 1):
-            if line.strip():
-                try:
-                    parse_json(line)
-                except (ValueError, RecursionError) as error:
-                    yield Finding(str(path), number, str(error))
+        yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
 
 
 def _check_table(path: Path, table: pa.Table, answer: str) -> None:
     """Raise InputError for rows that lack something, or hold what means nothing."""
     if table[answer].null_count == len(table):
-        with _open(path) as file:
-            names = list(parse_json(next(line for line in file if line.strip())))
+        names = list(parse_json(next(line for _, line in _filled_lines(path))))
         raise InputError(f"{path}: nothing has a field `{answer}`; {suggest_name(answer, names)}")
-    wrong = {f"no `{name}`, or not what it must be": _is_null(table[name]) for name in [*_FIELDS, answer]}
-    for name, values in {"question_polarity": _POLARITIES, "context_condition": _CONTEXTS}.items():
+    wrong: dict[str, Bools] = {}
+    for name in (*_FIELDS, answer):
+        column = table[name]
+        n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
+        parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
+        wrong[f"no `{name}`, or not what it must be"] = np.logical_or.reduce(
+            [one.is_null().to_numpy() for one in parts]
+        )
+    for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
         is_known = pc.is_in(table[name], pa.array(list(values)))
         wrong[f"`{name}` is not one of {', '.join(values)}"] = ~is_known.to_numpy()
     label = pc.fill_null(table["label"], 0).to_numpy()
@@ -139,18 +140,9 @@ def _check_table(path: Path, table: pa.Table, answer: str) -> None:
     unknown = _is_unknown(table)
     wrong["expected one option that says `unknown` in `answer_info`"] = unknown.sum(axis=1) != 1
     if any(rows.any() for rows in wrong.values()):
-        lines = _line_numbers(path)
+        lines = [number for number, _ in _filled_lines(path)]
         problems = [(lines[row], what) for what, rows in wrong.items() for row in np.flatnonzero(rows)]
         reject(path, [Finding(str(path), line, what) for line, what in sorted(problems)])
-
-
-def _is_null(column: pa.ChunkedArray) -> Bools:
-    """Where a column has nothing, `(n,)`; of a structure, where any of its fields has nothing."""
-    empty = column.is_null().to_numpy()
-    if pa.types.is_struct(column.type):
-        for at in range(column.type.num_fields):
-            empty = empty | pc.struct_field(column, at).is_null().to_numpy()
-    return np.asarray(empty)
 
 
 def _folded_codes(table: pa.Table, names: Sequence[str]) -> list[Ints]:
@@ -196,21 +188,17 @@ def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None
     n_without_context = n_asked - len(table)
     targets = _are_targets(table, stereotyped) & ~_is_unknown(table)
     n_targets = targets.sum(axis=1)
-    without, two = (_count_by_template(table, rows) for rows in (n_targets == 0, n_targets > 1))
+    names = zip(table["category"].to_pylist(), table["question_index"].to_pylist(), strict=True)
+    templates = np.array([f"{category} {number}" for category, number in names], dtype=object)
+    without, two = (dict(Counter(templates[rows].tolist())) for rows in (n_targets == 0, n_targets > 1))
     if sum(without.values()) == len(table):
         raise InputError(
             f"none of {len(table):,} items has an option of its stereotyped group, as those of template "
             f"{next(iter(without), '')}; with `--templates` the groups are those of BBQ's templates"
         )
     rows = (n_targets == 1) | (not strict)
-    answered, unread = _arrays(table.filter(pa.array(rows)), answer, _first_target(targets[rows]))
-    return Answers(*answered, unread, (), without, two, strict, n_without_context)
-
-
-def _arrays(
-    table: pa.Table, answer: str, stereotyped: Bools
-) -> tuple[tuple[AnsweredItems, tuple[str, ...]], tuple[str, ...]]:
-    """The answers with the names of their categories, and what cannot be read."""
+    first_target = np.asarray(targets & (targets.cumsum(axis=1) == 1))
+    table = table.filter(pa.array(rows))
     chosen = _chosen_options(table, answer)
     numbers = table["question_index"].to_pylist()
     category_names = [reported_category(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
@@ -224,11 +212,11 @@ def _arrays(
         right=table["label"].to_numpy(),
         chosen=chosen,
         unknown=_is_unknown(table),
-        stereotyped=stereotyped,
+        stereotyped=first_target[rows],
         untargeted_count=True,
     )
     unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
-    return (answered, tuple(categories)), tuple(unread)
+    return Answers(answered, tuple(categories), tuple(unread), (), without, two, strict, n_without_context)
 
 
 def _chosen_options(table: pa.Table, answer: str) -> Ints:
@@ -239,29 +227,12 @@ def _chosen_options(table: pa.Table, answer: str) -> Ints:
         chosen[reply_codes == texts] = at
     rows = np.flatnonzero(chosen == UNREADABLE)
     unread_rows = table.take(pa.array(rows))
-    texts_of = zip(*(_outer_tags(column) for column in _tags(unread_rows)), strict=True)
-    for row, reply, option_tags in zip(
-        rows.tolist(), _normalise_texts(unread_rows[answer].combine_chunks()).to_pylist(), texts_of, strict=True
-    ):
-        option = find_option(reply, [text for text, _ in option_tags])
+    replies = _normalise_texts(unread_rows[answer].combine_chunks()).to_pylist()
+    tags_by_row = zip(*(column.to_pylist() for column in _tags(unread_rows)), strict=True)
+    for row, reply, tags in zip(rows.tolist(), replies, tags_by_row, strict=True):
+        option = find_option(reply, [one.split(_FIELD_SEPARATOR)[0] for one in tags])
         chosen[row] = UNREADABLE if option is None else option
     return chosen
-
-
-def _outer_tags(column: pa.ChunkedArray) -> list[tuple[str, str]]:
-    """The first and the last of what is said of an option, in each row."""
-    return [(one.split(_FIELD_SEPARATOR)[0], one.split(_FIELD_SEPARATOR)[-1]) for one in column.to_pylist()]
-
-
-def _first_target(targets: Bools) -> Bools:
-    """The first target of each item alone, `(n, n_options)`."""
-    return np.asarray(targets & (targets.cumsum(axis=1) == 1))
-
-
-def _count_by_template(table: pa.Table, rows: Bools) -> dict[str, int]:
-    selected = table.filter(pa.array(rows))
-    names = zip(selected["category"].to_pylist(), selected["question_index"].to_pylist(), strict=True)
-    return dict(Counter(f"{category} {number}" for category, number in names))
 
 
 def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
@@ -270,17 +241,14 @@ def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     groups = joined if stereotyped is None else _groups_by_template(table, stereotyped)
     (group,), group_texts = _encode_texts([pc.binary_join_element_wise(table["category"], groups, _GROUP_SEPARATOR)])
     numbers, tag_texts = _encode_texts(_tags(table))
-    group_keys = [_parse_group(one) for one in group_texts.to_pylist()]
+    group_keys = []
+    for category, _, listed in (one.partition(_GROUP_SEPARATOR) for one in group_texts.to_pylist()):
+        key = key_of_category(category)
+        group_keys.append((key, group_of(key, listed.split(_FIELD_SEPARATOR))))
     tags = [(one.split(_FIELD_SEPARATOR)[0], one.split(_FIELD_SEPARATOR)[-1]) for one in tag_texts.to_pylist()]
     kinds, kind = np.unique(np.stack(numbers) * len(group_keys) + group, return_inverse=True)
     is_match = [is_target(*group_keys[one % len(group_keys)], *tags[one // len(group_keys)]) for one in kinds.tolist()]
     return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
-
-
-def _parse_group(text: str) -> tuple[str, str]:
-    category, _, groups = text.partition(_GROUP_SEPARATOR)
-    key = key_of_category(category)
-    return key, group_of(key, groups.split(_FIELD_SEPARATOR))
 
 
 def _groups_by_template(table: pa.Table, stereotyped: Stereotyped) -> pa.ChunkedArray:
@@ -288,7 +256,6 @@ def _groups_by_template(table: pa.Table, stereotyped: Stereotyped) -> pa.Chunked
     categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
     kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
     if missing := [f"{category} {number}" for category, number in kinds if key_of(category, number) not in stereotyped]:
-        more = ", ..." * (len(missing) > SHOWN)
-        raise InputError(f"the templates that were given lack {', '.join(missing[:SHOWN])}{more}")
+        raise InputError(f"the templates that were given lack {list_first(missing, SHOWN)}")
     groups = [_FIELD_SEPARATOR.join(stereotyped[key_of(category, number)]) for category, number in kinds]
     return pa.chunked_array([pa.array(groups).take(pa.array(kind))])

@@ -1,4 +1,4 @@
-"""Items with an answer each: in tables, and in the samples that lm-evaluation-harness logs."""
+"""Answers to items, in tables and in the samples that lm-evaluation-harness logs; and those to a survey."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fcpair.bias.answers import Answers
-from fcpair.bias.answers_to_items import COLUMNS, OPTIONS, STATEMENT, answers_to_items
+from fcpair.bias.answers import COLUMNS, OPTIONS, STATEMENT, Answers, answers_to_items
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import LINE, place_of, read_table, read_text
+from fcpair.lazy import pd
+from fcpair.stages.surveys.survey import Survey, check_answers
 from fcpair.values import as_text, parse_json
+
+SURVEY_STATEMENT, QUESTION, PERSON, ANSWER = "row", "column", "by", "answer"  # as answers of a grid are exported
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
@@ -31,23 +33,22 @@ def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequenc
         raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")
     tables = [read_table(path, [*COLUMNS, *filter(None, (answer,)), *shares], verbatim=True) for path in paths]
     for table in tables:
-        reject(place_of(table), list(_non_numbers(table, shares)))
+        findings = [
+            Finding(place_of(table), int(line), f"`{name}` is `{cell}`; expected a number, or nothing")
+            for name in shares
+            for cell, line, value in zip(
+                table[name], table[LINE], pd.to_numeric(table[name], errors="coerce"), strict=True
+            )
+            if cell.strip() and np.isnan(value)
+        ]
+        reject(place_of(table), findings)
     table = pd.concat(tables, ignore_index=True)
     place = ", ".join(map(str, paths))
     probabilities = (
         np.stack([pd.to_numeric(table[name], errors="coerce") for name in shares], axis=1) if shares else None
     )
-    replies = table[answer].tolist() if answer else table[shares[0]].tolist()
+    replies = table[answer or shares[0]].tolist()
     return answers_to_items(table, replies, probabilities, place, table[LINE].tolist())
-
-
-def _non_numbers(table: pd.DataFrame, shares: Sequence[str]) -> list[Finding]:
-    return [
-        Finding(place_of(table), int(line), f"`{name}` is `{cell}`; expected a number, or nothing")
-        for name in shares
-        for cell, line, value in zip(table[name], table[LINE], pd.to_numeric(table[name], errors="coerce"), strict=True)
-        if cell.strip() and np.isnan(value)
-    ]
 
 
 def read_lm_eval(paths: Sequence[Path]) -> Answers:
@@ -94,3 +95,29 @@ def _parse_sample(text: str) -> dict[str, Any] | str:
     if len(logs) != len(OPTIONS) or not np.isfinite(logs).all():
         return f"expected {len(OPTIONS)} likelihoods that are finite numbers"
     return {**{name: as_text(doc[name]) for name in COLUMNS}, STATEMENT: as_text(doc.get(STATEMENT)), "logs": logs}
+
+
+def read_survey(
+    path: Path,
+    *,
+    statement: str = SURVEY_STATEMENT,
+    question: str = QUESTION,
+    person: str = PERSON,
+    answer: str = ANSWER,
+    by: str | None = None,
+) -> Survey:
+    """Read what was answered in a survey; the columns are named as in the file, `by` one of groups of people.
+
+    Answers are read in any capitals, as `answers import` reads them.
+
+    Raises:
+        InputError: a column that is missing, and what `survey.check_answers` refuses.
+    """
+    columns = {"statement": statement, "question": question, "person": person, "answer": answer}
+    table = read_table(path, [*columns.values(), *filter(None, (by,))])
+    answers = table[[by]].copy() if by else table[[]].copy()
+    for name, column in columns.items():
+        answers[name] = table[column]
+    answers["answer"] = answers["answer"].str.strip().str.lower()
+    check_answers(answers.assign(line=table[LINE]), place_of(table), by)
+    return Survey(answers, answers[["statement"]].drop_duplicates())

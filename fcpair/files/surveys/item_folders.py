@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from fcpair.bias.items.expand import LETTERS
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.bias.items import LETTERS
+from fcpair.files.release.redaction import render
+from fcpair.lazy import pd
 
 CARD = "README.md"
 COLUMNS = {
@@ -45,31 +43,8 @@ class ItemSource:
 
 def hf_folder(frame: pd.DataFrame, source: ItemSource) -> dict[str, pd.DataFrame | str]:
     """A dataset with one split, `test`: `data/test.parquet` and a card."""
-    return {"data/test.parquet": frame, CARD: _render_card(frame, source)}
-
-
-def _render_card(frame: pd.DataFrame, source: ItemSource) -> str:
-    templates_by_category = frame.groupby("category", sort=False)["template"]
-    rows = [f"| {name} | {of.nunique():,} | {len(of):,} |" for name, of in templates_by_category]
-    columns = [f"| `{name}` | {text} |" for name, text in COLUMNS.items()]
-    return (
-        "\n".join(
-            [
-                *("---", "configs:", "- config_name: default", "  data_files:", "  - split: test"),
-                *("    path: data/test.parquet", "---\n"),
-                f"# Items of {Path(source.templates).name}\n",
-                f"{len(frame):,} questions about two groups, expanded from templates by fcpair {source.version}.",
-                f"The order of the options is drawn by seed {source.seed}.\n",
-                "> The questions name stereotypes, in order to measure whether models follow them. They are not",
-                "> training data, and make no claim about anybody.\n",
-                *("| category | templates | items |", "|---|---|---|", *rows, ""),
-                *("## Columns\n", "| column | what it holds |", "|---|---|", *columns, ""),
-                "## Licence and citation\n",
-                "Neither is stated here. Before you publish this folder, add those of the templates.",
-            ]
-        )
-        + "\n"
-    )
+    card = render("items.md.j2", frame=frame, source=source, file=Path(source.templates).name, columns=COLUMNS)
+    return {"data/test.parquet": frame, CARD: card}
 
 
 def lm_eval_folder(frame: pd.DataFrame, source: ItemSource) -> dict[str, pd.DataFrame | str]:
@@ -77,35 +52,10 @@ def lm_eval_folder(frame: pd.DataFrame, source: ItemSource) -> dict[str, pd.Data
 
     Its accuracy is all that it computes. `--log_samples` writes the likelihoods, which `bias score` reads.
     """
-    return {"items.jsonl": frame, "task.yaml": _render_task(source)}
-
-
-def _render_task(source: ItemSource) -> str:
-    name = f"fcpair_{Path(source.templates).stem}".replace("-", "_")
-    letters = ", ".join(f'"{letter}"' for letter in LETTERS)
-    return f"""# Items of {Path(source.templates).name}, expanded by fcpair {source.version} with seed {source.seed}.
-# In this folder:
-#   lm_eval --model hf --model_args pretrained=MODEL --tasks {name} --include_path . \\
-#     --log_samples --output_path said
-# and then, for the scores of bias, which the harness does not compute:
-#   fcpair bias score said/*/samples_*.jsonl --reader lm-eval --as bbq
-task: {name}
-dataset_path: json
-dataset_kwargs:
-  data_files:
-    test: items.jsonl
-test_split: test
-output_type: multiple_choice
-doc_to_text: "{{{{item}}}}\\nAnswer:"
-doc_to_choice: [{letters}]
-doc_to_target: label
-metric_list:
-  - metric: acc
-    aggregation: mean
-    higher_is_better: true
-metadata:
-  version: 1.0
-"""
+    path = Path(source.templates)
+    name = f"fcpair_{path.stem}".replace("-", "_")
+    task = render("task.yaml.j2", source=source, file=path.name, name=name, letters=LETTERS)
+    return {"items.jsonl": frame, "task.yaml": task}
 
 
 FOLDERS: Mapping[str, Callable[[pd.DataFrame, ItemSource], dict[str, pd.DataFrame | str]]] = {

@@ -10,21 +10,29 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fcpair.bias.items.expand import expand, first_versions, n_items
-from fcpair.bias.items.template import TEXTS, Blank, Option, Template, Text, template_faults
-from fcpair.bias.items.template_texts import review_text
+from fcpair.bias.items import (
+    TEXTS,
+    Blank,
+    Option,
+    Template,
+    Text,
+    expand,
+    first_versions,
+    n_items,
+    review_text,
+    template_faults,
+)
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
-from fcpair.files.surveys.bbq_templates import read_bbq_templates
-from fcpair.files.surveys.kobbq import read_kobbq
+from fcpair.files.surveys.bbq_templates import read_bbq_templates, read_kobbq
 from fcpair.files.tables.tabular import LINE, check_file, read_table, with_place
+from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import fold_name
 
 _OPTIONS = ("culprit", "other")
@@ -74,7 +82,21 @@ Tables = list[tuple[dict[str, Any], int]]
 
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
-    return _check_tables(_row_tables(path) if path.suffix != ".toml" else _toml_tables(path), str(path)), []
+    if path.suffix != ".toml":
+        frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
+        if frame.empty:
+            raise InputError(f"{path}: no templates; expected a row for each")
+        rows: list[dict[str, str]] = frame.to_dict("records")  # type: ignore[assignment]
+        return _check_tables([(_as_toml(row), int(row[LINE])) for row in rows], str(path)), []
+    check_file(path)
+    with translate_read_errors(path, expected="TOML"):
+        text = path.read_text("utf-8")
+        tables = tomllib.loads(text).get("template", [])
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
+    lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
+    lines = lines if len(lines) == len(tables) else [1] * len(tables)
+    return _check_tables(list(zip(tables, lines, strict=True)), str(path)), []
 
 
 def _check_tables(tables: Tables, place: str) -> list[Template]:
@@ -83,11 +105,20 @@ def _check_tables(tables: Tables, place: str) -> list[Template]:
     findings: list[Finding] = []
     for table, line in tables:
         problems = list(_shape_problems(table))
-        table_templates = [] if problems else list(_parse_versions(table, line))
+        table_templates = []
+        if not problems:
+            swap, slots = table.get("swap", []), table["slots"]
+            table_templates.append(_parse_template(table, slots, AS_WRITTEN if swap else "", line))
+            if swap:  # and with two slots' fillers exchanged
+                exchanged = {**slots, swap[0]: slots[swap[1]], swap[1]: slots[swap[0]]}
+                table_templates.append(_parse_template(table, exchanged, SWAPPED, line))
         problems += [why for one in table_templates for why in template_faults(one)]
         findings += [Finding(place, line, why) for why in dict.fromkeys(problems)]
         templates += table_templates
-    findings += _repeated_templates(place, templates)
+    line_by_key: dict[tuple[str, str], int] = {}
+    for one in templates:
+        if (first := line_by_key.setdefault((one.id, one.version), one.line)) != one.line:
+            findings.append(Finding(place, one.line, f"template `{one.id}` is in line {first} already"))
     reject(place, findings)
     return templates
 
@@ -106,46 +137,23 @@ def templates_from_texts(texts: pd.DataFrame, place: str) -> pd.DataFrame:
     Raises:
         InputError: all that is wrong with the templates, as `read_templates` has it.
     """
-    rows = [_row_of(one) for one in texts.to_dict("records")]
+    rows = []
+    for record in texts.to_dict("records"):
+        row, column = {key: str(record[key]) for key in _KEYS if record.get(key)}, ""
+        for line in str(record["text"]).splitlines():
+            if line.lstrip().startswith("```"):
+                continue
+            if match := _COLUMN.fullmatch(line):
+                folded = fold_name(match[1])
+                column = folded if folded in _KEYS else match[1]
+                row[column] = match[2].strip()
+            elif column and line.strip():
+                row[column] = f"{row[column]} {line.strip()}".strip()
+        rows.append(row)
     tables = [(_as_toml(row), int(cell)) for row, cell in zip(rows, texts["cell"], strict=True)]
     _check_tables([({key: value for key, value in table.items() if value}, cell) for table, cell in tables], place)
     columns = [*(key for key in _KEYS if key != "slots"), *(key for row in rows for key in row)]
     return pd.DataFrame([{key: row.get(key, "") for key in columns} for row in rows])
-
-
-def _row_of(record: Mapping[Hashable, Any]) -> dict[str, str]:
-    """Read a text into the columns of a table, on top of what is known of it."""
-    row = {key: str(record[key]) for key in _KEYS if record.get(key)}
-    column = ""
-    for line in str(record["text"]).splitlines():
-        if line.lstrip().startswith("```"):
-            continue
-        if match := _COLUMN.fullmatch(line):
-            folded = fold_name(match[1])
-            column = folded if folded in _KEYS else match[1]
-            row[column] = match[2].strip()
-        elif column and line.strip():
-            row[column] = f"{row[column]} {line.strip()}".strip()
-    return row
-
-
-def _toml_tables(path: Path) -> Tables:
-    check_file(path)
-    with translate_read_errors(path, expected="TOML"):
-        text = path.read_text("utf-8")
-        tables = tomllib.loads(text).get("template", [])
-    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
-        raise InputError(f"{path}: no templates; expected tables that begin with {_HEADER}")
-    lines = [at for at, line in enumerate(text.splitlines(), 1) if line.split("#")[0].strip() == _HEADER]
-    return list(zip(tables, lines if len(lines) == len(tables) else [1] * len(tables), strict=True))
-
-
-def _row_tables(path: Path) -> Tables:
-    frame = read_table(path, [name for name in _REQUIRED if name != "slots"], verbatim=True)
-    if frame.empty:
-        raise InputError(f"{path}: no templates; expected a row for each")
-    rows: list[dict[str, str]] = frame.to_dict("records")  # type: ignore[assignment]
-    return [(_as_toml(row), int(row[LINE])) for row in rows]
 
 
 def _as_toml(row: Mapping[str, str]) -> dict[str, Any]:
@@ -184,7 +192,14 @@ def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(table.get(key, ""), str):
             yield f"`{key}` is not a text"
     for key in (*TEXTS, *_OPTIONS):
-        if isinstance(text := table.get(key), str) and (why := _syntax_problem(text)):
+        why = ""
+        try:
+            for _, name, form, conversion in Formatter().parse(text if isinstance(text := table.get(key), str) else ""):
+                if name is not None and (not name or form or conversion):
+                    why = why or f"slot `{name}` is not a name"
+        except ValueError as error:
+            why = str(error)
+        if why:
             yield (
                 f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a literal brace is "
                 "written twice"
@@ -201,18 +216,6 @@ def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
     swap = table.get("swap", [])
     if swap and not (_is_texts(swap) and len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
-
-
-def _syntax_problem(text: str) -> str:
-    """Why a text with slots cannot be read; empty where it can."""
-    try:
-        parts = list(Formatter().parse(text))
-    except ValueError as error:
-        return str(error)
-    bad = next(
-        (name for _, name, form, conversion in parts if name is not None and (not name or form or conversion)), None
-    )
-    return "" if bad is None else f"slot `{bad}` is not a name"
 
 
 def _slot_problems(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
@@ -242,26 +245,27 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _parse_versions(table: Mapping[str, Any], line: int) -> Iterator[Template]:
-    """The template as it is written, and with two slots' fillers exchanged where that is asked for."""
-    swap = table.get("swap", [])
-    yield _parse_template(table, table["slots"], AS_WRITTEN if swap else "", line)
-    if swap:
-        slot_a, slot_b = swap
-        slots = {**table["slots"], slot_a: table["slots"][slot_b], slot_b: table["slots"][slot_a]}
-        yield _parse_template(table, slots, SWAPPED, line)
-
-
 def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
     texts = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
+    culprit, other = (
+        Option(
+            texts[name],
+            tuple(
+                group
+                for part in texts[name]
+                if isinstance(part, Blank) and (group := slots.get(part.slot, {}).get("group", ""))
+            ),
+        )
+        for name in _OPTIONS
+    )
     return Template(
         id=table["id"],
         version=version,
         category=table["category"],
         fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
         texts={name: texts[name] for name in TEXTS},
-        culprit=Option(texts["culprit"], _slot_groups(texts["culprit"], slots)),
-        other=Option(texts["other"], _slot_groups(texts["other"], slots)),
+        culprit=culprit,
+        other=other,
         unknown=tuple(table["unknown"]),
         stereotyped=tuple(table["stereotyped"]),
         author=table.get("author", ""),
@@ -280,17 +284,3 @@ def _parse_text(text: str, slots: Mapping[str, Any]) -> Text:
             forms = slot_table.get("forms", {}).get(form, ()) if form else slot_table.get("fillers", ())
             parts.append(Blank(slot, tuple(forms)))
     return tuple(parts)
-
-
-def _slot_groups(text: Text, slots: Mapping[str, Any]) -> tuple[str, ...]:
-    named = [slots.get(part.slot, {}).get("group", "") for part in text if isinstance(part, Blank)]
-    return tuple(filter(None, named))
-
-
-def _repeated_templates(place: str, templates: list[Template]) -> list[Finding]:
-    line_by_key: dict[tuple[str, str], int] = {}
-    findings = []
-    for template in templates:
-        if (first := line_by_key.setdefault((template.id, template.version), template.line)) != template.line:
-            findings.append(Finding(place, template.line, f"template `{template.id}` is in line {first} already"))
-    return findings

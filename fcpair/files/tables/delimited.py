@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from fcpair.errors import Finding, InputError, reject, warn_of_table
+from fcpair.sentences import mark, say
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name
 from fcpair.values import is_blank
 
@@ -24,10 +25,11 @@ _NAMELESS = re.compile(r"Unnamed: \d+(_level_\d+)?|__index_level_\d+__")  # what
 _WORD = re.compile(r"""[^\s,;"']+""")
 _SEPARATORS = {",": r"(?<!\d),(?! )|(?<=\d),(?! |\d{3}(?!\d))"}  # not those of prose: `a, b` and `1,000`
 _SEPARATOR_LINE = re.compile("sep=(.)\r?\n", re.IGNORECASE)  # the first line of some CSVs, for Excel alone
+SAVE_AS_UTF_8 = say("save the file as UTF-8")
 _NO_TEXT_FILE = {
-    b"PK\x03\x04": "this is a spreadsheet or a zip file; a spreadsheet must be named .xlsx or .ods",
-    b"\xd0\xcf\x11\xe0": "this is a file of an older Excel (.xls), or one with a password; save it as .xlsx",
-    b"PAR1": "this is a Parquet file; it must be named .parquet",
+    b"PK\x03\x04": mark("this is a spreadsheet or a zip file; a spreadsheet must be named .xlsx or .ods"),
+    b"\xd0\xcf\x11\xe0": mark("this is a file of an older Excel (.xls), or one with a password; save it as .xlsx"),
+    b"PAR1": mark("this is a Parquet file; it must be named .parquet"),
 }
 
 
@@ -57,20 +59,23 @@ def decode_bytes(raw: bytes, path: str) -> str:
     """The text of bytes, as `decode` has that of a file; errors call them `path`."""
     for magic, what in _NO_TEXT_FILE.items():
         if raw.startswith(magic):
-            raise InputError(f"{path}: {what}")
+            raise InputError(say("%(place)s: %(what)s", place=path, what=say(what)))
     utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        remedy = "save the file as UTF-8" if utf_16 else _remedy(raw, error.start)
-        message = f"byte 0x{raw[error.start]:02x} is not {'UTF-16' if utf_16 else 'UTF-8'}; {remedy}"
-        raise InputError(f"{path}: the encoding is broken", [Finding(path, line, message)]) from None
+        remedy = SAVE_AS_UTF_8 if utf_16 else _remedy(raw, error.start)
+        byte, encoding = f"0x{raw[error.start]:02x}", "UTF-16" if utf_16 else "UTF-8"
+        message = say("byte %(byte)s is not %(encoding)s; %(remedy)s", byte=byte, encoding=encoding, remedy=remedy)
+        raise InputError(say("%(file)s: the encoding is broken", file=path), [Finding(path, line, message)]) from None
     if not text.strip():
-        raise InputError(f"{path}: the file is empty; expected a line of column names and one line a row")
+        raise InputError(
+            say("%(file)s: the file is empty; expected a line of column names and one line a row", file=path)
+        )
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
-        raise InputError(f"{path}: not a text file", [Finding(path, line, "a NUL character")])
+        raise InputError(say("%(file)s: not a text file", file=path), [Finding(path, line, say("a NUL character"))])
     return text
 
 
@@ -80,10 +85,11 @@ def _remedy(raw: bytes, at: int) -> str:
     after = raw[at : at + 60].decode(WINDOWS, "replace")
     word = next((word.group() for word in _WORD.finditer(before + after) if word.end() > len(before)), "")
     if not word or "\ufffd" in word or not word.isprintable():
-        return "save the file as UTF-8"
-    return (
-        f"the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is `{word}`; "
-        "save it as `CSV UTF-8` or as .xlsx"
+        return SAVE_AS_UTF_8
+    return say(
+        "the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is `%(word)s`; "
+        "save it as `CSV UTF-8` or as .xlsx",
+        word=word,
     )
 
 
@@ -122,20 +128,25 @@ def leave_out_nameless(raw: RawTable, names: set[str]) -> RawTable:
     return RawTable(raw.place, header, rows, raw.lines)
 
 
-def read_csv(path: Path) -> RawTable:
-    """Read a CSV whose cells are separated by commas, semicolons or tabs, as most of its column names are."""
-    return parse_csv(decode(path), str(path))
-
-
 def parse_csv(text: str, place: str) -> RawTable:
-    """Read the text of a CSV, which errors call `place`."""
+    """Read the text of a CSV, which errors call `place`.
+
+    Cells are separated by commas, semicolons or tabs, as most of its column names are.
+    """
     csv.field_size_limit(max(len(text), 131072))
     separator_line = _SEPARATOR_LINE.match(text)
     body = text[separator_line.end() :] if separator_line else text
     if not body.strip("\r\n"):
         raise InputError(f"{place}: the file is empty; expected a line of column names and one line a row")
     skipped = 1 if separator_line else 0
-    separator = separator_line.group(1) if separator_line else _guess_separator(body)
+
+    def n_columns(separator: str) -> int:  # of the header; 1 if none of the rows below has more than one cell
+        rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(body, newline=""), delimiter=separator))
+        header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
+        return len(header) if not below or any(len(row) > 1 for row in below) else 1
+
+    # Where they are even, the first of the separators.
+    separator = separator_line.group(1) if separator_line else max(SEPARATORS, key=n_columns)
     reader = csv.reader(io.StringIO(body, newline=""), strict=True, delimiter=separator)
     rows: list[list[str]] = []
     lines: list[int] = []
@@ -149,7 +160,8 @@ def parse_csv(text: str, place: str) -> RawTable:
                 lines.append(line + skipped)
             line = reader.line_num + 1
     except csv.Error as error:
-        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{_cut_off_hint(error)}")])
+        hint = "; is the file cut off?" if "unexpected end" in str(error) else ""
+        reject(place, [Finding(place, reader.line_num + skipped, f"broken CSV: {error}{hint}")])
     raw = RawTable(place, header, rows, lines)
     _check_swallowed_rows(raw, separator)
     return raw
@@ -162,12 +174,14 @@ def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
     The lines of such a cell have the separators of rows, and a number where all rows have one.
     """
     width, separators = len(raw.header), re.compile(_SEPARATORS.get(separator, rf"{re.escape(separator)}(?! )"))
-    suspects = [
-        (number, at, lines)
-        for number, row in enumerate(raw.rows)
-        for at, cell in enumerate(row)
-        if width > 1 and "\n" in cell and (lines := _swallowed_rows(cell, at, width, separators))
-    ]
+    suspects = []
+    cells_at = ((number, at, cell) for number, row in enumerate(raw.rows) for at, cell in enumerate(row))
+    for number, at, cell in cells_at if width > 1 else ():
+        if "\n" in cell:  # may hold rows below its own, each whole but the last
+            first, *others = [separators.split(line) for line in cell.splitlines()]
+            is_whole = all(len(cells) == width for cells in others[:-1])
+            if is_whole and others and len(first) == width - at and len(others[-1]) == at + 1:
+                suspects.append((number, at, others))
     if not suspects:
         return
     own = {(number, at) for number, at, _ in suspects}
@@ -186,25 +200,3 @@ def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
             place = f"{raw.place}:{raw.lines[number]}"
             warn_of_table(f"{place}: {message}; if it swallows rows, remove its quotation marks")
     reject(raw.place, findings)
-
-
-def _swallowed_rows(cell: str, at: int, width: int, separators: re.Pattern[str]) -> list[list[str]]:
-    """The rows that the cell in a column holds below its own; none where its lines are no rows of the table."""
-    first, *others = [separators.split(line) for line in cell.splitlines()]
-    whole = all(len(cells) == width for cells in others[:-1])
-    return others if whole and others and len(first) == width - at and len(others[-1]) == at + 1 else []
-
-
-def _cut_off_hint(error: csv.Error) -> str:
-    return "; is the file cut off?" if "unexpected end" in str(error) else ""
-
-
-def _guess_separator(text: str) -> str:
-    return max(SEPARATORS, key=lambda separator: _n_columns(text, separator))  # the first of them where they are even
-
-
-def _n_columns(text: str, separator: str) -> int:
-    """Number of columns in the header; 1 if there are rows below and none of them has more than one cell."""
-    rows: Iterator[list[str]] = filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=separator))
-    header, below = next(rows), list(islice(rows, SAMPLED_ROWS))
-    return len(header) if not below or any(len(row) > 1 for row in below) else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -62,7 +63,10 @@ def read_records(text: str, place: str, findings: list[Finding]) -> list[Record]
             value = parse_json(content)
         except json.JSONDecodeError as error:
             if line == lines[0][0] and len(lines) > 1:
-                _check_single_line(text, place)
+                with suppress(json.JSONDecodeError):
+                    parse_json(text)
+                    message = "one JSON object in several lines; expected a list of objects, or one object a line"
+                    raise InputError(f"{place}: {message}") from None
             is_cut_off = line == lines[-1][0] and error.msg.startswith("not JSON")
             end = "; is the file cut off?" if is_cut_off else ""
             findings.append(Finding(place, line, f"{_describe(error)}{end}"))
@@ -72,15 +76,6 @@ def read_records(text: str, place: str, findings: list[Finding]) -> list[Record]
         else:
             findings.append(Finding(place, line, f"expected an object, found {type(value).__name__}"))
     return records
-
-
-def _check_single_line(text: str, place: str) -> None:
-    """Raise InputError where the text is one value that goes over several lines."""
-    try:
-        parse_json(text)
-    except json.JSONDecodeError:
-        return
-    raise InputError(f"{place}: one JSON object in several lines; expected a list of objects, or one object a line")
 
 
 def _list_items(text: str, place: str) -> Iterator[Record]:

@@ -1,24 +1,266 @@
-"""Reading the sheets of a workbook: .xlsx of Excel and .ods of LibreOffice, cells as the spreadsheet shows them."""
+"""Reading the sheets of a workbook, .xlsx or .ods, as the spreadsheet shows them; what is too large is refused.
+
+openpyxl reads .xlsx; .ods is read here, since no library keeps what a cell says. python-calamine 0.9.1 reads both, and
+.xlsb, far faster, but says nothing of an error (`#N/A` and a formula without a value are empty cells, an error typed as
+a number is 0), shows `007` and 1890123456789012481 as floats, drops the line breaks and tabs of a text in .ods, cuts
+repeated rows off where a sheet ends, and ends the whole process where a cell asks for more memory than there is.
+odfpy builds the document in memory before anything can be refused.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
+from xml.parsers import expat
 from zipfile import ZipFile
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
 from fcpair.files.tables.delimited import RawTable
-from fcpair.files.tables.opendocument import AN_ERROR, NO_VALUE, TOO_LARGE, WHOLE_NUMBERS, Sheet, read_opendocument
-from fcpair.files.tables.workbook_size import MOST_ROWS, WorkbookSize, check_unpacked
-from fcpair.values import as_text
+from fcpair.sentences import say
+from fcpair.values import as_text, is_blank
 
+MOST_UNPACKED = 100_000_000  # bytes, of all parts of a workbook
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # what Excel and LibreOffice have
+MOST_CELLS = 10_000_000  # rows x columns, of all sheets
+LONGEST_CELL = 1_000_000  # characters; Excel holds 32,767
+NO_VALUE = "has a formula without a stored value; open the file in a spreadsheet program and save it again"
+AN_ERROR = "is `{}`, an error of the spreadsheet; empty the cell, or make it a text"
+WHOLE_NUMBERS = "whole numbers"
+TOO_LARGE = "is a number of so many digits that a spreadsheet has rounded it; make the column a text"
 GUIDELINES = "guidelines"  # the sheet that fcpair writes beside one to be filled in; it is no table
 _ZEROS = re.compile("0+")  # a number format that gives a number so many digits
 _FORMULA = re.compile(rb"<(\w+:)?f[ />]")
+
+
+@dataclass
+class WorkbookSize:
+    """Counts what a workbook holds, row by row and before a row is built."""
+
+    path: Path
+    cells: int = 0
+
+    def check_width(self, sheet: str, row: int, n_columns: int) -> None:
+        """Raise InputError where a row, counted from 1, reaches further than a spreadsheet does."""
+        if n_columns > MOST_COLUMNS:
+            self._refuse(sheet, row, f"columns beyond {MOST_COLUMNS:,}, where a spreadsheet ends")
+
+    def check_row(self, sheet: str, row: int, n_columns: int, times: int = 1) -> None:
+        """Raise InputError where a row lies beyond what a spreadsheet has, or makes too many cells.
+
+        Args:
+            sheet: the name of the sheet.
+            row: the number of the row, from 1.
+            n_columns: how many cells it has up to the last that holds anything.
+            times: how often it is repeated.
+        """
+        self.check_width(sheet, row, n_columns)
+        if row + times - 1 > MOST_ROWS:
+            self._refuse(sheet, None, f"rows beyond {MOST_ROWS:,}, where a spreadsheet ends")
+        self.cells += max(1, n_columns) * times
+        if self.cells > MOST_CELLS:
+            self._refuse(sheet, row, f"up to here there are more than {MOST_CELLS:,} cells")
+
+    def check_text(self, sheet: str, row: int, n_characters: int) -> None:
+        """Raise InputError where a cell is longer than `LONGEST_CELL` characters."""
+        if n_characters > LONGEST_CELL:
+            self._refuse(sheet, row, f"a cell of more than {LONGEST_CELL:,} characters")
+
+    def _refuse(self, sheet: str, row: int | None, what: str) -> None:
+        raise InputError(
+            f"{self.path}: too large to be read as a spreadsheet; delete what is not part of the table, or save it "
+            "as CSV",
+            [Finding(f"{self.path}, sheet `{sheet}`", row, what)],
+        )
+
+
+@dataclass
+class Sheet:
+    """A sheet: the rows that hold anything, each with its number from 1, cells as text.
+
+    `unread` are the row, the column and the reason of each cell that cannot be read; `not_text` counts cells that are
+    numbers, dates and so on.
+    """
+
+    rows: list[tuple[int, list[str]]] = field(default_factory=list)
+    unread: list[tuple[int, int, str]] = field(default_factory=list)
+    not_text: Counter[str] = field(default_factory=Counter)
+
+
+_BLOCK_BYTES = 1 << 16  # bytes
+_SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
+_OFFICE, _TABLE, _TEXT = f"{_SPACE}office:1.0 ", f"{_SPACE}table:1.0 ", f"{_SPACE}text:1.0 "
+_CALC = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0 "
+_CELL_KINDS = {
+    "float": "numbers",
+    "percentage": "numbers",
+    "currency": "numbers",
+    "boolean": "TRUE or FALSE",
+    "date": "dates",
+    "time": "times",
+}
+_INTEGER = re.compile(r"-?\d+")
+_ERROR = re.compile(r"#(N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d+")
+_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_SKIPPED = (f"{_OFFICE}annotation", f"{_TABLE}shapes")
+_TIME = re.compile(r"PT(\d+)H(\d+)M(\d+)(?:[.,](\d+))?S")
+_SIGNS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
+
+
+def read_opendocument(path: Path) -> dict[str, Sheet]:
+    """The sheets of an .ods by their names, cells as they are shown.
+
+    Raises:
+        InputError: it holds more than is read (`extent`).
+        BadZipFile, KeyError, ExpatError, ValueError: it is no such file, or a broken one.
+    """
+    reader = _Reader(WorkbookSize(path))
+    with ZipFile(path) as parts, parts.open("content.xml") as content:
+        while part := content.read(_BLOCK_BYTES):
+            reader.feed(part)
+        reader.feed(b"", True)
+    return reader.sheets
+
+
+@dataclass
+class _Reader:
+    """Takes the elements of content.xml as they come; what lies inside a comment or a drawing is left out."""
+
+    extent: WorkbookSize
+    sheets: dict[str, Sheet] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._characters
+        self._parser.EntityDeclHandler = self._refuse_entity
+        self.feed = self._parser.Parse
+        self._sheet, self._at, self._aside = "", 0, 0
+        self._length, self._paragraphs = 0, 0
+        self._cell: dict[str, str] | None = None
+        self._row: list[str] = []
+        self._parts: list[str] = []
+        self._in_row = False
+
+    def _refuse_entity(self, *_declared: Any) -> NoReturn:
+        raise ValueError("it declares entities")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._aside or name in _SKIPPED:
+            self._aside += 1
+        elif self._cell is not None:
+            if name == f"{_TEXT}p":
+                self._paragraphs += 1
+                self._add_text("\n" * (self._paragraphs > 1))
+            elif name == f"{_TEXT}s":
+                n = _parse_count(attributes.get(f"{_TEXT}c", "1"))
+                self.extent.check_text(self._sheet, self._at + 1, self._length + n)
+                self._add_text(" " * n)
+            elif name in _SIGNS:
+                self._add_text(_SIGNS[name])
+        elif name == f"{_TABLE}table":
+            self._sheet, self._at = attributes.get(f"{_TABLE}name", ""), 0
+            self.sheets.setdefault(self._sheet, Sheet())
+        elif name == f"{_TABLE}table-row":
+            self._in_row, self._row, self._empty = True, [], 0
+            self._times = _n_repeats(attributes, "rows")
+        elif name in _CELLS and self._in_row:
+            self._cell, self._parts, self._length, self._paragraphs = attributes, [], 0, 0
+
+    def _characters(self, text: str) -> None:
+        if self._cell is not None and not self._aside and self._paragraphs:
+            self._add_text(text)
+
+    def _add_text(self, text: str) -> None:
+        self._length += len(text)
+        self.extent.check_text(self._sheet, self._at + 1, self._length)
+        self._parts.append(text)
+
+    def _end(self, name: str) -> None:
+        if self._aside:
+            self._aside -= 1
+        elif self._cell is not None and name in _CELLS:
+            self._end_cell(name, self._cell)
+            self._cell = None
+        elif self._cell is None and name == f"{_TABLE}table-row":
+            has_text = not is_blank("".join(self._row))
+            if self._row:
+                times = self._times if has_text else 1
+                self.extent.check_row(self._sheet, self._at + 1, len(self._row), times)
+            if has_text:
+                self.sheets[self._sheet].rows += [(self._at + at, self._row) for at in range(1, self._times + 1)]
+            self._at, self._in_row = self._at + self._times, False
+
+    def _end_cell(self, name: str, attributes: dict[str, str]) -> None:
+        is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
+        times = _n_repeats(attributes, "columns")
+        text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
+        if not text:
+            self._empty += times
+            return
+        self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
+        self._row += [""] * self._empty + [text] * times
+        self._empty = 0
+
+    def _cell_text(self, attributes: dict[str, str], shown: str, times: int) -> str:
+        """A cell as text: numbers and dates by their values, anything else as it is shown."""
+        kind, has_formula = attributes.get(f"{_OFFICE}value-type", ""), f"{_TABLE}formula" in attributes
+        is_error = attributes.get(f"{_CALC}value-type") == "error" or (has_formula and _ERROR.fullmatch(shown))
+        if is_error or (has_formula and not kind):
+            return self._leave_unread(AN_ERROR.format(shown) if is_error else NO_VALUE)
+        if kind in ("", "string"):
+            return shown if kind else ""
+        if kind not in _CELL_KINDS:
+            raise ValueError(f"a cell is of the unknown kind `{kind}`")
+        value = attributes.get(f"{_OFFICE}value", "")
+        is_whole = kind == "float" and _INTEGER.fullmatch(value) is not None and value == shown
+        self.sheets[self._sheet].not_text[WHOLE_NUMBERS if is_whole else _CELL_KINDS[kind]] += times
+        if kind == "date":
+            return as_text(datetime.fromisoformat(attributes[f"{_OFFICE}date-value"]))
+        if kind in ("boolean", "time"):
+            shown_or_value = attributes.get(f"{_OFFICE}{kind}-value", shown)
+            return shown_or_value.upper() if kind == "boolean" else _format_time(shown_or_value) or shown
+        return self._number_text(value, shown)
+
+    def _number_text(self, value: str, shown: str) -> str:
+        if _INTEGER.fullmatch(value):
+            return shown if shown.isdecimal() and shown.lstrip("0") == value.lstrip("0") else value
+        try:
+            return as_text(float(value))
+        except ValueError:
+            return self._leave_unread(TOO_LARGE)
+
+    def _leave_unread(self, why: str) -> str:
+        """Note why a cell cannot be read."""
+        self.sheets[self._sheet].unread.append((self._at + 1, len(self._row) + self._empty + 1, why))
+        return ""
+
+
+def _format_time(text: str) -> str:
+    match = _TIME.fullmatch(text)
+    if not match:
+        return ""
+    hours, minutes, seconds, parts = match.groups()
+    fraction = f".{parts}".rstrip("0") if parts else ""
+    return f"{hours:0>2}:{minutes:0>2}:{seconds:0>2}{fraction.rstrip('.')}"
+
+
+def _n_repeats(attributes: dict[str, str], what: str) -> int:
+    return _parse_count(attributes.get(f"{_TABLE}number-{what}-repeated", "1"))
+
+
+def _parse_count(number: str) -> int:
+    n = int(number)
+    if n < 0:
+        raise ValueError(f"something is repeated {number} times")
+    return n
 
 
 def read_workbook(
@@ -41,10 +283,36 @@ def read_workbook(
         InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted; and cells that
             cannot be read, which are errors of the spreadsheet and formulas without a stored value, by their names.
     """
-    all_sheets = _read_sheets(path, kind)
+    try:
+        with ZipFile(path) as parts:
+            size = sum(part.file_size for part in parts.infolist())
+        if size > MOST_UNPACKED:
+            raise InputError(
+                say(
+                    "%(file)s: unpacks to %(size)s bytes; expected at most %(most)s. Delete what is not part of the "
+                    "table, or save it as CSV",
+                    file=str(path),
+                    size=size,
+                    most=MOST_UNPACKED,
+                )
+            )
+        with warnings.catch_warnings(action="ignore"):
+            all_sheets = _read_excel(path) if kind == ".xlsx" else read_opendocument(path)
+    except InputError:
+        raise
+    except Exception as error:  # whatever its XML makes the libraries stumble over
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            say("%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why)
+        ) from None
     sheets = {name: sheet for name, sheet in all_sheets.items() if sheet.rows}
     if not sheets:
-        raise InputError(f"{path}: the file is empty; expected a row of column names and one row below it for each row")
+        raise InputError(
+            say(
+                "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
+                file=str(path),
+            )
+        )
     if sheet_name is not None and sheet_name not in sheets:
         known = "it is empty" if sheet_name in all_sheets else suggest_name(sheet_name, sheets)
         raise InputError(f"{path}: no sheet `{sheet_name}` to read; {known}")
@@ -57,18 +325,6 @@ def read_workbook(
     if others and sheet_name is None:
         warn_of_table(f"{path}: sheet `{name}` was read, and not {others}; --sheet-name chooses another")
     return _as_raw_table(f"{path}, sheet `{name}`", sheets[name])
-
-
-def _read_sheets(path: Path, kind: str) -> dict[str, Sheet]:
-    try:
-        check_unpacked(path)
-        with warnings.catch_warnings(action="ignore"):
-            return _SHEETS[kind](path)
-    except InputError:
-        raise
-    except Exception as error:  # whatever its XML makes the libraries stumble over
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(f"{path}: not a {kind} file that can be read ({why})") from None
 
 
 def _as_raw_table(place: str, sheet: Sheet) -> RawTable:
@@ -101,30 +357,27 @@ def _read_excel(path: Path) -> dict[str, Sheet]:
     book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
     formulas = load_workbook(path, read_only=True, keep_links=False) if has_formulas else None
     try:
-        return {
-            sheet.title: _read_excel_sheet(sheet, formulas and formulas[sheet.title], extent)
-            for sheet in book.worksheets
-        }
+        sheets: dict[str, Sheet] = {}
+        for sheet in book.worksheets:
+            read = sheets[sheet.title] = Sheet()
+            sheet.reset_dimensions()  # what a file says of its size need not be so
+            formula_rows: Iterator[Any] = iter(())
+            if formulas:
+                formulas[sheet.title].reset_dimensions()
+                formula_rows = iter(formulas[sheet.title].rows)
+            for at, row in enumerate(sheet.rows, 1):
+                formula_row = next(formula_rows, ())
+                if not row and at <= MOST_ROWS:  # there may be a million of them before a stray cell
+                    continue
+                extent.check_row(sheet.title, at, len(row))
+                cells = [_cell_text(cell, formula_row[to : to + 1], read) for to, cell in enumerate(row)]
+                if not all(map(is_blank, cells)):
+                    read.rows.append((at, cells))
+        return sheets
     finally:
         book.close()
         if formulas:
             formulas.close()
-
-
-def _read_excel_sheet(sheet: Any, formulas: Any, extent: WorkbookSize) -> Sheet:
-    """The rows of a sheet; `formulas` is the same sheet with the formulas in place of their values, if it has any."""
-    read = Sheet()
-    sheet.reset_dimensions()  # what a file says of its size need not be so
-    if formulas:
-        formulas.reset_dimensions()
-    formula_rows: Iterator[Any] = iter(formulas.rows) if formulas else iter(())
-    for at, row in enumerate(sheet.rows, 1):
-        formula_row = next(formula_rows, ())
-        if not row and at <= MOST_ROWS:  # there may be a million of them before a stray cell
-            continue
-        extent.check_row(sheet.title, at, len(row))
-        read.add_row(at, [_cell_text(cell, formula_row[to : to + 1], read) for to, cell in enumerate(row)])
-    return read
 
 
 def _cell_text(cell: Any, formula: tuple[Any, ...], sheet: Sheet) -> str:
@@ -158,4 +411,3 @@ _KINDS: dict[Any, str] = {
     datetime | date: "dates",
     time | timedelta: "times",
 }
-_SHEETS: dict[str, Callable[[Path], dict[str, Sheet]]] = {".xlsx": _read_excel, ".ods": read_opendocument}

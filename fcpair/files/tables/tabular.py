@@ -18,22 +18,24 @@ from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias, TypeVar, Union
 
 from fcpair.errors import Finding, InputError, reject, translate_read_errors
-from fcpair.files.tables.delimited import RawTable, check_texts, check_width, leave_out_nameless, read_csv
+from fcpair.files.tables.delimited import RawTable, check_texts, check_width, decode, leave_out_nameless, parse_csv
 from fcpair.files.tables.folders import replace_file
 from fcpair.files.tables.json_lines import read_jsonl
 from fcpair.files.tables.spreadsheet import read_workbook
+from fcpair.lazy import pd
+from fcpair.param_values import InMemory, read_path
 from fcpair.params import format_of
+from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank, visible_text
 
-if TYPE_CHECKING:
-    import pandas as pd
+Source: TypeAlias = Union[str, Path, "pd.DataFrame", list[Any]]  # not by `|`, as pandas is not loaded for it
+"""A table: the file, a frame, or a list of texts or of rows."""
 
-    Source = str | Path | pd.DataFrame
-
+T = TypeVar("T")
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
 FRAME = "frame (rows from 1)"
@@ -72,7 +74,7 @@ def read_table(
     error. A cell that nobody can see anything in is empty, and empty rows at the end are ignored.
 
     Args:
-        path: the file; or a frame in memory, which is read as if it stood in a file, and left as it is.
+        path: the file; or a frame or a list (of texts or of rows) in memory, which is read as if it stood in a file.
         columns: the columns that must be there.
         optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
@@ -89,14 +91,12 @@ def read_table(
     Raises:
         InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
-    import pandas as pd
-
-    if isinstance(path, pd.DataFrame):
+    path = read_path("path", path)
+    if isinstance(path, InMemory):
         if sheet_name:
             raise InputError(f"a frame has no sheet `{sheet_name}`; omit its name")
-        raw, kind = _read_frame(path), FRAME
+        raw, kind = _read_frame(pd.DataFrame(path.rows)), FRAME
     else:
-        path = Path(path)
         check_file(path)
         kind = kind or kind_of(path)
         with choose_sheet(sheet_name or _SHEET.get()), translate_read_errors(path):
@@ -115,7 +115,9 @@ def read_table(
         raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
     rows, lines = _pad_rows(raw, header, blank, keep_empty=keep_empty)
     if not rows:
-        raise InputError(f"{raw.place}: the file has no rows; expected at least one below the column names")
+        raise InputError(
+            say("%(file)s: the file has no rows; expected at least one below the column names", file=raw.place)
+        )
     frame = pd.DataFrame(rows, columns=header, dtype=object)
     if is_guarded:
         for name in header:
@@ -147,7 +149,7 @@ def with_place(frame: pd.DataFrame, place: str) -> pd.DataFrame:
 
 def name_of(source: Source) -> str:
     """Name by which errors call a file, or a frame in memory."""
-    return str(source) if isinstance(source, str | Path) else FRAME
+    return str(source) if isinstance(source, str | Path) and not isinstance(source, InMemory) else FRAME
 
 
 def place_of(frame: pd.DataFrame) -> str:
@@ -199,6 +201,35 @@ def _pad_rows(
     return rows[:n], lines[:n]
 
 
+def read_cells(
+    cells: Iterable[str],
+    lines: Iterable[int | None],
+    place: str,
+    read: Callable[[str], T],
+    findings: list[Finding],
+    otherwise: T,
+) -> list[T]:
+    """What `read` makes of each cell, each different one read once.
+
+    Where it raises ValueError, each line with such a cell is a finding, and `otherwise` stands for what is read.
+    """
+    rows = list(zip(cells, lines, strict=True))
+    values: dict[str, T] = {}
+    problems: dict[str, str] = {}
+    for cell in dict.fromkeys(cell for cell, _ in rows):
+        try:
+            values[cell] = read(cell)
+        except ValueError as error:
+            values[cell], problems[cell] = otherwise, str(error)
+    findings += [Finding(place, line and int(line), problems[cell]) for cell, line in rows if cell in problems]
+    return [values[cell] for cell, _ in rows]
+
+
+def lines_of(frame: pd.DataFrame) -> list[int | None]:
+    """The line of each row, by which findings name it; None where the frame does not say."""
+    return frame[LINE].tolist() if LINE in frame else [None] * len(frame)
+
+
 def check_file(path: Path) -> None:
     """Raise InputError unless `path` is a file."""
     if path.is_dir():
@@ -242,27 +273,20 @@ def require_columns(place: str | Path, header: Iterable[str], columns: Sequence[
     )
 
 
-def _read_csv(path: Path, _columns: Sequence[str]) -> RawTable:
-    return read_csv(path)
-
-
-def _read_jsonl(path: Path, _columns: Sequence[str]) -> RawTable:
-    return read_jsonl(path)
-
-
-def _read_parquet(path: Path, _columns: Sequence[str]) -> RawTable:
+def _read_parquet(path: Path) -> RawTable:
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
         table = parquet.ParquetFile(path).read()
     except pa.ArrowException as error:
-        raise InputError(f"{path}: not a Parquet file ({str(error).splitlines()[0]})") from None
+        raise InputError(
+            say("%(file)s: not a Parquet file (%(why)s)", file=str(path), why=str(error).splitlines()[0])
+        ) from None
     check_width(str(path), table.num_columns)
-    is_float = [pa.types.is_floating(kind) for kind in table.schema.types]
     columns = [
-        column.to_numpy() if of_floats else column.to_pylist(maps_as_pydicts="strict")
-        for column, of_floats in zip(table.columns, is_float, strict=True)
+        column.to_numpy() if pa.types.is_floating(column.type) else column.to_pylist(maps_as_pydicts="strict")
+        for column in table.columns
     ]
     return _text_table(str(path), table.column_names, columns)
 
@@ -271,15 +295,12 @@ def _read_frame(frame: pd.DataFrame) -> RawTable:
     if frame.empty:
         raise InputError("the frame has no rows; expected at least one")
     check_width(FRAME, frame.shape[1])
-    names = [as_text(name) for name in frame.columns]
-    return _text_table(FRAME, names, [_frame_cells(frame.iloc[:, at]) for at in range(len(names))])
-
-
-def _frame_cells(column: pd.Series[Any]) -> Iterable[Any]:
-    """The cells of a column of a frame, None where there is nothing; floats as numpy has them, with their precision."""
-    if column.dtype.kind == "f" and not hasattr(column.dtype, "na_value"):
-        return column.to_numpy()
-    return column.astype(object).where(column.notna(), None)
+    names, columns = [as_text(name) for name in frame.columns], list[Iterable[Any]]()
+    for at in range(len(names)):
+        column = frame.iloc[:, at]
+        is_plain_float = column.dtype.kind == "f" and not hasattr(column.dtype, "na_value")  # with its precision
+        columns.append(column.to_numpy() if is_plain_float else column.astype(object).where(column.notna(), None))
+    return _text_table(FRAME, names, columns)
 
 
 def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) -> RawTable:
@@ -299,22 +320,19 @@ def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) 
     return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
-def _read_workbook(kind: str) -> Callable[[Path, Sequence[str]], RawTable]:
-    def read(path: Path, columns: Sequence[str]) -> RawTable:
-        names = {fold_name(name) for name in columns}
-        return read_workbook(
-            path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header}, _SHEET.get()
-        )
-
-    return read
+def _read_workbook(path: Path, kind: str, columns: Sequence[str]) -> RawTable:
+    names = {fold_name(name) for name in columns}
+    return read_workbook(
+        path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header}, _SHEET.get()
+    )
 
 
 READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
-    ".csv": _read_csv,
-    ".jsonl": _read_jsonl,
-    ".parquet": _read_parquet,
-    ".xlsx": _read_workbook(".xlsx"),
-    ".ods": _read_workbook(".ods"),
+    ".csv": lambda path, _: parse_csv(decode(path), str(path)),
+    ".jsonl": lambda path, _: read_jsonl(path),
+    ".parquet": lambda path, _: _read_parquet(path),
+    ".xlsx": lambda path, columns: _read_workbook(path, ".xlsx", columns),
+    ".ods": lambda path, columns: _read_workbook(path, ".ods", columns),
 }
 WORKBOOKS = (".xlsx", ".ods")
 _SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)
@@ -333,9 +351,16 @@ def write_table(frame: pd.DataFrame, path: str | Path) -> None:
         if path.suffix == ".parquet":
             frame.to_parquet(temporary, index=False)
         elif path.suffix == ".jsonl":
-            _write_jsonl(frame, temporary)
+            with temporary.open("w", encoding="utf-8", newline="\n") as lines:
+                for row in plain_rows(frame):
+                    lines.write(json.dumps(row, ensure_ascii=False) + "\n")
         else:
-            _write_csv(frame, temporary)
+            guarded = frame.copy()
+            for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
+                guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
+            guarded = guarded.rename(columns=lambda name: guard(str(name)))
+            with _LineFeeds(temporary.open("wb"), encoding="utf-8", newline="") as file:
+                guarded.to_csv(file, index=False, lineterminator="\r\n")
 
 
 def check_suffix(path: str | Path) -> None:
@@ -350,12 +375,6 @@ def plain_rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
         yield dict(zip(frame.columns, row, strict=True))
 
 
-def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        for row in plain_rows(frame):
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
 def format_csv(rows: Iterable[Sequence[Any]]) -> str:
     """Rows, that of the column names first, as `write_table` writes a CSV."""
     content = io.BytesIO()
@@ -365,20 +384,8 @@ def format_csv(rows: Iterable[Sequence[Any]]) -> str:
         return content.getvalue().decode()
 
 
-def _write_csv(frame: pd.DataFrame, path: Path) -> None:
-    with _LineFeeds(path.open("wb"), encoding="utf-8", newline="") as file:
-        _guard_cells(frame).to_csv(file, index=False, lineterminator="\r\n")
-
-
 class _LineFeeds(io.TextIOWrapper):
     """Ends rows in a line feed. Python before 3.13 quotes a carriage return in a cell only if rows end in one."""
 
     def write(self, row: str, /) -> int:
         return super().write(row.removesuffix("\r\n") + "\n")
-
-
-def _guard_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    guarded = frame.copy()
-    for name in frame.columns[[frame[name].dtype.kind in "OUT" for name in frame.columns]]:
-        guarded[name] = [guard(cell) if isinstance(cell, str) else cell for cell in frame[name]]
-    return guarded.rename(columns=lambda name: guard(str(name)))

@@ -1,10 +1,16 @@
-"""Writing TOML: sections of plain values, as `tomllib` reads them back."""
+"""Writing TOML: sections of plain values, as `tomllib` reads them back.
+
+A recipe that is printed looks like one that is written by hand: short lists and tables in one line, at their place.
+tomli_w 1.2 gives each item of a list a line and moves tables behind all other values, under headings of their own (the
+form of a round, the sides of a grid), so `examples/survey.toml` takes 204 lines in place of 148; and of a text in
+several lines it drops carriage returns.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +20,14 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 def format_section(heading: str, values: Mapping[str, Any]) -> str:
     """A section under its heading, each value in a line of its own; what is None is left out."""
-    lines = (f"{_format_key(name)} = {_format_multiline(value)}" for name, value in values.items() if value is not None)
+    lines = []
+    for name, value in values.items():
+        if isinstance(value, str) and "\n" in value:  # in as many lines
+            text = '"""\n' + "\n".join(_quote_text(line)[1:-1] for line in value.split("\n")) + '"""'
+            lines.append(f"{_format_key(name)} = {text}")
+        elif value is not None:
+            lines.append(f"{_format_key(name)} = {_format_value(value)}")
     return "\n".join([heading, *lines, ""])
-
-
-def _format_multiline(value: Any) -> str:
-    """A value of a section; a text of several lines in as many."""
-    if not isinstance(value, str) or "\n" not in value:
-        return _format_value(value)
-    return '"""\n' + "\n".join(_quote_text(line)[1:-1] for line in value.split("\n")) + '"""'
 
 
 def _format_key(name: object) -> str:
@@ -39,11 +44,7 @@ def _format_value(value: Any) -> str:
         return f"{{ {', '.join(pairs)} }}"
     if isinstance(value, str | Path):
         return _quote_text(str(value))
-    return _format_list(value)
-
-
-def _format_list(values: Iterable[Any]) -> str:
-    items = [_format_value(one) for one in values]
+    items = [_format_value(one) for one in value]
     line = f"[{', '.join(items)}]"
     return line if len(line) <= LINE_WIDTH else "".join(["[\n", *(f"    {one},\n" for one in items), "]"])
 

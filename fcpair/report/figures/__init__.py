@@ -1,12 +1,12 @@
 """Figures for papers and reports: how they are laid out, drawn and saved, whatever they show.
 
-The same figure gives the same bytes (`save`); `paper` has the sizes and kinds of files that papers take. `forest` draws
-values with intervals, whatever they are; `forest_plots` says what is drawn of a survey, of bias scores and of groups,
-`evaluation_chart` and `evaluation_figures` of an evaluation.
+The same figure gives the same bytes (`save`), in the sizes and kinds of files that papers take. `forest` draws values
+with intervals, whatever they are; `forest_plots` says what is drawn of a survey, of bias scores and of groups,
+`evaluation_figures` of an evaluation.
 """
 
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.forest import Forest, Mark, render_forests
-from fcpair.report.figures.paper import PaperStyle
+from fcpair.report.figures.forest import Forest, Mark
+from fcpair.report.figures.save import PaperStyle, render_for_paper
 
-__all__ = ["PAPER", "Forest", "Inks", "Mark", "PaperStyle", "render_forests"]
+__all__ = ["PAPER", "Forest", "Inks", "Mark", "PaperStyle", "render_for_paper"]

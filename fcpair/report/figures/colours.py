@@ -92,17 +92,12 @@ def cell_colour(look: str, theme: Theme) -> Colour:
     """The colour of a cell of this look on a map that is drawn in a browser."""
     if look.startswith("level"):
         _, level, _, top = look.split()
-        return _ramp(int(level) / max(int(top), 1))
+        place = int(level) / max(int(top), 1) * (len(_RAMP) - 1)
+        low = min(int(place), len(_RAMP) - 2)
+        ends = (bytes.fromhex(step) for step in _RAMP[low : low + 2])
+        red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(*ends, strict=True))
+        return red, green, blue
     red, green, blue = bytes.fromhex(_CELLS[look][theme is DARK])
-    return red, green, blue
-
-
-def _ramp(at: float) -> Colour:
-    """The colour at `at` (0 to 1), between the two steps around it."""
-    place = at * (len(_RAMP) - 1)
-    low = min(int(place), len(_RAMP) - 2)
-    ends = (bytes.fromhex(step) for step in _RAMP[low : low + 2])
-    red, green, blue = (round(a + (b - a) * (place - low)) for a, b in zip(*ends, strict=True))
     return red, green, blue
 
 

@@ -6,17 +6,13 @@ Series differ in shape and in lightness, so that the picture can be read in grey
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.labels import make_printable
-from fcpair.report.figures.layout import LINE, MARGIN, Canvas, Sheet
-from fcpair.report.figures.paper import PaperFigure, PaperStyle, render_for_paper
-from fcpair.report.figures.save import save_figure
+from fcpair.report.figures.layout import MARGIN, Band, Canvas, Sheet, make_printable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -76,6 +72,10 @@ class Forest:
         """All sentences on what the figure rests on."""
         return (*self.warnings, *self.notes)
 
+    def draw(self, sheet: Sheet) -> Figure:
+        """The figure itself, as papers and notebooks take it."""
+        return draw_forest(self, sheet=sheet)
+
     @property
     def description(self) -> str:
         """Description of the figure in words."""
@@ -85,72 +85,33 @@ class Forest:
         )
 
 
-def render_forests(plots: Sequence[Forest], style: PaperStyle | None = None) -> dict[str, bytes]:
-    """Figures as papers take them, by the names of their files."""
-    figures = [PaperFigure(plot.title, plot.description, partial(_render_on_sheet, plot)) for plot in plots]
-    return render_for_paper(figures, style or PaperStyle())
-
-
-def _render_on_sheet(forest: Forest, kind: str, sheet: Sheet) -> bytes:
-    return render_forest(forest, kind, sheet=sheet)
-
-
-def render_forest(forest: Forest, kind: str, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> bytes:
-    """A figure as `svg`, `pdf` or `png`."""
-    return save_figure(lambda: draw_forest(forest, inks, sheet), kind, forest.title, forest.description)
-
-
 def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
-    groups = list(_groups(forest, sheet))
-    rows = groups[-1].top + groups[-1].height + GAP
+    marks_by_row: dict[str, list[Mark]] = {}
+    for mark in forest.marks:
+        marks_by_row.setdefault(mark.row, []).append(mark)
+    bands = layout.place_rows(marks_by_row.items(), sheet, GAP, SLOT, GAP)
+    rows = bands[-1].top + bands[-1].height + GAP
     marks = layout.wrap_legend(_legend(forest, inks), sheet)
     sentences = forest.all_notes if sheet.has_caption else forest.warnings
     notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
-    columns = _legend_columns(marks, sheet)
+    names, length = list(marks), math.ceil(len(marks) / sheet.legend_columns)
+    columns = [
+        {name: marks[name] for name in names[at * length : (at + 1) * length]} for at in range(sheet.legend_columns)
+    ]
     legend_height = layout.LEGEND_LINE * max(map(layout.n_lines, columns)) + MARGIN * bool(marks)
     canvas = layout.make_canvas(sheet, rows, legend_height, len(notes), inks)
     reach = axis_range(forest)
     layout.set_frame(canvas, rows, reach, forest.axis)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:
         canvas.axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
-    for group in groups:
-        _draw_group(canvas, group, forest.series)
+    for band in bands:
+        _draw_band(canvas, band, forest.series)
     layout.write_title_and_notes(canvas, make_printable(forest.title), notes)
     for at, column in enumerate(columns):
         if column:
             layout.draw_legend(canvas, at * sheet.width / len(columns) or MARGIN, column)
     return canvas.figure
-
-
-def _legend_columns(marks: dict[str, Artist], sheet: Sheet) -> list[dict[str, Artist]]:
-    """The entries of the legend in as many columns as the sheet has, the first one the longest."""
-    names, length = list(marks), math.ceil(len(marks) / sheet.legend_columns)
-    return [
-        {name: marks[name] for name in names[at * length : (at + 1) * length]} for at in range(sheet.legend_columns)
-    ]
-
-
-@dataclass(frozen=True)
-class _Group:
-    """A row: its name in lines, its place from `top` on, and its marks."""
-
-    name: list[str]
-    top: float
-    height: float
-    marks: list[Mark]
-
-
-def _groups(forest: Forest, sheet: Sheet) -> Iterator[_Group]:
-    rows: dict[str, list[Mark]] = {}
-    for mark in forest.marks:
-        rows.setdefault(mark.row, []).append(mark)
-    top = GAP
-    for row, marks in rows.items():
-        name = layout.name_lines(row, sheet)
-        height = max(SLOT * len(marks), LINE * len(name))
-        yield _Group(name, top, height, marks)
-        top += height + GAP
 
 
 def axis_range(forest: Forest) -> tuple[float, float]:
@@ -167,12 +128,11 @@ def axis_range(forest: Forest) -> tuple[float, float]:
     return (0.0, most + rim) if least == 0 else (max(low, least - rim), min(high, most + rim))
 
 
-def _draw_group(canvas: Canvas, group: _Group, series: Sequence[str]) -> None:
+def _draw_band(canvas: Canvas, band: Band[Mark], series: Sequence[str]) -> None:
     axes, inks = canvas.axes, canvas.inks
-    layout.write_name(canvas, group.name, group.top + group.height / 2)
-    start = group.top + (group.height - SLOT * len(group.marks)) / 2 + SLOT / 2
-    for at, mark in enumerate(group.marks):
-        middle = start + SLOT * at
+    layout.write_name(canvas, band)
+    for top, mark in band.slots(SLOT):
+        middle = top + SLOT / 2
         if mark.value is None:
             layout.write_undefined(canvas, axes.get_xlim()[0], middle)
             continue

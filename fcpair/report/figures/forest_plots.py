@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.bias import SCHEMES, ScoredAnswers
 from fcpair.bias.scoring import METHOD
+from fcpair.lazy import pd
 from fcpair.report.figures import Forest, Mark
+from fcpair.sentences import join, mark, say
 from fcpair.stages.stats.group_differences import ASSOCIATION, LEAST_PEOPLE, GroupComparison
 from fcpair.stages.surveys.survey import ASSUMPTION, KeepRule
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated: str | None = None) -> list[Forest]:
@@ -28,17 +26,22 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
     figures = []
     for question, rows in share_rows.groupby("question", sort=False):
         groups = rows["group"] if "group" in rows else [""] * len(rows)
+        n = rows["n"].dropna()
+        rests_on = [f"Of {_format_range(int(n.min()), int(n.max()))} people who said yes or no."] if len(n) else []
         figures.append(
             Forest(
                 title=str(question),
-                axis="share of yes over yes and no",
+                axis=mark("share of yes over yes and no"),
                 marks=tuple(
                     Mark(str(statement), str(group), *map(_none_if_nan, values))
                     for statement, group, values in zip(
                         rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
                     )
                 ),
-                notes=_survey_notes(rows),
+                notes=(
+                    *rests_on,
+                    f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}.",
+                ),
                 simulated=simulated,
                 line=rule.threshold if rule is not None and rule.question == question else None,
                 bounds=(0, 1),
@@ -51,15 +54,6 @@ def _none_if_nan(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _survey_notes(rows: pd.DataFrame) -> tuple[str, ...]:
-    n = rows["n"].dropna()
-    rests_on = [f"Of {_format_range(int(n.min()), int(n.max()))} people who said yes or no."] if len(n) else []
-    return (
-        *rests_on,
-        f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}.",
-    )
-
-
 def _format_range(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
@@ -69,7 +63,7 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
     (scheme, *_) = {figure.scheme for figure in results.values()}
     figures = []
     for score in SCHEMES[scheme]:
-        if not np.isfinite(score.low):
+        if not np.isfinite(score.most):
             continue
         figures_of_score = [
             (name, figure)
@@ -88,7 +82,7 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
         figures.append(
             Forest(
                 title=score.name,
-                axis=f"{score.name}: {score.formula}",
+                axis=say("%(name)s: %(note)s", name=score.name, note=join([score.formula])),
                 marks=tuple(
                     Mark(figure.category, name, figure.value, figure.low, figure.high) for name, figure in ordered
                 ),
@@ -98,7 +92,7 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
                 ),
                 simulated=simulated,
                 line=0.0 if score.is_bias else None,
-                bounds=(score.low, score.high),
+                bounds=score.bounds,
             )
         )
     return figures
@@ -109,7 +103,7 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
     return [
         Forest(
             title=comparison.by,
-            axis="difference of shares",
+            axis=mark("difference of shares"),
             marks=tuple(
                 Mark(
                     f"{difference.label}: {difference.groups[0]} - {difference.groups[1]}",

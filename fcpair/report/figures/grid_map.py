@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -98,10 +97,14 @@ def block_map(blocked: BlockMap, unit: str) -> Image:
 
 def swatch(look: str) -> Image:
     """A sample of a look, for a legend."""
-    return Image(
-        lambda theme: _encode_png(np.tile(paint_tile(look, TILE, theme), (*TILES, 1))),
-        (TILES[1] * TILE, TILES[0] * TILE),
-    )
+    from PIL.Image import fromarray
+
+    def draw(theme: Theme) -> bytes:
+        file = io.BytesIO()
+        fromarray(np.tile(paint_tile(look, TILE, theme), (*TILES, 1))).save(file, "png", optimize=True)
+        return file.getvalue()
+
+    return Image(draw, (TILES[1] * TILE, TILES[0] * TILE))
 
 
 def cell_pixels(shape: tuple[int, ...]) -> int:
@@ -124,44 +127,34 @@ def _figure_pixels(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, in
     return int(width / DPI * DPI), int(height / DPI * DPI)
 
 
-def _encode_png(pixels: Pixels) -> bytes:
-    """A small picture as PNG (RGB, 8 bits), without the time and memory that it takes to load matplotlib."""
-    height, width, _ = pixels.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)  # each begins with its filter, which is none
-    header = struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)
-    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
-    )
-
-
 def _render_map(
     pixels: Pixels, scale: tuple[float, float], theme: Theme, bar: tuple[str, float] | None = None
 ) -> bytes:
     """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
     import matplotlib.style
+    from matplotlib.figure import Figure
 
     with matplotlib.style.context("default"):
-        figure, axes = _canvas(pixels, theme, wide_right=bar is not None)
+        # the axes have exactly as many pixels as the map, so that no cell is resampled
+        width, height = _figure_size(pixels.shape, wide_right=bar is not None)
+        figure = Figure(figsize=(width / DPI, height / DPI), facecolor=theme.inks.page)
+        box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
+        axes = figure.add_axes(box, facecolor=theme.inks.page)
+        _set_ink(axes, theme)
         axes.imshow(pixels, interpolation="none", extent=(0, pixels.shape[1], pixels.shape[0], 0), aspect="auto")
-        _number_axes(axes, pixels, scale)
+        for axis, size, per_text, name, pixels_per_number in (
+            (axes.yaxis, pixels.shape[0], scale[0], SIDES[0], 45),
+            (axes.xaxis, pixels.shape[1], scale[1], SIDES[1], 70),
+        ):
+            n = round(size / per_text)
+            numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))
+            axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
+            axis.set_label_text(name, fontsize=9)
         if bar is not None:
             _colour_bar(figure, axes, *bar, theme)
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=DPI, metadata=NO_METADATA)
     return file.getvalue()
-
-
-def _canvas(pixels: Pixels, theme: Theme, *, wide_right: bool) -> tuple[Figure, Axes]:
-    """A figure in which the axes have exactly as many pixels as the map, so that no cell is resampled."""
-    from matplotlib.figure import Figure
-
-    width, height = _figure_size(pixels.shape, wide_right=wide_right)
-    figure = Figure(figsize=(width / DPI, height / DPI), facecolor=theme.inks.page)
-    box = (LEFT / width, BELOW / height, pixels.shape[1] / width, pixels.shape[0] / height)
-    axes = figure.add_axes(box, facecolor=theme.inks.page)
-    _set_ink(axes, theme)
-    return figure, axes
 
 
 def _set_ink(axes: Axes, theme: Theme) -> None:
@@ -171,18 +164,6 @@ def _set_ink(axes: Axes, theme: Theme) -> None:
     axes.yaxis.label.set_color(ink)
     for spine in axes.spines.values():
         spine.set_color(to_hex(theme.faint))
-
-
-def _number_axes(axes: Axes, pixels: Pixels, scale: tuple[float, float]) -> None:
-    """Number the rows and columns at round steps, from 1, each number in the middle of its row or column."""
-    for axis, size, per_text, name, pixels_per_number in (
-        (axes.yaxis, pixels.shape[0], scale[0], SIDES[0], 45),
-        (axes.xaxis, pixels.shape[1], scale[1], SIDES[1], 70),
-    ):
-        n = round(size / per_text)
-        numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))
-        axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
-        axis.set_label_text(name, fontsize=9)
 
 
 def tick_numbers(n: int, most: int) -> list[int]:

@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.params import FigureWidth
 from fcpair.report.figures.colours import Inks
-from fcpair.report.figures.labels import make_printable, wrap_text
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Text
+
+T = TypeVar("T")
+_PARTS = re.compile(r"[^ ,:;(/_-]*(?: +|[,:;(/_-]+ *|$)")
+
+
+_JOINERS = "\u200c\u200d\u200e\u200f"  # which Persian and other scripts are spelt with
+
+
+def make_printable(name: str) -> str:
+    """The name with a sign in place of everything that cannot be printed, such as a line feed."""
+    return "".join(sign if sign.isprintable() or sign in _JOINERS else "\ufffd" for sign in name)
+
+
+def wrap_text(text: str, signs: int) -> list[str]:
+    """The text in lines of at most `signs` signs, broken behind spaces and the punctuation of names where it can."""
+    lines = [""]
+    for part in _PARTS.findall(text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > signs:
+            lines.append("")
+        while len(lines[-1]) + len(part.rstrip()) > signs:
+            lines[-1], part = part[:signs], part[signs:]  # noqa: PLW2901
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines if line.strip()] or [""]
+
 
 # All lengths are in inches. One unit of the vertical axis is an inch too, counted downward from the top of the rows.
 LINE = 0.15  # of small print
@@ -42,16 +66,6 @@ class Sheet:
     def top(self) -> float:
         """Inches above the legend."""
         return 0.42 if self.has_caption else MARGIN
-
-    @property
-    def name_signs(self) -> int:
-        """Number of letters in a line of a name."""
-        return int(self.names * SIGNS_PER_INCH * 0.887 / self.name_size)
-
-    @property
-    def print_signs(self) -> int:
-        """Number of letters in a line of small print."""
-        return int((self.width - 2 * MARGIN) * SIGNS_PER_INCH / self.print_size)
 
 
 SCREEN = Sheet(8.0, 2.3)
@@ -111,26 +125,40 @@ def set_frame(canvas: Canvas, rows: float, reach: tuple[float, float], label: st
         spine.set_color(inks.ink)
 
 
-def name_lines(name: str, sheet: Sheet) -> list[str]:
-    """The name of a row, in the lines in which it is written."""
-    return wrap_text(make_printable(name), sheet.name_signs)
+@dataclass(frozen=True)
+class Band(Generic[T]):
+    """A row: its name in lines, its place from `top` on, and what stands in its slots, in inches."""
+
+    name: list[str]
+    top: float
+    height: float
+    items: list[T]
+
+    def slots(self, slot: float) -> Iterator[tuple[float, T]]:
+        """Where each slot begins; they stand in the middle of a row whose name is higher."""
+        start = self.top + (self.height - slot * len(self.items)) / 2
+        return ((start + slot * at, item) for at, item in enumerate(self.items))
 
 
-def write_name(canvas: Canvas, lines: Sequence[str], middle: float) -> None:
-    """Write the name of a row to its left."""
+def place_rows(rows: Iterable[tuple[str, list[T]]], sheet: Sheet, top: float, slot: float, gap: float) -> list[Band[T]]:
+    """Rows by their names one below the other from `top` on, each as high as its slots, or its name."""
+    bands: list[Band[T]] = []
+    for name, items in rows:
+        lines = wrap_text(make_printable(name), int(sheet.names * SIGNS_PER_INCH * 0.887 / sheet.name_size))
+        bands.append(Band(lines, top, max(slot * len(items), LINE * len(lines)), items))
+        top += bands[-1].height + gap
+    return bands
+
+
+def write_name(canvas: Canvas, row: Band[Any]) -> None:
+    """Write the name of a row to its left, smaller where it is wider than there is room: letters differ in width."""
     axes, sheet = canvas.axes, canvas.sheet
     place: dict[str, Any] = {"ha": "right", "va": "center", "transform": axes.get_yaxis_transform()}
     style: dict[str, Any] = {"fontsize": sheet.name_size, "color": canvas.inks.ink, "linespacing": 1.15}
-    name = axes.text(-0.02, middle, "\n".join(lines), **style, **place)
-    _shrink_to_width(canvas, name, sheet.names - 2 * MARGIN)
-
-
-def _shrink_to_width(canvas: Canvas, text: Text, inches: float) -> None:
-    """Set the text smaller where it is wider than that: letters differ in width."""
-    sheet = canvas.sheet
-    share = canvas.axes.transAxes.inverted().transform_bbox(text.get_window_extent()).width
+    name = axes.text(-0.02, row.top + row.height / 2, "\n".join(row.name), **style, **place)
+    share = axes.transAxes.inverted().transform_bbox(name.get_window_extent()).width
     width = share * (sheet.width - sheet.names - sheet.right)
-    text.set_fontsize(sheet.name_size * min(1, inches / width))
+    name.set_fontsize(sheet.name_size * min(1, (sheet.names - 2 * MARGIN) / width))
 
 
 def write_undefined(canvas: Canvas, at: float, middle: float) -> None:
@@ -154,7 +182,9 @@ def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
 
 def note_lines(notes: Sequence[str], sheet: Sheet) -> list[str]:
     """Sentences of small print in the lines in which they are written."""
-    return wrap_text(" ".join(notes), sheet.print_signs) if notes else []
+    return (
+        wrap_text(" ".join(notes), int((sheet.width - 2 * MARGIN) * SIGNS_PER_INCH / sheet.print_size)) if notes else []
+    )
 
 
 def write_title_and_notes(canvas: Canvas, title: str, lines: Sequence[str]) -> None:

@@ -10,8 +10,7 @@ from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER
 from fcpair.report.figures.forest import SHAPES, TONES
 from fcpair.report.figures.layout import AXIS, LINE, MARGIN, Canvas, Sheet
-from fcpair.report.figures.paper import PaperFigure, PaperStyle, render_for_paper
-from fcpair.report.figures.save import save_figure
+from fcpair.report.figures.save import PaperFigure
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
 
 if TYPE_CHECKING:
@@ -26,16 +25,10 @@ HEIGHT = 2.6  # of the axes, in inches
 LEFT = 0.6  # of the axes
 
 
-def render_plan(plan: OverlapPlan, style: PaperStyle | None = None) -> dict[str, bytes]:
-    """The figure of a plan as papers take it, by the names of its files."""
+def plan_figures(plan: OverlapPlan) -> list[PaperFigure]:
+    """The figure of a plan as papers and notebooks take it."""
     description = " ".join([f"{TITLE} at {len(plan.rungs)} overlaps.", *_notes(plan)])
-    return render_for_paper(
-        [PaperFigure(TITLE, description, partial(_render, plan, description))], style or PaperStyle()
-    )
-
-
-def _render(plan: OverlapPlan, description: str, kind: str, sheet: Sheet) -> bytes:
-    return save_figure(lambda: draw_plan(plan, sheet), kind, TITLE, description)
+    return [PaperFigure(TITLE, description, partial(draw_plan, plan))]
 
 
 def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
@@ -47,7 +40,10 @@ def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
     for at, points in enumerate(lines.values()):
         hours, widths = zip(*((hours, width.width) for hours, width in points), strict=True)
         canvas.axes.plot(hours, widths, **_line_style(at))
-    _draw_range(canvas, lines.get(plan.figure, []))
+    ends = [(hours, width.low, width.high) for hours, width in lines.get(plan.figure, []) if width.low is not None]
+    if ends:
+        hours, low, high = zip(*ends, strict=True)
+        canvas.axes.fill_between(hours, low, high, **_range_style())
     if floor := _floor(plan):
         canvas.axes.axhline(floor, **_floor_style())
     if rung := plan.recommended_rung:
@@ -103,14 +99,6 @@ def _make_canvas(sheet: Sheet, legend: float, n_notes: int) -> Canvas:
         spine.set_visible(side in {"left", "bottom"})
         spine.set_color(PAPER.ink)
     return Canvas(sheet, figure, axes, height, PAPER)
-
-
-def _draw_range(canvas: Canvas, points: list[tuple[float, PredictedWidth]]) -> None:
-    """Draw the range that a pilot leaves open around the width that is wished for."""
-    ends = [(hours, width.low, width.high) for hours, width in points if width.low is not None]
-    if ends:
-        hours, low, high = zip(*ends, strict=True)
-        canvas.axes.fill_between(hours, low, high, **_range_style())
 
 
 def _line_style(at: int) -> dict[str, Any]:

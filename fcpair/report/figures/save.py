@@ -7,10 +7,17 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fcpair.params import FigureWidth
+from fcpair.report.figures.layout import PAPER_SHEETS, Sheet
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from fcpair.report.figures.forest import Forest
 
 KINDS = ("svg", "pdf", "png")
 DPI = 150
@@ -37,20 +44,15 @@ def save_figure(draw: Callable[[], Figure], kind: str, title: str, description: 
     `draw` is called in the settings of all figures.
     """
     file = io.BytesIO()
-    with _figure_settings():
+    with figure_settings():
         metadata = UNDATED[kind] | {"Title": title, DESCRIPTION[kind]: description}
         figure = draw()
         figure.savefig(file, format=kind, dpi=DPI, metadata=metadata)
         if kind == "svg":
-            return _embed_fonts(file.getvalue(), figure)
+            faces = "".join(f"@font-face {{{face}}}" for face in _font_faces(figure))
+            style = f"\n <defs><style>{faces}</style></defs>".encode()
+            return file.getvalue().replace(_END_OF_METADATA, _END_OF_METADATA + style, 1)
     return file.getvalue()
-
-
-def _embed_fonts(svg: bytes, figure: Figure) -> bytes:
-    """The SVG of a figure with the fonts of its letters."""
-    faces = "".join(f"@font-face {{{face}}}" for face in _font_faces(figure))
-    style = f"\n <defs><style>{faces}</style></defs>".encode()
-    return svg.replace(_END_OF_METADATA, _END_OF_METADATA + style, 1)
 
 
 def _font_faces(figure: Figure) -> Iterator[str]:
@@ -88,7 +90,7 @@ def _subset(path: str, letters: set[str]) -> bytes:
 
 
 @contextmanager
-def _figure_settings() -> Iterator[None]:
+def figure_settings() -> Iterator[None]:
     """matplotlib as it comes, whatever the user has set; a sign that its font lacks is a box, and no warning."""
     import matplotlib.style
 
@@ -99,11 +101,40 @@ def _figure_settings() -> Iterator[None]:
 
 def file_names(titles: Sequence[str]) -> list[str]:
     """Titles as files can be called: `MAP_by-all@10`; of two that would be the same the later one is numbered."""
-    names = [_file_name(title) for title in titles]
+    spelt = [title.translate(str.maketrans("(,=", "__-", ")")) for title in titles]
+    names = ["".join(sign if sign.isalnum() or sign in "@._-" else "_" for sign in name) for name in spelt]
     folded = [name.casefold() for name in names]
     return [f"{name}-{at + 1}" if folded[at] in folded[:at] else name for at, name in enumerate(names)]
 
 
-def _file_name(title: str) -> str:
-    spelt = title.translate(str.maketrans("(,=", "__-", ")"))
-    return "".join(sign if sign.isalnum() or sign in "@._-" else "_" for sign in spelt)
+@dataclass(frozen=True)
+class PaperStyle:
+    """Width of figures, of a `page` (6.9 inches) or a `column` (3.3), and whether captions are files of their own."""
+
+    width: FigureWidth = "page"
+    captions: bool = False
+
+    @property
+    def sheet(self) -> Sheet:
+        """The sheet on which they are drawn."""
+        return replace(PAPER_SHEETS[self.width], has_caption=not self.captions)
+
+
+class PaperFigure(NamedTuple):
+    """A figure with its title and what it shows in words, and what draws it on a sheet, in `figure_settings`."""
+
+    title: str
+    description: str
+    draw: Callable[[Sheet], Figure]
+
+
+def render_for_paper(figures: Sequence[PaperFigure | Forest], style: PaperStyle | None = None) -> dict[str, bytes]:
+    """Figures as SVG, PDF and PNG, and with `captions` their captions as text, by the names of their files."""
+    style = style or PaperStyle()
+    files: dict[str, bytes] = {}
+    for figure, name in zip(figures, file_names([figure.title for figure in figures]), strict=True):
+        draw = partial(figure.draw, style.sheet)
+        files |= {f"{name}.{kind}": save_figure(draw, kind, figure.title, figure.description) for kind in KINDS}
+        if style.captions:
+            files[f"{name}.txt"] = f"{figure.description}\n".encode()
+    return files

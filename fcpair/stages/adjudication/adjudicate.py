@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from fcpair.lazy import np
 from fcpair.params import Policy, Ties
 from fcpair.records import BY_HAND, UNDECIDED, PairState, Rule
 from fcpair.stages.questions import Closed
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from fcpair.arrays import Ints
 
 DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
@@ -31,26 +31,22 @@ class Tally:
     """
 
     question: Closed
-    cell_id: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    cell_id: Ints
+    counts: Ints
 
     @property
-    def n_labels(self) -> NDArray[np.int64]:
+    def n_labels(self) -> Ints:
         """The number of labels of each pair, definite or not, shape `(n_pairs,)`."""
-        import numpy as np
-
         return np.asarray(self.counts.sum(axis=1))
 
-    def votes(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def votes(self, codes: Ints) -> Ints:
         """Number of labels of each pair that equal its code in `codes`; 0 where that is no code of the scheme."""
-        import numpy as np
-
         is_code = np.isin(codes, self.question.codes)
         column = np.searchsorted(self.question.codes, np.where(is_code, codes, self.question.codes[0]))
         return np.where(is_code, self.counts[np.arange(len(codes)), column], 0)
 
 
-def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed) -> Tally:
+def tally(cell_id: Ints, code: Ints, question: Closed) -> Tally:
     """Count the answers of each pair.
 
     Args:
@@ -58,8 +54,6 @@ def tally(cell_id: NDArray[np.int64], code: NDArray[np.int64], question: Closed)
         code: the code of each label, shape `(n_labels,)`.
         question: the answers that there are.
     """
-    import numpy as np
-
     pairs, row = np.unique(cell_id, return_inverse=True)
     column = np.searchsorted(question.codes, code)
     n_choices = len(question.codes)

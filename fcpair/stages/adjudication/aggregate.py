@@ -8,21 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fcpair.errors import InputError, suggest_name
+from fcpair.arrays import Bools, Floats, Ints
+from fcpair.errors import EXPECTED, InputError, suggest_name
+from fcpair.lazy import pd
 from fcpair.notebook import Result, frame_of
 from fcpair.records import Figure
-from fcpair.stages.adjudication import crowd_kit_models, label_models
-from fcpair.stages.adjudication.label_models import Floats, Ints, LabelFit, LabelTable
+from fcpair.stages.adjudication import label_models
+from fcpair.stages.adjudication.label_models import LabelFit, LabelTable
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.intervals import wilson_intervals
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE = "majority", "one-coin", "dawid-skene", "glad", "mace"
 LABEL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE)
@@ -46,7 +44,7 @@ class Reference(NamedTuple):
     name: str
     cell_id: Ints
     code: Ints
-    holds: NDArray[np.bool_]
+    holds: Bools
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class LabelModel(Result):
         return doubt_of(self.probability)
 
     @property
-    def leads(self) -> NDArray[np.bool_]:
+    def leads(self) -> Bools:
         """Whether each class is the most probable one of the pair, or tied with it: `(n_pairs, n_classes)`."""
         return _leading(self.probability)
 
@@ -105,23 +103,18 @@ class LabelModel(Result):
         """Number of pairs on which two classes or more are equally probable, and none more so."""
         return int((self.leads.sum(axis=1) > 1).sum())
 
-    def to_frame(self) -> pd.DataFrame:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each pair: `model`, `pair`, `n_labels`, `label` (empty: a tie), `tied`, `doubt`, probabilities.
 
         `tied` has the classes that are equally probable. The probability of the class `x` is in the column `p_x`.
         """
-        return frame_of(self.rows(), (*PAIR_COLUMNS, *(f"p_{name}" for name in self.classes)))
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
-        columns = [f"p_{name}" for name in self.classes]
+        columns = (*PAIR_COLUMNS, *(f"p_{name}" for name in self.classes))
         values = zip(self.pairs, self.n_labels.tolist(), self.leads, self.doubt, self.probability, strict=True)
         for pair, n, leads, doubt, probability in values:
             leaders = [name for name, leading in zip(self.classes, leads, strict=True) if leading]
             label, tied = (leaders[0], "") if len(leaders) == 1 else ("", ", ".join(leaders))
-            chances = dict(zip(columns, probability.tolist(), strict=True))
-            values_of_pair = (self.model, pair, n, label, tied, float(doubt))
-            yield dict(zip(PAIR_COLUMNS, values_of_pair, strict=True)) | chances
+            of_pair = (self.model, pair, n, label, tied, float(doubt), *probability.tolist())
+            yield dict(zip(columns, of_pair, strict=True))
 
     def person_rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `Aggregation.people`."""
@@ -166,12 +159,8 @@ class Aggregation(Result):
         """The model of this name."""
         return next(one for one in self.models if one.model == model)
 
-    def to_frame(self) -> pd.DataFrame:
-        """The rows of `LabelModel.to_frame` of all models."""
-        return frame_of(self.rows(), (*PAIR_COLUMNS, *(f"p_{name}" for name in self.classes)))
-
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
+        """The rows of all models."""
         return (row for model in self.models for row in model.rows())
 
     def people(self) -> pd.DataFrame:
@@ -223,7 +212,7 @@ def check_models(models: Sequence[str]) -> tuple[str, ...]:
     """The names of models, each once, and the usual ones where there are none; raises InputError for an unknown one."""
     for name in models:
         if name not in LABEL_MODELS:
-            raise InputError(f"there is no label model `{name}`; {suggest_name(name, LABEL_MODELS, 'expected')}")
+            raise InputError(f"there is no label model `{name}`; {suggest_name(name, LABEL_MODELS, EXPECTED)}")
     return tuple(dict.fromkeys(models)) or USUAL_MODELS
 
 
@@ -253,8 +242,8 @@ def fit_model(model: str, labels: LabelTable, seed: int = 0) -> LabelFit:
         MAJORITY: label_models.majority,
         ONE_COIN: label_models.one_coin,
         DAWID_SKENE: label_models.dawid_skene,
-        GLAD: crowd_kit_models.glad,
-        MACE: partial(crowd_kit_models.mace, seed=seed),
+        GLAD: label_models.glad,
+        MACE: partial(label_models.mace, seed=seed),
     }
     return fits[model](labels)
 
@@ -287,6 +276,11 @@ def compute_aggregation(
     fitted = []
     for model in models:
         fit = fit_model(model, table, seed)
+        is_shared = _is_shared(table)
+        expected = table.sum_by_kind(fit.probability.T.take(table.pair, axis=1) * is_shared)
+        n_labels, n_shared = np.bincount(table.annotator), np.bincount(table.annotator, is_shared).astype(np.int64)
+        matrices = np.moveaxis(expected, 0, 1).tolist()
+        rows = zip(people, n_labels.tolist(), n_shared.tolist(), matrices, strict=True)
         fitted.append(
             LabelModel(
                 model,
@@ -296,7 +290,7 @@ def compute_aggregation(
                 fit.probability,
                 len(fit.log_likelihoods) or None,
                 fit.converged,
-                _people_errors(table, fit.probability, people),
+                tuple(PersonErrors(name, n, shared, tuple(map(tuple, matrix))) for name, n, shared, matrix in rows),
                 tuple(_check(labels, fit.probability, reference) for reference in references),
             )
         )
@@ -314,23 +308,14 @@ def doubt_of(probability: Floats) -> Floats:
     return doubt
 
 
-def _leading(probability: Floats) -> NDArray[np.bool_]:
-    leads: NDArray[np.bool_] = probability >= probability.max(axis=1, keepdims=True) - EQUAL
+def _leading(probability: Floats) -> Bools:
+    leads: Bools = probability >= probability.max(axis=1, keepdims=True) - EQUAL
     return leads
 
 
-def _is_shared(labels: LabelTable) -> NDArray[np.bool_]:
+def _is_shared(labels: LabelTable) -> Bools:
     """Whether somebody else labelled the pair of each label, too."""
     return labels.n_of_pair[labels.pair] > 1
-
-
-def _people_errors(labels: LabelTable, probability: Floats, people: Sequence[str]) -> tuple[PersonErrors, ...]:
-    is_shared = _is_shared(labels)
-    expected = labels.sum_by_kind(probability.T.take(labels.pair, axis=1) * is_shared)
-    n_labels, n_shared = np.bincount(labels.annotator), np.bincount(labels.annotator, is_shared).astype(np.int64)
-    matrices = np.moveaxis(expected, 0, 1).tolist()
-    rows = zip(people, n_labels.tolist(), n_shared.tolist(), matrices, strict=True)
-    return tuple(PersonErrors(name, n, shared, tuple(map(tuple, matrix))) for name, n, shared, matrix in rows)
 
 
 def _check(labels: LabelData, probability: Floats, reference: Reference) -> Figure:

@@ -1,22 +1,24 @@
 """Label models: how probable each class of each pair is, by all its labels and by how far each annotator is right.
 
-All are exact under renaming: rows, annotators and classes in another order give the same numbers, bit for bit, because
-every sum is over numbers that are rounded so far that adding them is exact (`round_for_sums`). EM would make a
-difference in the last bit into another class where labels leave two classes equal.
+All but those of crowd-kit, GLAD and MACE, which the extra `models` brings, are exact under renaming: rows, annotators
+and classes in another order give the same numbers, bit for bit, because every sum is over numbers that are rounded so
+far that adding them is exact (`round_for_sums`). EM would make a difference in the last bit into another class where
+labels leave two classes equal.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, log2
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from fcpair.arrays import Floats, Ints
+from fcpair.errors import require
+from fcpair.lazy import pd
 
 FLOOR = 1e-10  # of an expected count and of a probability, as crowd-kit has it
 LARGEST_LOG = 64.0  # of a probability that is a floor over as many labels as fit in memory
@@ -164,3 +166,47 @@ def round_for_sums(values: Floats, n_terms: int, largest: float = 1.0) -> Floats
     bits = 52 - ceil(log2(n_terms * largest))
     rounded: Floats = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
     return rounded
+
+
+def glad(labels: LabelTable) -> LabelFit:
+    """GLAD: each annotator has an ability and each pair a difficulty.
+
+    Whitehill, Wu, Bergsma, Movellan and Ruvolo (2009), Advances in Neural Information Processing Systems 22, 2035-2043.
+    crowd-kit's, with its defaults; it stops after two steps or more, and does not say whether it has converged.
+    """
+    require("models", "the label model `glad`", "crowdkit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from crowdkit.aggregation import GLAD
+
+        return _to_fit(labels, GLAD().fit_predict_proba(_table(labels)))
+
+
+def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
+    """MACE: each annotator either knows the class or spams, with labels of a distribution of their own.
+
+    Hovy, Berg-Kirkpatrick, Vaswani and Hovy (2013), https://aclanthology.org/N13-1132. crowd-kit's, variational, with
+    its defaults but for the restarts, which all begin with the same numbers there: `seed` draws them, once, over
+    annotators in an order of their own, by their labels.
+    """
+    require("models", "the label model `mace`", "crowdkit")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from crowdkit.aggregation import MACE
+
+        return _to_fit(labels, MACE(n_restarts=1, random_state=seed).fit_predict_proba(_table(labels)))
+
+
+def _table(labels: LabelTable) -> pd.DataFrame:
+    """The labels for crowd-kit, which numbers annotators and classes as they come: by annotators' own labels here."""
+    table = pd.DataFrame({"task": labels.pair, "worker": labels.annotator, "label": labels.klass})
+    table = table.sort_values("task", kind="stable")
+    labels_of = {who: list(zip(part["task"], part["label"], strict=True)) for who, part in table.groupby("worker")}
+    place = {who: at for at, who in enumerate(sorted(labels_of, key=labels_of.__getitem__))}
+    return table.assign(worker=table["worker"].map(place)).sort_values(["worker", "task"])
+
+
+def _to_fit(labels: LabelTable, probability: pd.DataFrame) -> LabelFit:
+    """The fit with pairs and classes in their order: crowd-kit has the classes in that of their appearance."""
+    ordered = probability.reindex(index=range(labels.n_pairs), columns=range(labels.n_classes))
+    return LabelFit(ordered.to_numpy(dtype=float))

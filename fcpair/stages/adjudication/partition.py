@@ -2,35 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from fcpair.errors import InputError, suggest_name
+from fcpair.arrays import Bools, Ints
+from fcpair.lazy import pd
 from fcpair.params import Partition
 from fcpair.records import TIERS, Tier, Verdict
+from fcpair.sentences import Answer, Id, Sentence, join, mark, mark_plural, say, say_number
 from fcpair.stages.adjudication.adjudicate import Tally
 from fcpair.stages.questions import NO_CODE, Closed
-from fcpair.tier_plans import TierPlan, chain_of, read_tiers
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.tier_plans import TierPlan, chain_of, read_tiers, unknown_tier
 
 TableRows = list[dict[str, Any]]
 MOST_LABELS = 3
 
 
-_AGREEMENT = {
-    ("unanimous", "answer"): ", all equal to the final one",
-    ("unanimous", "side"): ", all on the side of the final one",
-    ("majority", "answer"): ", at least two and more than half equal to the final one",
-    ("majority", "side"): ", at least two and more than half on the side of the final one",
+_LABELS = {  # by which labels count, how many agree with the final one, and in what
+    ("all", "any", ""): mark_plural("%(n)s label or more", "%(n)s labels or more"),
+    ("all", "unanimous", "answer"): mark_plural(
+        "%(n)s label or more, all equal to the final one", "%(n)s labels or more, all equal to the final one"
+    ),
+    ("all", "unanimous", "side"): mark_plural(
+        "%(n)s label or more, all on the side of the final one",
+        "%(n)s labels or more, all on the side of the final one",
+    ),
+    ("all", "majority", "answer"): mark_plural(
+        "%(n)s label or more, at least two and more than half equal to the final one",
+        "%(n)s labels or more, at least two and more than half equal to the final one",
+    ),
+    ("all", "majority", "side"): mark_plural(
+        "%(n)s label or more, at least two and more than half on the side of the final one",
+        "%(n)s labels or more, at least two and more than half on the side of the final one",
+    ),
+    ("definite", "any", ""): mark_plural("%(n)s definite label or more", "%(n)s definite labels or more"),
+    ("definite", "unanimous", "answer"): mark_plural(
+        "%(n)s definite label or more, all equal to the final one",
+        "%(n)s definite labels or more, all equal to the final one",
+    ),
+    ("definite", "unanimous", "side"): mark_plural(
+        "%(n)s definite label or more, all on the side of the final one",
+        "%(n)s definite labels or more, all on the side of the final one",
+    ),
+    ("definite", "majority", "answer"): mark_plural(
+        "%(n)s definite label or more, at least two and more than half equal to the final one",
+        "%(n)s definite labels or more, at least two and more than half equal to the final one",
+    ),
+    ("definite", "majority", "side"): mark_plural(
+        "%(n)s definite label or more, at least two and more than half on the side of the final one",
+        "%(n)s definite labels or more, at least two and more than half on the side of the final one",
+    ),
 }
-_VERDICTS = {"accepted": "valid", "any": "valid or not valid", "none": "with or without a verdict"}
+_TOO_FEW = {
+    "all": mark("it has %(number)s of %(all)s labels"),
+    "definite": mark("it has %(number)s of %(all)s definite labels"),
+}
+_DIFFER = {
+    ("all", "answer"): mark("%(number)s of %(all)s labels equal the final one"),
+    ("all", "side"): mark("%(number)s of %(all)s labels are on the side of the final one"),
+    ("definite", "answer"): mark("%(number)s of %(all)s definite labels equal the final one"),
+    ("definite", "side"): mark("%(number)s of %(all)s definite labels are on the side of the final one"),
+}
+_VERDICTS = {
+    "accepted": mark("valid"),
+    "any": mark("valid or not valid"),
+    "none": mark("with or without a verdict"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,13 +89,25 @@ class TierRule:
 
     def __str__(self) -> str:
         plan = self.plan
-        counted = "definite label" if plan.counted == "definite" else "label"
-        agreement = _AGREEMENT.get((plan.agreement, plan.agreeing), "")
-        answers = f"; final label {' or '.join(plan.answers)}" if plan.answers else ""
-        within = f"; within {plan.within}" if plan.within else ""
-        n_labels = plan.least_labels
-        labels = f"{n_labels} {counted}{'s' * (n_labels > 1)} or more{agreement}"
-        return f"{labels}; {_VERDICTS[plan.verdict]}{answers}{within}"
+        forms = _LABELS[plan.counted, plan.agreement, "" if plan.agreement == "any" else plan.agreeing]
+        parts = [say_number(*forms, Id(plan.least_labels)), _VERDICTS[plan.verdict]]
+        if plan.answers:
+            one, several = mark("final label %(answer)s"), mark("final label %(answer)s or %(answers)s")
+            parts.append(_say_answers(plan.answers, one, several))
+        if plan.within:
+            parts.append(say("within %(name)s", name=plan.within))
+        return join(parts, "; ")
+
+
+def _say_answers(names: Sequence[str], one: str, several: str) -> Sentence:
+    """A sentence about one answer, or about several of which any will do."""
+    *others, last = map(Answer, names)
+    if not others:
+        return say(one, answer=last)
+    before: str = others[0]
+    for name in others[1:]:
+        before = say("%(answer)s or %(answers)s", answer=before, answers=name)
+    return say(several, answer=before, answers=last)
 
 
 def tier_rules(options: Partition | None = None) -> tuple[TierRule, ...]:
@@ -80,7 +134,7 @@ def find_rule(rules: tuple[TierRule, ...], tier: Tier | str) -> TierRule:
     name = tier.label if isinstance(tier, Tier) else str(tier).strip().lower()
     names = [rule.tier for rule in best_first(rules)]
     if name not in names:
-        raise InputError(f"there is no tier `{tier}`; {suggest_name(name, names, 'expected')}")
+        raise unknown_tier(name, names)
     return next(rule for rule in rules if rule.tier == name)
 
 
@@ -98,16 +152,16 @@ class Evidence:
     """
 
     tally: Tally
-    final: NDArray[np.int64]
-    verdict: NDArray[np.int64]
+    final: Ints
+    verdict: Ints
 
-    def n_labels(self, plan: TierPlan) -> NDArray[np.int64]:
+    def n_labels(self, plan: TierPlan) -> Ints:
         """The number of labels of each pair that count for a tier."""
         if plan.counted == "all":
             return self.tally.n_labels
         return np.asarray(self.tally.counts[:, self._columns(self.tally.question.definite)].sum(axis=1))
 
-    def n_agreeing(self, plan: TierPlan) -> NDArray[np.int64]:
+    def n_agreeing(self, plan: TierPlan) -> Ints:
         """The number of labels of each pair that agree with the final one."""
         if plan.agreeing == "answer":
             return self.tally.votes(self.final)
@@ -120,7 +174,7 @@ class Evidence:
     def _columns(self, codes: Iterable[int]) -> list[int]:
         return [self.tally.question.codes.index(code) for code in codes]
 
-    def has_answer(self, plan: TierPlan) -> NDArray[np.bool_]:
+    def has_answer(self, plan: TierPlan) -> Bools:
         """Whether the final label of each pair is one that the tier lets in."""
         if not plan.answers:
             return np.asarray(self.final != NO_CODE)
@@ -128,20 +182,20 @@ class Evidence:
         return np.asarray(np.isin(self.final, codes))
 
 
-def _n_needed(plan: TierPlan, n_labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _n_needed(plan: TierPlan, n_labels: Ints) -> Ints:
     """Number of the labels that have to agree with the final one, for pairs with `n_labels`."""
     if plan.agreement == "any":
         return np.zeros_like(n_labels)
     return n_labels if plan.agreement == "unanimous" else np.maximum(2, n_labels // 2 + 1)
 
 
-def is_in_tier(rule: TierRule, evidence: Evidence) -> NDArray[np.bool_]:
+def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
     """Whether each pair passes `rule`, shape `(n_pairs,)`."""
-    is_in: NDArray[np.bool_] = np.all([_meets(plan, evidence) for plan in rule.plans], axis=0)
+    is_in: Bools = np.all([_meets(plan, evidence) for plan in rule.plans], axis=0)
     return is_in
 
 
-def _meets(plan: TierPlan, evidence: Evidence) -> NDArray[np.bool_]:
+def _meets(plan: TierPlan, evidence: Evidence) -> Bools:
     """Whether each pair meets one tier's own requirements."""
     n_labels, verdict = evidence.n_labels(plan), evidence.verdict
     has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
@@ -150,19 +204,19 @@ def _meets(plan: TierPlan, evidence: Evidence) -> NDArray[np.bool_]:
     return np.asarray(final & has_verdict[plan.verdict] & enough)
 
 
-def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
+def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> Ints:
     """The tiers of each pair, shape `(n_pairs,)`: a bit for each rule in its order, so that `is_member` finds them."""
     bits = (is_in_tier(rule, evidence).astype(np.int64) << at for at, rule in enumerate(rules))
     return reduce(np.bitwise_or, bits)
 
 
-def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -> NDArray[np.bool_]:
+def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -> Bools:
     """Whether each pair, of which `memberships` has the bits, is in a tier; raises what `find_rule` does."""
     at = rules.index(find_rule(rules, tier))
     return (np.asarray(tiers, np.int64) >> at & 1).astype(bool)
 
 
-def best_of_four(tiers: NDArray[np.int64]) -> NDArray[np.int64]:
+def best_of_four(tiers: Ints) -> Ints:
     """The best of the four tiers of each pair, of which `memberships` has the bits: 4 Diamond to 1 Bronze, 0 none."""
     return np.asarray(sum((tiers >> at) & 1 for at in range(len(TIERS))))
 
@@ -189,23 +243,24 @@ def _failed_demands(evidence: Evidence, plan: TierPlan, row: int) -> list[str]:
     final, verdict, n_counted = evidence.final[row], evidence.verdict[row], evidence.n_labels(plan)
     n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
     n_needed = int(_n_needed(plan, n_counted)[row])
-    counted = "definite labels" if plan.counted == "definite" else "labels"
-    equal = "equal the final one" if plan.agreeing == "answer" else "are on the side of the final one"
-    checks = (
-        (final == NO_CODE, "it has no final label"),
-        (plan.verdict != "none" and verdict == NO_CODE, "no validator has given a verdict on its label"),
-        (plan.verdict == "accepted" and verdict == Verdict.DISAGREE, "the validators did not agree with its label"),
-        (n_labels < plan.least_labels, f"it has {n_labels} of {plan.least_labels} {counted}"),
-        (
-            final != NO_CODE and n_agreeing < min(n_needed, n_labels),
-            f"{n_agreeing} of {n_labels} {counted} {equal}",
-        ),
-        (
-            final != NO_CODE and not evidence.has_answer(plan)[row],
-            f"its final label is not {' or '.join(plan.answers)}",
-        ),
-    )
-    return [reason for failed, reason in checks if failed]
+    reasons: list[str] = []
+    if final == NO_CODE:
+        reasons.append(mark("it has no final label"))
+    if plan.verdict != "none" and verdict == NO_CODE:
+        reasons.append(mark("no validator has given a verdict on its label"))
+    if plan.verdict == "accepted" and verdict == Verdict.DISAGREE:
+        reasons.append(mark("the validators did not agree with its label"))
+    if n_labels < plan.least_labels:
+        reasons.append(say(_TOO_FEW[plan.counted], number=Id(n_labels), all=Id(plan.least_labels)))
+    if final != NO_CODE and n_agreeing < min(n_needed, n_labels):
+        reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
+    if final != NO_CODE and not evidence.has_answer(plan)[row]:
+        one, several = (
+            mark("its final label is not %(answer)s"),
+            mark("its final label is not %(answer)s or %(answers)s"),
+        )
+        reasons.append(_say_answers(plan.answers, one, several))
+    return reasons
 
 
 @dataclass(frozen=True)
@@ -228,15 +283,13 @@ def tier_tables(
     pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> list[pd.DataFrame]:
     """The rows of `tier_table_rows` and of `verdict_table_rows` as frames."""
-    import pandas as pd
-
     columns = {str(name): pairs[name].to_numpy() for name in pairs}
     tables = (*tier_table_rows(columns, question, rules, heads), verdict_table_rows(columns, heads))
     return [pd.DataFrame(rows) for rows in tables]
 
 
 def tier_table_rows(
-    pairs: Mapping[str, NDArray[np.int64]],
+    pairs: Mapping[str, Ints],
     question: Closed,
     rules: tuple[TierRule, ...],
     heads: ColumnHeads = PAIR_HEADS,
@@ -272,7 +325,7 @@ def tier_table_rows(
     return sizes, balance, labels
 
 
-def verdict_table_rows(pairs: Mapping[str, NDArray[np.int64]], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
+def verdict_table_rows(pairs: Mapping[str, Ints], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
     """How many of the pairs with a final label and a verdict are valid, by how many labels they have, and of all.
 
     `pairs` is as in `tier_table_rows`, with the `verdict` of each. Columns: `labels`, `pairs`, `valid`, `not_valid` and
@@ -291,4 +344,6 @@ def verdict_table_rows(pairs: Mapping[str, NDArray[np.int64]], heads: ColumnHead
 
 
 def _label_column(n: int) -> str:
-    return {1: "1 label", MOST_LABELS: f"{MOST_LABELS}+ labels"}.get(n, f"{n} labels")
+    if n == MOST_LABELS:
+        return say("%(number)s+ labels", number=n)
+    return say_number("%(n)s label", "%(n)s labels", n)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from fcpair.records import Figure
 from fcpair.stages.corpus.text_identity import identity
@@ -58,10 +58,6 @@ class CurationSummary:
     words_changed: Figure
     characters_changed: Figure
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain Python values, ready for JSON."""
-        return asdict(self)
-
 
 def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]) -> CurationSummary:
     """Summarize what was done with the texts of a source; each of `changes` has its act."""
@@ -92,7 +88,11 @@ def levenshtein(source: Sequence[Hashable], target: Sequence[Hashable]) -> int:
     Each item of `target` moves a whole column of the table of distances on, whose steps of -1 and +1 are the bits of
     two numbers (Myers 1999, https://doi.org/10.1145/316542.316550; for whole sequences Hyyrö 2003).
     """
-    source, target = _trim_common_ends(source, target)
+    n = min(len(source), len(target))  # what both begin and end with alike changes no distance
+    first = next((at for at in range(n) if source[at] != target[at]), n)
+    n -= first
+    last = next((at for at in range(n) if source[-1 - at] != target[-1 - at]), n)
+    source, target = source[first : len(source) - last], target[first : len(target) - last]
     if not source or not target:
         return len(source) + len(target)
     masks: dict[Hashable, int] = {}
@@ -108,17 +108,6 @@ def levenshtein(source: Sequence[Hashable], target: Sequence[Hashable]) -> int:
         right, carried = (right << 1) | 1, mask | down
         up, down = ((left << 1) | ~(carried | right)) & all_bits, carried & right & all_bits
     return distance
-
-
-def _trim_common_ends(
-    source: Sequence[Hashable], target: Sequence[Hashable]
-) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
-    """Both without the items that they begin and end with alike, which change no distance."""
-    n = min(len(source), len(target))
-    first = next((at for at in range(n) if source[at] != target[at]), n)
-    n -= first
-    last = next((at for at in range(n) if source[-1 - at] != target[-1 - at]), n)
-    return source[first : len(source) - last], target[first : len(target) - last]
 
 
 def words_changed(source: str, target: str) -> int:

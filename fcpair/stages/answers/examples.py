@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Vectors
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Blocks, Neighbours, nearest_neighbours
 from fcpair.stages.corpus.text_identity import identity
 
-Vectors = NDArray[np.float32]
 Fold = Callable[[str], str]
 SEPARATOR = "\n\n"
 

@@ -1,14 +1,25 @@
-"""Simulated people, for planning and demonstrating a study. What they say is marked as theirs everywhere."""
+"""Simulated people, for planning and demonstrating a study. What they say is marked as theirs everywhere.
+
+They answer a form of any questions, by what is true of a cell. Before texts that differ, the model is that of
+`latent_labels`: what a pair is like is a number, which each person sees with some noise and with their own leniency.
+Along it lie the negative answers, those that are not definite, and the positive ones, each by their codes. The noise is
+such that two people agree as far as without effects, at the same accuracy.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.arrays import Bools, Floats, Ints
+from fcpair.errors import InputError
+from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
+from fcpair.stages.questions.form import Answer
+from fcpair.stages.stats.label_profiles import class_model_at
+from fcpair.stages.stats.latent_labels import Effects, fit_effects
 
 
 @dataclass(frozen=True)
@@ -32,7 +43,7 @@ MOVES_TO_MAJORITY = 0.5
 """Probability that a simulated person takes over, in a discussion, the answer that most others gave."""
 
 
-def draw_second_answers(cell: NDArray[np.int64], answer: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
     """Draw what people answer after a discussion, shape `(n,)`, from what they answered before it.
 
     Who gave another answer on a cell than the most common one takes that one with probability MOVES_TO_MAJORITY, and
@@ -53,7 +64,7 @@ def draw_second_answers(cell: NDArray[np.int64], answer: NDArray[np.int64], seed
     return np.where(moves, answers[n_given.argmax(axis=1)][at], answer)
 
 
-def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> NDArray[np.int64]:
+def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> Ints:
     """The true code of each of `n_pairs` pairs, which all who are asked about a pair look at, shape `(n_pairs,)`.
 
     Where no answer is positive, or each is, they are all alike.
@@ -65,7 +76,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> N
     return np.where(is_positive, *drawn)
 
 
-def draw_answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+def draw_answers(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
     Args:
@@ -79,9 +90,7 @@ def draw_answers(true: NDArray[np.int64], question: Closed, habits: Habits, seed
     return add_leaning_and_skips(codes, habits, question, rng)
 
 
-def add_leaning_and_skips(
-    codes: NDArray[np.int64], habits: Habits, question: Closed, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def add_leaning_and_skips(codes: Ints, habits: Habits, question: Closed, rng: np.random.Generator) -> Ints:
     """The answers of people who see these codes, some of whom lean, are not sure, or skip (-1), shape `(n,)`."""
     n = len(codes)
     codes = np.where(rng.random(n) < habits.leaning, habits.leaning_to, codes)
@@ -91,9 +100,7 @@ def add_leaning_and_skips(
     return np.where(rng.random(n) < habits.skips, NO_CODE, codes)
 
 
-def _perceive(
-    true: NDArray[np.int64], question: Closed, accuracy: float, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Generator) -> Ints:
     """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
     definite = np.asarray(question.definite)
     shift = rng.integers(1, len(definite), len(true))
@@ -101,7 +108,7 @@ def _perceive(
     return np.where(rng.random(len(true)) < accuracy, true, wrong)
 
 
-def draw_second_looks(true: NDArray[np.int64], question: Closed, habits: Habits, seed: int) -> NDArray[np.int64]:
+def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
 
     They see what is true as often as annotators do, so that most wrong labels are disagreed with.
@@ -117,7 +124,7 @@ def draw_second_looks(true: NDArray[np.int64], question: Closed, habits: Habits,
     return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
 
 
-def draw_seconds(n: int, seed: int) -> NDArray[np.float64]:
+def draw_seconds(n: int, seed: int) -> Floats:
     """Draw the seconds that each answer took, shape `(n,)`: log-normal around 9 seconds."""
     return np.round(np.random.default_rng([seed, 3]).lognormal(np.log(9.0), 0.5, n), 1)
 
@@ -130,3 +137,223 @@ def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -
     rng = np.random.default_rng([seed, 4])
     drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in questions.items() if options}
     return [{label: questions[label][order[at]] for label, order in drawn.items()} for at in range(n)]
+
+
+LEFT_ALONE = 0.5  # the share of texts to be edited that are good as they are
+REJECTED = 0.2  # and of texts to be curated that are rejected
+_SENTENCES = (
+    (
+        "I see this another way.",
+        "Where I live, it has not been like that.",
+        "May I ask where you read this?",
+        "That is a lot to say about so many people.",
+        "I used to think so, too.",
+        "Let me tell you about my aunt.",
+    ),
+    (
+        "My neighbours tell another story.",
+        "The numbers that I know say something else.",
+        "I would not say so.",
+        "Most of them are like you and me.",
+        "There is more than one reason for it.",
+        "Nobody is hurt by it.",
+    ),
+    (
+        "We could find out together.",
+        "Let us look at it once more.",
+        "There is room for all of us.",
+        "I wish you well.",
+        "What would change your mind?",
+        "Shall we talk about it over a cup of tea?",
+    ),
+)
+"""What simulated people write: one sentence of each row, and so on until it is long enough."""
+
+
+def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> Ints:
+    """The true code of each cell in each part of a form, `(n_cells, n_parts)`; of each part as `truths` draws it."""
+    parts = [
+        draw_truths(n_cells, part.question, positive, _part_seed(seed, at)) for at, part in enumerate(form.parts())
+    ]
+    return np.array(parts, np.int64).reshape(len(parts), n_cells).T
+
+
+def draw_form_answers(
+    true: Ints, form: Form, habits: Habits, seed: int, texts_to_edit: Sequence[str] = ()
+) -> list[Answer | None]:
+    """Draw people's answers, one for each row of `true`; None for a skip.
+
+    Args:
+        true: the true codes of the cell of each answer, shape `(n, n_parts)`.
+        form: what they are asked.
+        habits: how they answer, without a leaning.
+        seed: of all that is drawn.
+        texts_to_edit: the text that each is given to edit, where the form asks for that.
+    """
+    n, rng = len(true), np.random.default_rng([seed, 1])
+    skipped = rng.random(n) < habits.skips
+    codes = np.empty_like(true)
+    for at, part in enumerate(form.parts()):
+        codes[:, at] = draw_answers(true[:, at], part.question, replace(habits, skips=0.0), _part_seed(seed, at))
+    columns, first = [], 0
+    for name, question in form.questions:
+        n_parts = len(question.parts())
+        columns.append((name, list(_draw_question(question, codes[:, first : first + n_parts], rng, texts_to_edit))))
+        first += n_parts
+    return [
+        None if skipped[at] else _drop_unasked(form, {name: values[at] for name, values in columns}) for at in range(n)
+    ]
+
+
+def _drop_unasked(form: Form, full_answer: Answer) -> Answer:
+    """The same without what is not asked after it."""
+    answer: Answer = {}
+    for name, value in full_answer.items():
+        answer[name] = value if form.is_asked(name, answer) else None
+    return answer
+
+
+def _part_seed(seed: int, part: int) -> int:
+    return seed if part == 0 else int(np.random.SeedSequence([seed, part]).generate_state(1)[0])
+
+
+def _draw_question(
+    question: Question[Any], codes: Ints, rng: np.random.Generator, texts_to_edit: Sequence[str]
+) -> Iterator[Any]:
+    """The answers to one question, from the codes of its parts, shape `(n, n_parts)`."""
+    if isinstance(question, Closed):
+        yield from codes[:, 0].tolist()
+    elif isinstance(question, AnyOf):
+        yield from (_pick_labels(question, row) for row in codes.astype(bool))
+    elif isinstance(question, Edit):
+        alone = rng.random(len(codes)) < LEFT_ALONE
+        edited = (
+            (text if as_is and _is_taken(question, text) else _write_text(question, text, rng))
+            for text, as_is in zip(texts_to_edit, alone.tolist(), strict=True)
+        )
+        yield from (_curate_text(question, text, rng) for text in edited) if isinstance(question, Curate) else edited
+    elif isinstance(question, Text):
+        yield from (_write_text(question, "", rng) for _ in codes)
+
+
+def _pick_labels(question: AnyOf, chosen: Bools) -> int:
+    """The labels that are seen, without the last of too many, and with the first of the others where too few are."""
+    ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
+    most = len(ranked) if question.max is None else question.max
+    n = min(max(int(chosen.sum()), question.min), most)
+    return sum(1 << at for at in ranked[:n])
+
+
+def _is_taken(question: Edit, text: str) -> bool:
+    try:
+        return question.load(text) == text
+    except InputError:
+        return False
+
+
+def _curate_text(question: Curate, text: str, rng: np.random.Generator) -> str:
+    """The text, or a rejection for one of the reasons; always that where the text cannot be kept."""
+    is_rejected = rng.random() < REJECTED or not _is_taken(question, text)
+    return question.load({"reject": str(rng.choice(question.reasons))}) if is_rejected else text
+
+
+def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
+    """Sentences behind what has begun, as many words as may be and at least as many as must be; its lines stay."""
+    words, n_begun = begun.split(), len(begun.split())
+    sentences = [rng.choice(row) for row in _SENTENCES]
+    while len(words) < max(question.min_words, 1) or sentences:
+        words += str(sentences.pop(0) if sentences else rng.choice(_SENTENCES[-1])).split()
+    if question.max_words is not None and n_begun >= question.max_words:
+        return " ".join(words[: question.max_words])
+    return " ".join([*([begun.rstrip()] if begun.strip() else []), *words[n_begun : question.max_words]])
+
+
+@dataclass(frozen=True)
+class TextEffects:
+    """Shares of the differences between pairs that HS and CN explain, and the sd of how lenient annotators are."""
+
+    hs: float = 0.0
+    cn: float = 0.0
+    annotator: float = 0.0
+
+    def __bool__(self) -> bool:
+        return any((self.hs, self.cn, self.annotator))
+
+
+def fit_habits(question: Closed, habits: Habits, effects: TextEffects) -> Effects:
+    """The model with these effects whose labels have the shares and the kappa that `habits` lead to without any.
+
+    Its classes are the answers in the order of `_ordered`.
+
+    Raises:
+        InputError: the question has no positive or no negative answer, or people as different as these cannot agree as
+            far as the accuracy has it.
+    """
+    codes = list(question.codes)
+    not_sure = 0.0 if len(question.definite) == len(codes) else habits.unsure
+    model = class_model_at(question, habits.positive, not_sure, habits.accuracy)
+    shares = model.shares[[codes.index(code) for code in _ordered(question)]]
+    try:
+        latent = Effects(hs=effects.hs, cn=effects.cn, leniency=effects.annotator)
+        return fit_effects(latent, shares, model.kappa)
+    except InputError as error:
+        raise InputError(f"at accuracy {habits.accuracy:g}, {error}") from None
+
+
+def _ordered(question: Closed) -> list[int]:
+    """The codes along what pairs are like: negative ones, those that are not definite, positive ones."""
+    sure = [code for code in question.definite if code not in question.positive]
+    unsure = [code for code in question.codes if code not in question.definite]
+    return [*sure, *unsure, *sorted(question.positive)]
+
+
+def draw_pairs(hs: Ints, cn: Ints, effects: TextEffects, seed: int) -> Floats:
+    """What each pair is like, by the numbers of its texts, shape `(n_pairs,)`: normal, with variance 1."""
+    rng = np.random.default_rng([seed, 5])
+    of_hs, of_cn = (np.unique(ids, return_inverse=True)[1] for ids in (hs, cn))
+    drawn = rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, len(hs))
+    drawn += rng.normal(0, effects.hs**0.5, int(of_hs.max(initial=-1)) + 1)[of_hs]
+    drawn += rng.normal(0, effects.cn**0.5, int(of_cn.max(initial=-1)) + 1)[of_cn]
+    return np.asarray(drawn)
+
+
+def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
+    """The true code of each pair, shape `(n_pairs,)`: of endlessly many pairs a share `positive` is truly positive.
+
+    Positive answers are alike in their shares, and so are negative ones.
+    """
+    from scipy.special import ndtri
+
+    codes = [code for code in _ordered(question) if code in question.definite]
+    n_positive = len(question.positive)
+    shares = [(1 - positive) / (len(codes) - n_positive)] * (len(codes) - n_positive) + [
+        positive / n_positive
+    ] * n_positive
+    ends = ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0))
+    return np.asarray(codes)[np.searchsorted(ends, pairs)]
+
+
+def draw_leniency(person_ids: Ints, effects: TextEffects, seed: int) -> Floats:
+    """How lenient each of these people is, shape `(n,)`: the same for a person whenever it is asked."""
+    ids, place = np.unique(person_ids, return_inverse=True)
+    drawn = [np.random.default_rng([seed, 6, int(person_id)]).normal(0, effects.annotator) for person_id in ids]
+    return np.asarray(drawn, np.float64)[place]
+
+
+def draw_latent_answers(
+    pairs: Floats, leniency: Floats, question: Closed, model: Effects, habits: Habits, seed: int
+) -> Ints:
+    """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
+
+    Args:
+        pairs: what the pair of each answer is like, shape `(n,)`.
+        leniency: that of who answers, shape `(n,)`.
+        question: the answers that there are.
+        model: thresholds and noise, as `fit_habits` has them.
+        habits: how people lean and skip.
+        seed: of all that is drawn.
+    """
+    rng = np.random.default_rng([seed, 7])
+    seen = pairs + leniency + model.noise * rng.normal(size=len(pairs))
+    codes = np.asarray(_ordered(question))[np.searchsorted(model.thresholds, seen)]
+    return add_leaning_and_skips(codes, replace(habits, unsure=0.0), question, rng)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from math import exp, lgamma, log
 
+from fcpair.values import with_point
+
 RARE = 0.001
 """How seldom chance would sort the cells so, for them to be called sorted."""
 
@@ -37,7 +39,7 @@ def _is_rare(log_share: float) -> bool:
 def _is_monotone(cells: list[str]) -> bool:
     """Whether all ascend or all descend; texts that come before numbers in one program come after them in another."""
     try:
-        ranks = [float(cell.replace(",", ".")) for cell in cells]
+        ranks = [float(with_point(cell)) for cell in cells]
     except ValueError:
         words = {cell: float(rank) for rank, cell in enumerate(sorted(set(cells)))}
         ranks = [words[cell] for cell in cells]

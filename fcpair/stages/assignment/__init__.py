@@ -2,6 +2,5 @@
 
 `plan` says which rounds can follow each other, `rounds` assigns them, `assign` makes the shards of a grid of labels
 and `extra_labels` assigns more once people are at work. `overlap_plan` says beforehand what an overlap costs and
-narrows: `overlap_ladder` has its costs, `width_sources` where its widths come from. `pace` and `reading_load` say how
-long it takes.
+narrows, `width_sources` where its widths come from. `pace` says how long it takes.
 """

@@ -12,9 +12,11 @@ from typing import Literal
 
 import numpy as np
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.params import check_shares
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, even_out, split_pairs
+from fcpair.sentences import Id, say
+from fcpair.stages.corpus.split import Pairs, even_meetings, even_out, split_pairs
 
 LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
 NO_OVERLAP: Mapping[int, float] = MappingProxyType({})
@@ -53,8 +55,13 @@ def check_overlap(n_annotators: int, counts: Mapping[int, int]) -> None:
     for n_labels, count in counts.items():
         if n_labels > 1 and count and n_labels > n_annotators:
             raise InputError(
-                f"overlap asks for {n_labels} labels on {count} pairs, but there are {n_annotators} annotators; "
-                "add annotators or drop that share"
+                say(
+                    "overlap asks for %(least)s labels on %(number)s pairs, but there are %(most)s annotators; add "
+                    "annotators or drop that share",
+                    least=Id(n_labels),
+                    number=Id(count),
+                    most=Id(n_annotators),
+                )
             )
 
 
@@ -81,18 +88,6 @@ def assign_pairs(
     """
     counts = overlap_counts(len(hs), overlap)
     rng = np.random.default_rng(seed)
-    pairs = _number_texts(hs, cn, rng)
-    _check_people(n_annotators, counts, groups)
-    n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng)]
-    crew = np.zeros((len(hs), n_annotators), np.bool_)
-    _assign_groups(pairs, n_labels, crew, groups, rng)
-    _assign_singles(pairs, n_labels, crew, rng)
-    annotator, pair = np.nonzero(crew.T)
-    return AssignedPairs(pair, annotator)
-
-
-def _number_texts(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
-    """Number the texts in random order, so that no text is favoured by where it stands."""
     if len(hs) == 0:
         raise InputError("there are no pairs to assign; make the grid first")
     hs_names, hs_at = np.unique(hs, return_inverse=True)
@@ -101,12 +96,24 @@ def _number_texts(hs: Ints, cn: Ints, rng: np.random.Generator) -> Pairs:
     if n_distinct < len(hs):
         raise InputError(f"{len(hs) - n_distinct} of {len(hs)} pairs are duplicated; give each pair once")
     n_hs, n_cn = len(hs_names), len(cn_names)
-    return Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
+    pairs = Pairs(rng.permutation(n_hs)[hs_at], n_hs + rng.permutation(n_cn)[cn_at], n_hs, n_hs + n_cn)
+    _check_people(n_annotators, counts, groups)
+    n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng)]
+    crew = np.zeros((len(hs), n_annotators), np.bool_)
+    _assign_groups(pairs, n_labels, crew, groups, rng)
+    rows = np.flatnonzero(n_labels == 1)
+    loads = crew.sum(axis=0)
+    loads += _fill_loads(loads, len(rows), rng)
+    weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
+    prior_counts = np.array([pairs.degrees(has) for has in crew.T])
+    crew[rows, split_pairs(pairs.subset(rows), weights, rng, prior_counts)] = True
+    annotator, pair = np.nonzero(crew.T)
+    return AssignedPairs(pair, annotator)
 
 
 def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence[Group]) -> None:
     if n_annotators < 1:
-        raise InputError(f"there are {n_annotators} annotators; at least 1 is needed")
+        raise InputError(say("there are %(number)s annotators; at least 1 is needed", number=Id(n_annotators)))
     for group in groups:
         if len(group) < 2 or len(set(group)) < len(group):
             raise InputError(f"group {group} does not have 2 or more different annotators")
@@ -219,16 +226,6 @@ def _design_crews(size: int, n_pairs: int, shared: Ints, rng: np.random.Generato
         crews = even_meetings(crews, np.zeros_like(crews), shared + meetings, rng)
     chosen.update(tuple(np.flatnonzero(crew).tolist()) for crew in crews)
     return chosen
-
-
-def _assign_singles(pairs: Pairs, n_labels: Ints, crew: Bools, rng: np.random.Generator) -> None:
-    """Write into `crew` who labels the pairs with one label, so that loads come out level."""
-    rows = np.flatnonzero(n_labels == 1)
-    loads = crew.sum(axis=0)
-    loads += _fill_loads(loads, len(rows), rng)
-    weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
-    prior_counts = np.array([pairs.degrees(has) for has in crew.T])
-    crew[rows, split_pairs(pairs.subset(rows), weights, rng, prior_counts)] = True
 
 
 def _fill_loads(loads: Ints, n_slots: int, rng: np.random.Generator) -> Ints:

@@ -1,13 +1,15 @@
-"""Dealing more once people are at work: further labels for some pairs, and a fair share for those who join late."""
+"""Dealing more once people are at work: further labels, a fair share for those who join late, leases, control pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fcpair.arrays import Bools, Ints
 from fcpair.stages.assignment.assign import overlap_counts, share_out
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_meetings, split_pairs
+from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
 
 
 def n_labels_missing(
@@ -29,8 +31,15 @@ def n_labels_missing(
     if overlap is None:
         return np.where(is_decided, 0, np.maximum(1 - n_assigned, 0))
     rng = np.random.default_rng(seed)
-    target_counts = _target_counts(overlap_counts(len(hs), overlap), n_assigned[is_decided])
-    pairs = _number_ends(hs, cn)
+    # each settled pair takes the largest number that it reaches, or else the smallest that there is
+    remaining = dict(overlap_counts(len(hs), overlap))
+    for n_had in np.sort(n_assigned[is_decided])[::-1]:
+        available = [n_labels for n_labels, count in remaining.items() if count]
+        remaining[max((n_labels for n_labels in available if n_labels <= n_had), default=available[0])] -= 1
+    target_counts = np.repeat(list(remaining), list(remaining.values()))[::-1]
+    hs_names, hs_at = np.unique(hs, return_inverse=True)
+    cn_names, cn_at = np.unique(cn, return_inverse=True)
+    pairs = Pairs(hs_at, len(hs_names) + cn_at, len(hs_names), len(hs_names) + len(cn_names))
     target = np.zeros_like(n_assigned)
     n_met = 0
     for level in np.unique(n_assigned[~is_decided])[::-1]:
@@ -40,24 +49,6 @@ def n_labels_missing(
         n_met += len(rows)
     n_missing: Ints = np.maximum(target - n_assigned, 0)
     return n_missing
-
-
-def _target_counts(counts: Mapping[int, int], settled: Ints) -> Ints:
-    """The numbers of labels that the other pairs are to get, descending, once settled pairs stand for what they have.
-
-    Each settled pair takes the largest number that it reaches, or else the smallest that there is.
-    """
-    remaining = dict(counts)
-    for n_had in np.sort(settled)[::-1]:
-        available = [n_labels for n_labels, count in remaining.items() if count]
-        remaining[max((n_labels for n_labels in available if n_labels <= n_had), default=available[0])] -= 1
-    return np.repeat(list(remaining), list(remaining.values()))[::-1]
-
-
-def _number_ends(hs: Ints, cn: Ints) -> Pairs:
-    hs_names, hs_at = np.unique(hs, return_inverse=True)
-    cn_names, cn_at = np.unique(cn, return_inverse=True)
-    return Pairs(hs_at, len(hs_names) + cn_at, len(hs_names), len(hs_names) + len(cn_names))
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
@@ -123,3 +114,62 @@ def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools,
             new_holder[slot] = taker
             loads[[giver, taker]] += -1, 1
     return new_holder
+
+
+def choose_slots(
+    slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: Mapping[int, int], n: int
+) -> list[int]:
+    """Which of some slots to give, so that whoever asks meets each row, and then each column, as evenly as they allow.
+
+    Args:
+        slots: row and column of each slot, by any integers, in the order in which they are to be given out.
+        rows: how often the person has met each row; one that is missing, never.
+        columns: the same of each column.
+        n: how many to give; fewer are given where there are no more.
+
+    Returns:
+        Places in `slots`, in the order in which they are given: each time the slot whose row was met least, among those
+        the one whose column was, and of these the first.
+    """
+    met_rows, met_columns, remaining = Counter(rows), Counter(columns), dict(enumerate(slots))
+    chosen: list[int] = []
+    while remaining and len(chosen) < n:
+        at = min(remaining, key=lambda place: (met_rows[remaining[place][0]], met_columns[remaining[place][1]], place))
+        row, column = remaining.pop(at)
+        met_rows[row] += 1
+        met_columns[column] += 1
+        chosen.append(at)
+    return chosen
+
+
+def refill_threshold(n: int) -> int:
+    """Below how many slots in hand somebody who wants `n` is given more: not one at each answer, but some at once."""
+    return (n + 1) // 2
+
+
+def n_controls(n_pairs: int, rate: float) -> int:
+    """Number of control pairs beside `n_pairs` others, so that they are a share `rate` of all that is shown."""
+    return round(n_pairs * rate / (1 - rate))
+
+
+def merge_controls(
+    rows: Sequence[int], control_rows: Sequence[int], rng: np.random.Generator, *, by_row: bool
+) -> list[int]:
+    """The order of a shard with its control pairs: indices of `rows`, and behind these of `control_rows`.
+
+    The pairs of the shard keep their order, and each place is as likely for a control pair, first and last included.
+    Where one row is shown after the other (`by_row`), a control pair comes among those of its row, or between two rows
+    where the shard has none of it.
+    """
+    order, placed = list(range(len(rows))), list(rows)
+    for index, row in enumerate(control_rows, len(rows)):
+        gaps = range(len(placed) + 1)
+        if by_row:
+            beside = [gap for gap in gaps if row in placed[max(gap - 1, 0) : gap + 1]]
+            gaps_between_rows = [gap for gap in gaps if gap in (0, len(placed)) or placed[gap - 1] != placed[gap]]
+            gap = int(rng.choice(beside or gaps_between_rows))
+        else:
+            gap = int(rng.integers(len(gaps)))
+        order.insert(gap, index)
+        placed.insert(gap, row)
+    return order

@@ -1,27 +1,22 @@
-"""Plan of an overlap: what each share of pairs with several labels costs and yields, and the least that is enough."""
+"""Plan of an overlap: what each share of pairs with several labels costs and yields, and the least that is enough.
+
+Costs and yields are labels, hours, conflicts, pairs in each tier, and widths.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.notebook import Result, frame_of
+from fcpair.lazy import pd
+from fcpair.notebook import Plotted
 from fcpair.param_values import as_params
 from fcpair.params import USUAL_S, Plan
-from fcpair.stages.assignment.overlap_ladder import (
-    AssignedPairs,
-    GridFacts,
-    Yield,
-    expect_yield,
-    least_share,
-    more_texts,
-    rungs,
-)
 from fcpair.stages.assignment.width_sources import (
     AssumedLabels,
     PilotLabels,
@@ -34,12 +29,11 @@ from fcpair.stages.assignment.width_sources import (
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import find_overlap
 from fcpair.stages.stats.kappa import MEANS
+from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import ALPHA
+from fcpair.stages.stats.paired_tests import least_number
 from fcpair.stages.stats.predicted_widths import OverlapSize
 from fcpair.stages.stats.rating_counts import Overlap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NAMES = {"n_hs": "HS", "n_cn": "CN"}
 BOTH, SIDES = ("n_hs", "n_cn"), (("n_hs",), ("n_cn",))
@@ -61,7 +55,7 @@ class PlanRung:
 
 
 @dataclass(frozen=True, repr=False)
-class OverlapPlan(Result):
+class OverlapPlan(Plotted):
     """A ladder of overlaps for a grid, with the least that meets the wish.
 
     `figure` is the name of the figure that is wished for; `recommended` the overlap, None without a wish, and that of
@@ -125,12 +119,10 @@ class OverlapPlan(Result):
             "halving": self.halving._asdict() if self.halving else None,
         }
 
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each figure of each rung: the costs and yields of the rung, then the fields of `PredictedWidth`."""
-        return frame_of(self.rows(), COLUMNS)
+    columns = COLUMNS
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
+        """A row for each figure of each rung: the costs and yields of the rung, then the fields of `PredictedWidth`."""
         for rung in self.rungs:
             for width in rung.widths:
                 values = vars(width) | {"figure": width.name}
@@ -193,73 +185,47 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
         InputError: fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
             nothing, a wish that no overlap meets; the message says what can be had.
     """
-    _check_grid(grid, plan)
-    source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
-    figure = _figure_name(plan, question)
-    width_at = _width_at(source, figure, grid, plan.three)
-    recommended = likeliest = None
-    if plan.width is not None:
-        recommended, likeliest = (
-            least_share(partial(_width_or_nan, width_at, end), plan.width, grid.assigned_share)
-            for end in ("safe", "width")
-        )
-        if recommended is None:
-            raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0), likeliest))
-    names = figure_names(question)
-    top, shares = recommended or 1.0, rungs(recommended, grid.assigned_share)
-    return OverlapPlan(
-        options=plan,
-        grid=grid,
-        figure=figure,
-        rungs=tuple(_rung(source, names, grid, question, share, plan.three) for share in shares),
-        recommended=grid.overlap_at(recommended, plan.three) if recommended else None,
-        basis=(*source.basis, _describe_validation(grid)),
-        advice=tuple(_advise(source, figure, grid, plan, width_at(top))),
-        halving=_find_halving(source, figure, grid.size(grid.overlap_at(top, plan.three))),
-        likeliest_share=likeliest if isinstance(source, PilotLabels) else None,
-    )
-
-
-def _describe_validation(grid: GridFacts) -> str:
-    return (
-        f"hours are at {grid.seconds:g} seconds a label; {grid.validated:.0%} of the pairs are validated, and "
-        f"validators agree with {grid.valid:.0%} of these"
-    )
-
-
-def _find_halving(source: WidthSource, figure: str, size: OverlapSize) -> PilotSize | None:
-    return source.find_halving(figure, size) if isinstance(source, PilotLabels) else None
-
-
-def _check_grid(grid: GridFacts, plan: Plan) -> None:
     if min(grid.n_hs, grid.n_cn) < 2:
         raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
     least = 3 if plan.three else 2
     if grid.n_annotators < least:
         raise InputError(f"{least} labels on a pair need {least} annotators or more; found {grid.n_annotators}")
-
-
-def _figure_name(plan: Plan, question: Closed) -> str:
+    source: WidthSource = PilotLabels(plan, question, pilot) if pilot else AssumedLabels(plan, question)
     alpha, *fleiss = planned_figures(question)
-    return {"alpha": alpha, "fleiss": fleiss[0], "mean-kappa": MEANS[0]}[plan.coefficient]
+    figure = {"alpha": alpha, "fleiss": fleiss[0], "mean-kappa": MEANS[0]}[plan.coefficient]
 
+    def width_at(share: float) -> PredictedWidth:
+        return source.predict(figure, grid.size(grid.overlap_at(share, plan.three)))
 
-def _width_at(source: WidthSource, figure: str, grid: GridFacts, three: float) -> Callable[[float], PredictedWidth]:
-    return cache(lambda share: source.predict(figure, grid.size(grid.overlap_at(share, three))))
-
-
-def _width_or_nan(width_at: Callable[[float], PredictedWidth], end: str, share: float) -> float:
-    width: float | None = getattr(width_at(share), end)
-    return float("nan") if width is None else width
-
-
-def _rung(
-    source: WidthSource, names: tuple[str, ...], grid: GridFacts, question: Closed, share: float, three: float
-) -> PlanRung:
-    overlap = grid.overlap_at(share, three)
-    size = grid.size(overlap)
-    widths = tuple(source.predict(name, size) for name in names)
-    return PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths)
+    recommended = likeliest = None
+    if plan.width is not None:
+        recommended = least_share(lambda share: width_at(share).safe, plan.width, grid.assigned_share)
+        likeliest = least_share(lambda share: width_at(share).width, plan.width, grid.assigned_share)
+        if recommended is None:
+            raise InputError(_describe_miss(source, figure, grid, plan, width_at(1.0), likeliest))
+    top, ladder = recommended or 1.0, []
+    for share in rungs(recommended, grid.assigned_share):
+        overlap = grid.overlap_at(share, plan.three)
+        size = grid.size(overlap)
+        widths = tuple(source.predict(name, size) for name in figure_names(question))
+        ladder.append(PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths))
+    return OverlapPlan(
+        options=plan,
+        grid=grid,
+        figure=figure,
+        rungs=tuple(ladder),
+        recommended=grid.overlap_at(recommended, plan.three) if recommended else None,
+        basis=(
+            *source.basis,
+            f"hours are at {grid.seconds:g} seconds a label; {grid.validated:.0%} of the pairs are validated, and "
+            f"validators agree with {grid.valid:.0%} of these",
+        ),
+        advice=tuple(_advise(source, figure, grid, plan, width_at(top))),
+        halving=source.find_halving(grid.size(grid.overlap_at(top, plan.three)))
+        if isinstance(source, PilotLabels)
+        else None,
+        likeliest_share=likeliest if isinstance(source, PilotLabels) else None,
+    )
 
 
 def _describe_miss(
@@ -275,21 +241,15 @@ def _describe_miss(
         return f"{figure} has no interval even where all pairs have several labels: {nearest.undefined}"
     surely = "" if nearest.high is None else " for sure"
     ends = "" if nearest.low is None else f"{nearest.low:.3f} to "
+    all_by_all = OverlapSize(grid.n_hs, grid.n_cn, grid.n_annotators, {grid.n_annotators: grid.n_pairs})
+    by_all = source.predict(figure, all_by_all).safe if figure in ALPHA.values() else None
     return (
         f"no overlap makes the interval of {figure} {plan.width:g} wide{surely}: with {2 + (plan.three > 0)} labels on "
         f"every pair of these {grid.n_hs} HS and {grid.n_cn} CN it is {ends}{nearest.safe:.3f}"
-        + "".join(_describe_all_by_all(source, figure, grid))
+        + (f", and with the labels of all {grid.n_annotators} annotators {by_all:.3f}" if by_all else "")
         + ("" if likeliest is None else f"; the likeliest width is as wished from an overlap of {likeliest:.4g} on")
         + "".join(f"; {sentence}" for sentence in _advise(source, figure, grid, plan, nearest))
     )
-
-
-def _describe_all_by_all(source: WidthSource, figure: str, grid: GridFacts) -> Iterator[str]:
-    """How wide the interval is where everybody labels every pair, if the figure is defined then."""
-    size = OverlapSize(grid.n_hs, grid.n_cn, grid.n_annotators, {grid.n_annotators: grid.n_pairs})
-    with suppress(InputError):  # labels may fall in too many ways
-        if figure in ALPHA.values() and (width := source.predict(figure, size).safe):
-            yield f", and with the labels of all {grid.n_annotators} annotators {width:.3f}"
 
 
 def _advise(source: WidthSource, figure: str, grid: GridFacts, plan: Plan, width: PredictedWidth) -> Iterator[str]:
@@ -324,5 +284,148 @@ def _least_factor(
         larger = replace(grid, **sizes)
         return source.floor(figure, larger.size(larger.overlap_at(1.0, three)))
 
-    thousandths = more_texts(floor, 1000, wish, 1000 * MOST_TIMES)
+    thousandths = least_number(lambda thousandths: floor(thousandths) <= wish, 1000, 1000 * MOST_TIMES)
     return None if thousandths is None else thousandths / 1000
+
+
+LADDER = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0)
+FINE = 0.01  # how near to the least share a recommended one is
+SHARES = 10_000  # in 1: shares are rounded up to so many
+PLACES = 6  # of the shares of an overlap
+HOUR_S = 3600.0
+
+
+@dataclass(frozen=True)
+class AssignedPairs:
+    """Pairs that are assigned already, by the number of people; and those with two or more, by their HS and CN."""
+
+    by_labels: Mapping[int, int]
+    of_hs: tuple[int, ...]
+    of_cn: tuple[int, ...]
+
+    @property
+    def several(self) -> dict[int, int]:
+        """Those that two or more people have, by the number of people."""
+        return {m: n for m, n in self.by_labels.items() if m > 1}
+
+
+@dataclass(frozen=True)
+class GridFacts:
+    """A grid to be labelled: its texts and people, the seconds that a label takes, and what is validated.
+
+    `validated` is the share of the pairs that get a verdict, `valid` the share of the verdicts that agree. `assigned`
+    is what is assigned already.
+    """
+
+    n_hs: int
+    n_cn: int
+    n_annotators: int
+    seconds: float
+    validated: float
+    valid: float
+    assigned: AssignedPairs | None = None
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs."""
+        return self.n_hs * self.n_cn
+
+    @property
+    def assigned_share(self) -> float:
+        """The share of the pairs that are assigned to two people or more already, which no plan lowers."""
+        return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
+
+    def overlap_at(self, share: float, three: float) -> dict[int, float]:
+        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it.
+
+        What is assigned stays; of the pairs that come to it a share `three` has three labels.
+        """
+        several = self.assigned.several if self.assigned else {}
+        shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
+        added = max(share - self.assigned_share, 0.0)
+        of_three = round(added * three, PLACES)
+        shares[2] += added - of_three
+        shares[3] += of_three
+        return {m: part for m, part in sorted((m, round(part, PLACES)) for m, part in shares.items()) if part}
+
+    def size(self, overlap: Mapping[int, float]) -> OverlapSize:
+        """The overlap in pairs, as `assign` rounds it."""
+        pairs = {m: round(share * self.n_pairs) for m, share in sorted(overlap.items())}
+        of_texts = (self.assigned.of_hs, self.assigned.of_cn) if self.assigned else ()
+        return OverlapSize(self.n_hs, self.n_cn, self.n_annotators, {m: n for m, n in pairs.items() if n}, *of_texts)
+
+
+@dataclass(frozen=True)
+class Yield:
+    """Costs and yields of an overlap on a grid: what is expected of labels, hours, conflicts and tiers.
+
+    `labels` and `hours` are of all annotators, the next two of each of them; `hours` do without breaks. `conflicts`
+    are the pairs that no rule but unanimity decides. The last four are pairs, in tiers as `partition` has them.
+    """
+
+    labels: int
+    hours: float
+    pairs_each: float
+    hours_each: float
+    conflicts: float
+    diamond: float
+    gold: float
+    silver: float
+    bronze: float
+
+
+def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question: Closed) -> Yield:
+    """Costs and yields where labels are as the model has them.
+
+    Every pair gets a label, and those of `size` more; pairs to be validated are drawn evenly from all.
+    """
+    n_single = grid.n_pairs - size.n_pairs
+    by_labels = {1: n_single, **size.pairs}
+    labels, is_definite = sum(m * n for m, n in by_labels.items()), np.isin(question.codes, question.definite)
+    n_decided = n_alike = 0.0  # pairs whose definite labels are of one class, of which they have some; and all labels
+    for m, n in by_labels.items():
+        profiles = all_profiles(m, len(model.shares))
+        definite, probabilities = profiles[:, is_definite], n * model.probabilities(profiles)
+        n_decided += float(probabilities[np.count_nonzero(definite, axis=1) == 1].sum())
+        n_alike += float(probabilities[(definite == m).any(axis=1)].sum()) if m > 1 else 0.0
+    hours, verdicts = labels * grid.seconds / HOUR_S, grid.validated
+    return Yield(
+        labels=labels,
+        hours=hours,
+        pairs_each=labels / grid.n_annotators,
+        hours_each=hours / grid.n_annotators,
+        conflicts=grid.n_pairs - n_decided,
+        diamond=verdicts * grid.valid * n_alike,
+        gold=verdicts * grid.valid * size.n_pairs,
+        silver=verdicts * grid.valid * grid.n_pairs,
+        bronze=verdicts * grid.n_pairs,
+    )
+
+
+def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
+    """The least share of pairs with several labels at which a width, which falls with it, is as wished; else None.
+
+    It is `lowest` at least, what is there already. None is a width that is not known, as with too few pairs.
+    """
+
+    def is_enough(share: float) -> bool:
+        found = width(share)
+        return found is not None and found <= wish
+
+    shares = rungs(None, lowest)
+    high = next(filter(is_enough, shares), None)
+    if high is None or high == lowest:
+        return high
+    low = max((share for share in shares if share < high), default=0.0)
+    while high - low > FINE * high:
+        middle = ceil((low + high) / 2 * SHARES) / SHARES
+        if middle == high:
+            break
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high
+
+
+def rungs(recommended: float | None, lowest: float = 0.0) -> Sequence[float]:
+    """The shares of a ladder, with the lowest and the recommended one among them, ascending."""
+    shares = {*LADDER, lowest, recommended or lowest} - {0.0}
+    return tuple(sorted(share for share in shares if share >= lowest))

@@ -11,8 +11,7 @@ from fcpair.round_options import ROW
 from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.answers.prompts import DEFINITION, EXAMPLES, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
-from fcpair.stages.questions.labels import need_tiers
-from fcpair.stages.questions.tier_answers import check_own_tiers
+from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.rating_bins import check_bins
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
@@ -63,19 +62,14 @@ def check_plan(plan: GridPlan) -> None:
             raise InputError(f"round `{round_.name}` edits `{round_.edits}`, in which no text is written")
     if plan.agreement:
         check_bins(forms[plan.counting.name], plan.agreement.bins)
-    _check_tiers(plan)
+    if plan.partition and plan.partition.own_tiers:
+        check_own_tiers(plan.partition.own_tiers, label_question(plan.counting), is_validated=plan.validate is not None)
     if plan.validate:
         label_question(plan.counting)
         if VALIDATION_ROUND in forms:
             raise InputError(
                 f"grid `{plan.name}` is validated in a round `{VALIDATION_ROUND}`; give your own round another name"
             )
-
-
-def _check_tiers(plan: GridPlan) -> None:
-    """Raise InputError for tiers of the grid's own that can hold none of its cells."""
-    if plan.partition and plan.partition.own_tiers:
-        check_own_tiers(plan.partition.own_tiers, label_question(plan.counting), is_validated=plan.validate is not None)
 
 
 def _check_always(plan: GridPlan, name: str, form: Form) -> None:
@@ -134,7 +128,7 @@ def _check_examples(plan: RoundPlan, known_forms: Mapping[str, str]) -> None:
     if not plan.examples:
         return
     if plan.examples not in known_forms:
-        hint = suggest_name(plan.examples, known_forms, "earlier are") if known_forms else "it is the first"
+        hint = suggest_name(plan.examples, known_forms, "earlier are %(names)s") if known_forms else "it is the first"
         raise InputError(f"round `{plan.name}` has examples of `{plan.examples}`, which is not an earlier grid; {hint}")
     if not parse_form(known_forms[plan.examples]).written_question:
         raise InputError(

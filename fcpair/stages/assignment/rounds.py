@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, split_pairs
+from fcpair.stages.corpus.split import Pairs, split_pairs
 
 NOBODY_TO_ASSIGN = "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"
 

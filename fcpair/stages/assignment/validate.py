@@ -6,24 +6,20 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from fcpair.errors import InputError
+from fcpair.lazy import np
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.labels import AGREE, DISAGREE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from fcpair.arrays import Ints
 
 
-def draw_pairs(
-    cell_id: NDArray[np.int64], n: int | None, seed: int, *, first: Collection[int] = ()
-) -> NDArray[np.int64]:
+def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
     """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
 
     Raises:
         InputError: more than there are adjudicated pairs, or fewer than one.
     """
-    import numpy as np
-
     if n is None:
         return np.sort(cell_id)
     if not 1 <= n <= len(cell_id):
@@ -38,9 +34,7 @@ def is_valid(balance: Any) -> Any:
     return balance > 0
 
 
-def combine_verdicts(
-    cell_id: NDArray[np.int64], verdict: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def combine_verdicts(cell_id: Ints, verdict: Ints) -> tuple[Ints, Ints]:
     """One verdict a pair: valid when more validators agree with the label than disagree.
 
     Args:
@@ -50,15 +44,11 @@ def combine_verdicts(
     Returns:
         The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
     """
-    import numpy as np
-
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
     return pairs, np.where(is_valid(balance), AGREE, DISAGREE).astype(np.int64)
 
 
-def blind_verdict(own_codes: NDArray[np.int64], final_codes: NDArray[np.int64]) -> NDArray[np.int64]:
+def blind_verdict(own_codes: Ints, final_codes: Ints) -> Ints:
     """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
-    import numpy as np
-
     return np.where(own_codes == NO_CODE, NO_CODE, np.where(own_codes == final_codes, AGREE, DISAGREE))

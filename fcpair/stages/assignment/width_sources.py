@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
-from typing import Any, NamedTuple, Protocol
+from functools import cache
+from math import comb
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.params import Plan
+from fcpair.records import Figure
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.answer_arrays import numbers
-from fcpair.stages.stats.kappa import MEANS
+from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
 from fcpair.stages.stats.label_profiles import ClassModel, fit_class_model, kappa_range
-from fcpair.stages.stats.latent_labels import Effects, class_model, fit_effects, side_shares
-from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of
-from fcpair.stages.stats.pilot_variances import PilotVariance, measure_pilot
-from fcpair.stages.stats.predicted_widths import (
-    KAPPA_OF_TWO,
-    LEAST_SHARED,
-    FigureVariance,
-    OverlapSize,
-    SideShares,
-    coefficient_variance,
-    floor_width,
-    high_width,
-    kappa_variance,
-    low_width,
-    mean_width,
-)
-from fcpair.stages.stats.rating_counts import Overlap
-from fcpair.stages.stats.simulated_means import (
-    MOST_AT_ONCE,
-    Answer,
+from fcpair.stages.stats.latent_labels import (
+    Effects,
     answer_by_classes,
     answer_by_effects,
-    simulate_mean_kappa,
+    class_model,
+    explained_variances,
+    fit_effects,
 )
+from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of, pooled_figure
+from fcpair.stages.stats.predicted_widths import (
+    KAPPA_OF_TWO,
+    MOST_AT_ONCE,
+    OverlapSize,
+    Pilot,
+    VarianceParts,
+    draw_width,
+    measure_pilot,
+    place_labels,
+)
+from fcpair.stages.stats.rating_counts import Overlap
 
-NO_EFFECTS = SideShares()
-PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
+LEAST_SHARED = 12  # pairs of two annotators; on fewer, hardly any kappa has an interval
+REFERENCE = 70  # HS and CN of the studies in which it is measured what a pair adds
+N_REFERENCES = 20
 FEW = "too few pairs have the labels that it is about"
+PILOT_STEP = 1.05  # by which pilots are enlarged until the range is halved
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,14 @@ class AssumedLabels:
 
     def __init__(self, plan: Plan, question: Closed) -> None:
         self._plan, self._coefficients = plan, planned_figures(question)
-        classes = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
-        self._effects = _fit_effects(plan, classes)
-        self.model = class_model(self._effects) if self._effects else classes
+        self.alpha = next(iter(self._coefficients.values()))
+        self.model = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
+        self._answer = answer_by_classes(self.model)
+        self._effects = _fit_effects(plan, self.model)
+        if self._effects:
+            self.model, self._answer = class_model(self._effects), answer_by_effects(self._effects)
+        self._explained, self._of_pair = cache(self._draw_explained), cache(self._draw_of_pair)
+        self._predicted = cache(self._predict)
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -129,56 +135,103 @@ class AssumedLabels:
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of a figure, as `WidthSource` has it."""
-        if name == MEANS[0]:
-            return self._simulate(size)
-        return _predicted(name, self._variance(name, size), self._plan.level)
+        """The width of a figure in drawn studies, as `WidthSource` has it."""
+        return self._predicted(name, size)
+
+    def _predict(self, name: str, size: OverlapSize) -> PredictedWidth:
+        """The same, drawn anew.
+
+        Beyond the labels of one study it falls as its variance does. Kappas of two are those of some people, every two
+        of whom share as many pairs as any.
+        """
+        n_labels = self._coefficients[name].n_labels if name in self._coefficients else None
+        n, few = size.n_pairs, "no drawn study has an interval: too few pairs"
+        if n_labels:
+            n, few = size.pairs.get(n_labels, 0), FEW
+        elif name == KAPPA_OF_TWO:
+            if (shared := round(size.shared)) < LEAST_SHARED:
+                n, few = 0, f"two annotators share fewer than {LEAST_SHARED} pairs"
+            else:
+                most = min(n, MOST_AT_ONCE // 2) // shared
+                n_people = max(m for m in range(2, size.n_annotators + 1) if comb(m, 2) <= max(most, 1))
+                size = OverlapSize(size.n_hs, size.n_cn, n_people, {2: shared * comb(n_people, 2)})
+        small, drawn = size.limit(MOST_AT_ONCE), None
+        if n > 1:
+            places = place_labels(small, len(self.model.shares))
+            drawn = draw_width(places, self._answer, lambda overlap: self._measure(name, overlap))
+        if drawn is None:
+            return PredictedWidth(name, None, None, undefined=few)
+        value, width = drawn.tolist()
+        if small != size:
+            parts = self.parts(name, size)
+            width *= (parts.variance(size) / parts.variance(small)) ** 0.5
+        return PredictedWidth(name, value, width, floor=self.floor(name, size))
+
+    def _measure(self, name: str, overlap: Overlap) -> Iterable[Figure]:
+        """The figures of this name, as `agreement` has them."""
+        level = self._plan.level
+        if name in self._coefficients:
+            return [pooled_figure(overlap, "texts", level, self._coefficients[name])]
+        subsets = Subsets(overlap, "none")
+        if name == KAPPA_OF_TWO:
+            return [of_two.kappa for of_two in subset_figures(subsets, [""] * (overlap.annotator.max() + 1), level)]
+        return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
-        own_name = _alpha_of(self._coefficients).name if name == MEANS[0] else name
-        return _floor(self._variance(own_name, size), self._plan.level)
+        """The floor of a figure, as `WidthSource` has it; that of kappas of two and their mean is that of alpha."""
+        coefficient = self._coefficients.get(name, self.alpha)
+        return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
 
-    def _variance(self, name: str, size: OverlapSize) -> FigureVariance | None:
-        if name == KAPPA_OF_TWO:
-            return kappa_variance(self.model, size, self._shares(_alpha_of(self._coefficients), size))
-        coefficient = self._coefficients[name]
-        return coefficient_variance(coefficient, self.model, size, self._shares(coefficient, size))
+    def parts(self, name: str, size: OverlapSize) -> VarianceParts:
+        """What a pair adds to the variance of a coefficient, to that of alpha for kappas of two and their mean."""
+        coefficient = self._coefficients.get(name, self.alpha)
+        by_labels = {m: n / size.n_pairs for m, n in size.pairs.items() if coefficient.n_labels in {None, m}}
+        pair = self._of_pair(coefficient, tuple((m, round(share, 2)) for m, share in by_labels.items()))
+        return VarianceParts(pair, *self._explained(coefficient))
 
-    def _shares(self, coefficient: Coefficient, size: OverlapSize) -> SideShares:
-        if self._effects is None:
-            return NO_EFFECTS
-        pairs = {m: n for m, n in size.pairs.items() if n and coefficient.n_labels in {None, m}}
-        return side_shares(self._effects, coefficient, pairs) if pairs else NO_EFFECTS
+    def _draw_explained(self, coefficient: Coefficient) -> tuple[float, float]:
+        if not self._effects:
+            return 0.0, 0.0
+        hs, cn = explained_variances(self._effects, coefficient)
+        return hs if self._plan.hs_effect else 0.0, cn if self._plan.cn_effect else 0.0
 
-    def _simulate(self, size: OverlapSize) -> PredictedWidth:
-        """The width in drawn studies; beyond the labels of one study it falls as that of alpha."""
-        small = size.limit(MOST_AT_ONCE)
-        answer = answer_by_effects(self._effects) if self._effects else answer_by_classes(self.model)
-        drawn = _drawn_mean(small, answer, len(self.model.shares), self._plan.level)
-        of_small, alpha = (self.predict(_alpha_of(self._coefficients).name, of) for of in (small, size))
-        if drawn.width is None or of_small.width is None or alpha.width is None:
-            return drawn
-        return replace(drawn, width=drawn.width * alpha.width / of_small.width, floor=alpha.floor)
+    def _draw_of_pair(self, coefficient: Coefficient, by_labels: tuple[tuple[int, float], ...]) -> float:
+        """The mean in drawn studies of a grid with so many pairs that it is near what is expected."""
+        pairs = {m: round(REFERENCE**2 * share) for m, share in by_labels}
+        places = place_labels(OverlapSize(REFERENCE, REFERENCE, max(pairs), pairs), len(self.model.shares))
+        rngs = (np.random.default_rng([0, at]) for at in range(N_REFERENCES))
+        studies = (measure_pilot(replace(places, klass=self._answer(places, rng)), coefficient) for rng in rngs)
+        return float(np.mean([study.of_pair * study.size.n_pairs for study in studies if isinstance(study, Pilot)]))
 
 
 class PilotLabels:
-    """Labels as those of a pilot, with what its HS and CN explain."""
+    """Labels as those of a pilot, with what its HS and CN explain of alpha.
+
+    The widths of other figures are those of alpha, by as much wider or narrower as in drawn studies of independent
+    pairs.
+    """
 
     independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
 
     def __init__(self, plan: Plan, question: Closed, pilot: Overlap) -> None:
-        self._plan, self._coefficients, self._pilot = plan, planned_figures(question), pilot
-        self._question = question
-        alpha = self._measured(_alpha_of(self._coefficients))
+        self._question, self._level = question, plan.level
+        alpha = measure_pilot(pilot, next(iter(planned_figures(question).values())))
         if isinstance(alpha, str):
             raise InputError(f"the pilot tells no width: {alpha}; have several people label more of the same pairs")
         self._alpha = alpha
-        self.model = _fit_pilot(question, pilot, plan)
-
-    @cached_property
-    def _measured(self) -> Any:
-        return cache(lambda coefficient: measure_pilot(self._pilot, coefficient))
+        shares = np.bincount(pilot.klass, minlength=len(question.codes)) / len(pilot.klass)
+        codes = np.asarray(question.codes)
+        prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
+        not_sure = float(shares[~np.isin(codes, question.definite)].sum())
+        nominal = next(one for one in coefficients_of("nominal", np.zeros(0)) if one.name == ALPHA["nominal"])
+        measured = measure_pilot(pilot, nominal)
+        lowest, highest = kappa_range(question, prevalence, not_sure)
+        kappa = plan.kappa if isinstance(measured, str) else measured.value
+        kappa = float(np.clip(kappa, max(lowest, 0.0), highest))
+        like = replace(plan, prevalence=prevalence, not_sure=not_sure, kappa=kappa, pilot=None)
+        like = replace(like, hs_effect=0.0, cn_effect=0.0, annotator_effect=0.0)
+        self._independent = AssumedLabels(like, question)
+        self.model = self._independent.model
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -186,83 +239,59 @@ class PilotLabels:
         alpha = self._alpha
         shares = (f"{choice.name} {share:.1%}" for choice, share in zip(self._question, self.model.shares, strict=True))
         return (
-            f"from a pilot: {alpha.n} pairs with several labels, of {alpha.hs.n_texts} HS and {alpha.cn.n_texts} CN, "
-            f"{alpha.coefficient.name} {alpha.value:.3f}",
-            f"variance of HS {alpha.hs.variance / alpha.pair:.1f} times, of CN {alpha.cn.variance / alpha.pair:.1f} "
+            f"from a pilot: {alpha.size.n_pairs} pairs with several labels, of {alpha.size.n_hs} HS and "
+            f"{alpha.size.n_cn} CN, {alpha.name} {alpha.value:.3f}",
+            f"variance of HS {alpha.of_hs / alpha.of_pair:.1f} times, of CN {alpha.of_cn / alpha.of_pair:.1f} "
             f"times that of independent pairs; labels: {', '.join(shares)}",
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
         """The width of a figure and its range, as `WidthSource` has it."""
-        if name == MEANS[0]:
-            return self._mean_kappa(size)
-        measured = self._measured_for(name)
-        if isinstance(measured, str):
-            return PredictedWidth(name, None, None, undefined=f"the pilot tells nothing of it: {measured}")
-        low, middle, high = (self._variance(name, pilot, size) for pilot in measured.ends())
-        predicted = _predicted(name, middle, self._plan.level)
-        if predicted.width is None or low is None or high is None:
-            return predicted
-        level = self._plan.level
-        ends = min(low_width(low, level), predicted.width), max(high_width(high, level), predicted.width)
-        return replace(predicted, low=ends[0], high=ends[1])
+        if size.n_pairs < 2 or min(map(len, size.pairs_of_texts)) < 2:
+            return PredictedWidth(name, None, None, undefined=FEW)
+        low, width, high = self._alpha.widths(size, self._per_pair(size), self._level).tolist()
+        floor = self.floor(name, size)
+        if name == self._alpha.name:
+            return PredictedWidth(name, self._alpha.value, width, low, high, floor)
+        drawn, alpha = (self._independent.predict(of, size) for of in (name, self._alpha.name))
+        if drawn.width is None or alpha.width is None:
+            return drawn
+        factor = drawn.width / alpha.width
+        return PredictedWidth(name, drawn.value, width * factor, low * factor, high * factor, floor)
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The floor of a figure, as `WidthSource` has it; that of the mean kappa is that of alpha."""
-        own_name = self._alpha.coefficient.name if name == MEANS[0] else name
-        measured = self._measured_for(own_name)
-        return 0.0 if isinstance(measured, str) else _floor(self._variance(own_name, measured, size), self._plan.level)
+        """The floor of alpha, and of all other figures."""
+        return self._alpha.floor_width(size, self._per_pair(size), self._level)
 
-    def _measured_for(self, name: str) -> PilotVariance | str:
-        """What the pilot shows of a figure, or why it shows nothing."""
-        measured: PilotVariance | str = (
-            self._alpha if name == KAPPA_OF_TWO else self._measured(self._coefficients[name])
-        )
-        return measured
+    def _per_pair(self, size: OverlapSize) -> float:
+        """How much a pair adds to the variance beside one of the pilot, which has fewer or more labels."""
+        there, here = (self._independent.parts(self._alpha.name, of).pair for of in (size, self._alpha.size))
+        return float(there / here)
 
-    def find_halving(self, name: str, size: OverlapSize) -> PilotSize | None:
+    def find_halving(self, size: OverlapSize) -> PilotSize | None:
         """The least pilot within the grid that would halve the range of a width; None where none does.
 
         It is as dense as this one, on more HS and CN.
         """
-        measured = self._alpha if name in {KAPPA_OF_TWO, MEANS[0]} else self._measured(self._coefficients[name])
-        if isinstance(measured, str) or not (reach := self._reach(name, measured, size)):
-            return None
-        factor, goal = 1.0, reach / 2
-        while measured.hs.n_texts * factor < size.n_hs or measured.cn.n_texts * factor < size.n_cn:
+        of_pilot, factor = self._alpha.size, 1.0
+        goal = self._reach(self._alpha, size) / 2
+        while of_pilot.n_hs * factor < size.n_hs or of_pilot.n_cn * factor < size.n_cn:
             factor *= PILOT_STEP
             n_hs, n_cn = (
-                max(side.n_texts, min(round(side.n_texts * factor), most))
-                for side, most in ((measured.hs, size.n_hs), (measured.cn, size.n_cn))
+                max(n_texts, min(round(n_texts * factor), most))
+                for n_texts, most in ((of_pilot.n_hs, size.n_hs), (of_pilot.n_cn, size.n_cn))
             )
-            larger = measured.enlarge(n_hs, n_cn)
-            if self._reach(name, larger, size) <= goal:
-                return PilotSize(larger.n, n_hs, n_cn)
+            larger = self._alpha.enlarge(n_hs, n_cn)
+            if self._reach(larger, size) <= goal:
+                return PilotSize(larger.size.n_pairs, n_hs, n_cn)
         return None
 
-    def _reach(self, name: str, pilot: PilotVariance, size: OverlapSize) -> float:
-        """How far the range of a width reaches; 0 where it has none."""
-        low, _, high = (self._variance(name, end, size) for end in pilot.ends())
-        if low is None or high is None or min(low.df, high.df) < 1:
+    def _reach(self, pilot: Pilot, size: OverlapSize) -> float:
+        """How far the range of a width reaches."""
+        if size.n_pairs < 2 or min(map(len, size.pairs_of_texts)) < 2:
             return 0.0
-        return high_width(high, self._plan.level) - low_width(low, self._plan.level)
-
-    def _variance(self, name: str, pilot: PilotVariance, size: OverlapSize) -> FigureVariance | None:
-        if name == KAPPA_OF_TWO:
-            return kappa_variance(self.model, size, pilot.shares)
-        return pilot.expect(self.model, size)
-
-    def _mean_kappa(self, size: OverlapSize) -> PredictedWidth:
-        """The widths of alpha, by as much wider as the mean kappa is in drawn studies of independent pairs."""
-        alpha = self.predict(self._alpha.coefficient.name, size)
-        small = size.limit(MOST_AT_ONCE)
-        independent = coefficient_variance(self._alpha.coefficient, self.model, small, NO_EFFECTS)
-        drawn = _drawn_mean(small, answer_by_classes(self.model), len(self.model.shares), self._plan.level)
-        if drawn.width is None or alpha.width is None or independent is None:
-            return drawn
-        factor = drawn.width / mean_width(independent, self._plan.level)
-        width, low, high = (None if part is None else part * factor for part in (alpha.width, alpha.low, alpha.high))
-        return PredictedWidth(MEANS[0], drawn.value, width, low, high, alpha.floor)
+        low, _, high = pilot.widths(size, self._per_pair(size), self._level).tolist()
+        return float(high - low)
 
 
 def _fit_effects(plan: Plan, classes: ClassModel) -> Effects | None:
@@ -271,43 +300,6 @@ def _fit_effects(plan: Plan, classes: ClassModel) -> Effects | None:
         return None
     effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
     return fit_effects(effects, classes.shares, plan.kappa)
-
-
-def _drawn_mean(size: OverlapSize, answer: Answer, n_classes: int, level: float) -> PredictedWidth:
-    """The mean kappa and the mean width of its interval in drawn studies."""
-    drawn = simulate_mean_kappa(size, answer, n_classes, level)
-    if not len(drawn):
-        return PredictedWidth(MEANS[0], None, None, undefined="no drawn study has an interval: too few pairs")
-    value, width = drawn.mean(axis=0).tolist()
-    return PredictedWidth(MEANS[0], value, width)
-
-
-def _alpha_of(coefficients: dict[str, Coefficient]) -> Coefficient:
-    return next(iter(coefficients.values()))
-
-
-def _fit_pilot(question: Closed, pilot: Overlap, plan: Plan) -> ClassModel:
-    """The class model with the shares of a pilot's labels, and its alpha as kappa, as near as the model comes to it."""
-    shares = np.bincount(pilot.klass, minlength=len(question.codes)) / len(pilot.klass)
-    codes = np.asarray(question.codes)
-    prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
-    not_sure = float(shares[~np.isin(codes, question.definite)].sum())
-    nominal = next(one for one in coefficients_of("nominal", np.zeros(0)) if one.name == ALPHA["nominal"])
-    measured = measure_pilot(pilot, nominal)
-    lowest, highest = kappa_range(question, prevalence, not_sure)
-    kappa = plan.kappa if isinstance(measured, str) else measured.value
-    return fit_class_model(question, prevalence, not_sure, float(np.clip(kappa, lowest, highest)))
-
-
-def _predicted(name: str, variance: FigureVariance | None, level: float) -> PredictedWidth:
-    if variance is None or variance.df < 1:
-        few = f"two annotators share fewer than {LEAST_SHARED} pairs" if name == KAPPA_OF_TWO else FEW
-        return PredictedWidth(name, None, None, undefined=few)
-    return PredictedWidth(name, variance.value, mean_width(variance, level), floor=floor_width(variance, level))
-
-
-def _floor(variance: FigureVariance | None, level: float) -> float:
-    return 0.0 if variance is None or variance.df < 1 else floor_width(variance, level)
 
 
 def figure_names(question: Closed) -> tuple[str, ...]:

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.drawing import Ints
 
-Bools = NDArray[np.bool_]
 _SEPARATORS = re.compile("[;,]")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
@@ -82,3 +80,8 @@ def draw_rows(
     is_final = np.zeros(len(group_of_row), np.bool_)
     is_final[remaining[np.argsort(chance[remaining])[:n]]] = True
     return is_final
+
+
+def even_shares(n_pairs: int, at_most: int = 30) -> tuple[int, ...]:
+    """The numbers of annotators, from 2 to `at_most`, who would each get equally many of `n_pairs`."""
+    return tuple(n for n in range(2, at_most + 1) if n_pairs and n_pairs % n == 0)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Floats, Ints, Vectors
+
 DECIMALS = 6  # what float32 vectors are good for; below it equal texts would not tie
 NO_NEIGHBOUR = -1  # stands where a query has fewer neighbours than were asked for
 ROWS, COLUMNS = 1024, 4096  # of a block; beyond these a product gets no faster
@@ -23,10 +25,7 @@ _CELL_BYTES = 100  # of a block at worst: its cosine, whether it reaches the flo
 _KEPT_BYTES = 100  # of a neighbour in sight, while those of a row are put in order
 _MB = 1_000_000
 
-Vectors = NDArray[np.float32]
-Positions = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Neighbours = tuple[Positions, Floats]
+Neighbours = tuple[Ints, Floats]
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,7 @@ class Blocks:
         return cls(rows, min(max(1, left // (rows * _CELL_BYTES)), COLUMNS))
 
 
-def nearest_neighbours(
-    queries: Vectors, texts: Vectors, self_position: Positions, k: int, blocks: Blocks
-) -> Neighbours:
+def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k: int, blocks: Blocks) -> Neighbours:
     """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
 
     Args:
@@ -61,7 +58,11 @@ def nearest_neighbours(
         Positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
         texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
     """
-    error = _rounding_error(queries, texts)
+    # A cosine in float32 may be wrong by n u / (1 - n u) times the lengths of both vectors, in whatever order its n
+    # summands were summed, with u = 2**-24 (Higham 2002, section 3.1, https://doi.org/10.1137/1.9780898718027).
+    summed: float = texts.shape[1] * 2.0**-24
+    one, other = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
+    error = summed / (1 - summed) * one * other * 1.001
     parts = [
         _nearest_of_block(
             queries[at : at + blocks.rows], texts, self_position[at : at + blocks.rows], k, (blocks, error)
@@ -86,7 +87,7 @@ def merge_parts(parts: Sequence[Neighbours], k: int) -> Neighbours:
     return np.take_along_axis(cn, order, axis=1), np.take_along_axis(score, order, axis=1)
 
 
-def top_columns(similarity: Floats, places: int) -> Positions:
+def top_columns(similarity: Floats, places: int) -> Ints:
     """The columns of the `places` largest values of each row, largest first; of equal values the first column."""
     if places == 0:
         return np.empty((len(similarity), 0), np.int64)
@@ -101,17 +102,6 @@ def top_columns(similarity: Floats, places: int) -> Positions:
 
 def _crowd_size(k: int) -> int:
     return max(CROWD, 8 * k)
-
-
-def _rounding_error(queries: Vectors, texts: Vectors) -> float:
-    """By how much a cosine in float32 may be wrong, in whatever order it was summed.
-
-    n u / (1 - n u) times the lengths of both vectors, with n summands and u = 2**-24 (Higham 2002, section 3.1,
-    https://doi.org/10.1137/1.9780898718027).
-    """
-    summed: float = texts.shape[1] * 2.0**-24
-    one, other = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
-    return summed / (1 - summed) * one * other * 1.001
 
 
 class _CandidateSet:
@@ -129,15 +119,6 @@ class _CandidateSet:
         self.crowded = np.zeros(n_rows, bool)
         self._k, self._slack = k, 2 * error + 2 * 10.0**-DECIMALS
         self._room = 4 * k * n_rows  # neighbours in sight before they are sifted
-
-    def raise_floor(self, block: Vectors) -> None:
-        """Raise the floor by a first block: the k-th greatest of the maxima of some of its columns is low enough."""
-        n_rows, n_columns = block.shape
-        width = max(1, n_columns // (8 * self._k))
-        n = n_columns // width
-        if n >= self._k:
-            maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
-            self._raise_floor_to(np.partition(maxima, n - self._k, axis=1)[:, n - self._k])
 
     def add(self, block: Vectors, start: int) -> None:
         """Take in what reaches the floor, of a block whose first column is the text `start`."""
@@ -168,12 +149,12 @@ class _CandidateSet:
     def _raise_floor_to(self, level: NDArray[np.floating]) -> None:
         self.floor = np.maximum(self.floor, level - self._slack)
 
-    def _keep_rows(self, is_kept: NDArray[np.bool_]) -> None:
+    def _keep_rows(self, is_kept: Bools) -> None:
         self.row, self.column, self.cosine = self.row[is_kept], self.column[is_kept], self.cosine[is_kept]
 
 
 def _nearest_of_block(
-    queries: Vectors, texts: Vectors, self_position: Positions, k: int, blocks_and_error: tuple[Blocks, float]
+    queries: Vectors, texts: Vectors, self_position: Ints, k: int, blocks_and_error: tuple[Blocks, float]
 ) -> Neighbours:
     """The nearest of one block of rows."""
     blocks, error = blocks_and_error
@@ -184,8 +165,13 @@ def _nearest_of_block(
         block = buffer[: len(queries) * len(columns)].reshape(len(queries), len(columns))
         np.matmul(queries, columns.T, out=block)
         _exclude_self(self_position, block, start)
-        if start == 0:
-            candidates.raise_floor(block)
+        if start == 0:  # the k-th greatest of the maxima of some of its columns is a floor that is low enough
+            n_rows, n_columns = block.shape
+            width = max(1, n_columns // (8 * candidates._k))
+            n = n_columns // width
+            if n >= candidates._k:
+                maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
+                candidates._raise_floor_to(np.partition(maxima, n - candidates._k, axis=1)[:, n - candidates._k])
         candidates.add(block, start)
     candidates.sift()
     cn, score = _decide_exactly(queries, texts, candidates, k)
@@ -198,12 +184,13 @@ def _nearest_of_block(
 
 def _decide_exactly(queries: Vectors, texts: Vectors, candidates: _CandidateSet, k: int) -> Neighbours:
     """The nearest of those in sight, which are by row, by their cosines in float64."""
-    pairs = range(0, len(candidates.row), GATHERED)
-    exact = [
-        _cosines(queries, texts, candidates.row[at : at + GATHERED], candidates.column[at : at + GATHERED])
-        for at in pairs
-    ]
-    score = np.concatenate(exact) if exact else np.empty(0)
+    score = np.empty(len(candidates.row))
+    for part in (slice(at, at + GATHERED) for at in range(0, len(score), GATHERED)):
+        one, other = (
+            vectors[of[part]].astype(np.float64)
+            for vectors, of in ((queries, candidates.row), (texts, candidates.column))
+        )
+        score[part] = np.round(np.einsum("ij,ij->i", one, other), DECIMALS)
     order = np.lexsort((candidates.column, -score, candidates.row))
     count = np.bincount(candidates.row, minlength=len(queries))
     rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
@@ -214,13 +201,7 @@ def _decide_exactly(queries: Vectors, texts: Vectors, candidates: _CandidateSet,
     return result
 
 
-def _cosines(queries: Vectors, texts: Vectors, rows: Positions, columns: Positions) -> Floats:
-    one, other = queries[rows].astype(np.float64), texts[columns].astype(np.float64)
-    cosines: Floats = np.einsum("ij,ij->i", one, other)
-    return np.round(cosines, DECIMALS)
-
-
-def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Positions, k: int, columns: int) -> Neighbours:
+def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Ints, k: int, columns: int) -> Neighbours:
     """The nearest of queries by their cosines with every text in float64, block by block."""
     exact = queries.astype(np.float64)
     cn, score = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
@@ -237,7 +218,7 @@ def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Positio
     return cn, score
 
 
-def _exclude_self(self_position: Positions, block: NDArray[np.floating], start: int) -> None:
+def _exclude_self(self_position: Ints, block: NDArray[np.floating], start: int) -> None:
     """No query is its own neighbour: its cosine with itself, if it is in this block, becomes the least of all."""
     inside = np.flatnonzero((self_position >= start) & (self_position < start + block.shape[1]))
     block[inside, self_position[inside] - start] = -np.inf

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 from unicodedata import name
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints, Vectors
 from fcpair.errors import InputError
+from fcpair.lazy import pd
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus.nearest_neighbours import Blocks, Neighbours, nearest_neighbours, stack_parts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COPIED_ROWS = 8192  # source vectors at once, which stand among all others
 
@@ -39,35 +36,9 @@ def check_k(k: int) -> None:
         raise InputError(f"k is {k}; at least 1 neighbour is needed")
 
 
-def neighbours(
-    vectors: NDArray[np.float32],
-    sources: NDArray[np.int64],
-    k: int,
-    copies: NDArray[np.int64] | None = None,
-    memory_mb: int = MEMORY_MB,
-) -> pd.DataFrame:
-    """The `k` nearest texts of each source text by cosine similarity, never the text itself.
-
-    Args:
-        vectors: unit vectors of the distinct texts in corpus order, shape `(n_texts, dimension)`.
-        sources: positions of the source texts, shape `(n_sources,)`.
-        k: how many neighbours; all others where there are fewer.
-        copies: as in `neighbour_table`.
-        memory_mb: what the computation may take, beside the vectors and what is found; it changes nothing in that.
-
-    Returns:
-        What `neighbour_table` makes of them.
-
-    Raises:
-        InputError: `k` below 1.
-    """
-    check_k(k)
-    return neighbour_table(nearest_to(vectors, sources, k, memory_mb), sources, k, copies)
-
-
 def nearest_to(
-    vectors: NDArray[np.float32],
-    sources: NDArray[np.int64],
+    vectors: Vectors,
+    sources: Ints,
     k: int,
     memory_mb: int = MEMORY_MB,
     progress: Callable[[int, int], None] | None = None,
@@ -88,9 +59,7 @@ def nearest_to(
     return stack_parts(parts, places)
 
 
-def neighbour_table(
-    neighbour_arrays: Neighbours, sources: NDArray[np.int64], k: int, copies: NDArray[np.int64] | None = None
-) -> pd.DataFrame:
+def neighbour_table(neighbour_arrays: Neighbours, sources: Ints, k: int, copies: Ints | None = None) -> pd.DataFrame:
     """The nearest texts of each source text as a table.
 
     Args:
@@ -104,8 +73,6 @@ def neighbour_table(
         One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
         texts), `score` (cosine, -1 to 1, to six decimals). Ties are broken by corpus order.
     """
-    import pandas as pd
-
     cn, score = neighbour_arrays
     rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
     is_counted = np.ones(cn.shape, bool) if copies is None else np.cumsum(copies[cn], axis=1) - copies[cn] < k
@@ -115,6 +82,6 @@ def neighbour_table(
     )
 
 
-def candidate_positions(neighbour_rows: pd.DataFrame, sources: NDArray[np.int64]) -> NDArray[np.int64]:
+def candidate_positions(neighbour_rows: pd.DataFrame, sources: Ints) -> Ints:
     """The positions of all neighbours in `neighbour_rows` that are no source text, ascending."""
     return np.setdiff1d(neighbour_rows["cn"].to_numpy(), sources)

@@ -1,12 +1,19 @@
-"""Drawing cells from a grid that is too large to be put before people: every row and every column evenly, by seed."""
+"""Drawing cells from a grid that is too large to be put before people: every row and every column evenly, by seed.
+
+Where cells cannot be joined at random, they are put elsewhere, and columns are levelled by chains of moves.
+"""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.corpus.balanced_draw import SparseCells, level_columns, move_cells
-from fcpair.stages.corpus.split import Bools, Ints
+from fcpair.lazy import pd
 
 REPAIRS, PATIENCE = 200, 20  # turns in all, and turns after which there are as many conflicts as before
 MIXES = 12
@@ -79,7 +86,17 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
     row = np.repeat(np.arange(len(ends[0])), ends[0])
     column = rng.permutation(np.repeat(np.arange(n_columns), ends[1]))
     cells = SparseCells(row, column, n_columns, known_places, base)
-    if _repair_conflicts(cells, rng):
+    # cells in conflict trade columns with others until none is left
+    fewest, idle = len(cells.row) + 1, 0
+    for _ in range(REPAIRS):
+        bad = conflicting_cells(cells)
+        fewest, idle = (len(bad), 0) if len(bad) < fewest else (fewest, idle + 1)
+        if not len(bad) or idle > PATIENCE:
+            break
+        others = rng.permutation(len(cells.row))[: len(bad)]
+        is_apart = ~np.isin(others, bad)
+        trade_columns(cells, rng.permutation(bad)[is_apart], others[is_apart])
+    if len(bad):
         move_cells(cells, conflicting_cells(cells))
         level_columns(cells)
     for _ in range(MIXES if len(row) > 1 else 0):
@@ -90,26 +107,8 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
 
 def conflicting_cells(cells: SparseCells) -> Ints:
     """The cells that are known, and all but one of those that are at the same place: indices, ascending."""
-    places = cells.places
-    bad = isin_large(places, cells.known)
-    several = np.flatnonzero(duplicated_large(places))
-    _, first = np.unique(places[several], return_index=True)
-    bad[np.delete(several, first)] = True
-    return np.flatnonzero(bad)
-
-
-def _repair_conflicts(cells: SparseCells, rng: np.random.Generator) -> bool:
-    """Let cells in conflict trade columns with others until none is left; returns whether some are."""
-    fewest, idle = len(cells.row) + 1, 0
-    for _ in range(REPAIRS):
-        bad = conflicting_cells(cells)
-        fewest, idle = (len(bad), 0) if len(bad) < fewest else (fewest, idle + 1)
-        if not len(bad) or idle > PATIENCE:
-            break
-        others = rng.permutation(len(cells.row))[: len(bad)]
-        is_apart = ~np.isin(others, bad)
-        trade_columns(cells, rng.permutation(bad)[is_apart], others[is_apart])
-    return len(bad) > 0
+    places = pd.Series(cells.places)
+    return np.flatnonzero(places.isin(cells.known) | places.duplicated())
 
 
 def trade_columns(cells: SparseCells, cell_a: Ints, cell_b: Ints) -> None:
@@ -120,53 +119,133 @@ def trade_columns(cells: SparseCells, cell_a: Ints, cell_b: Ints) -> None:
     """
     row, column = cells.row, cells.column
     rows = np.concatenate([row[cell_a], row[cell_b]]) * cells.n_columns
-    old_places = rows + np.concatenate([column[cell_a], column[cell_b]])
-    new_places = rows + np.concatenate([column[cell_b], column[cell_a]])
+    old_places = pd.Series(rows + np.concatenate([column[cell_a], column[cell_b]]))
+    new_places = pd.Series(rows + np.concatenate([column[cell_b], column[cell_a]]))
     is_blocked = (
-        isin_large(new_places, cells.places)
-        | isin_large(new_places, cells.known)
-        | isin_large(old_places, new_places)
-        | duplicated_large(new_places)
+        new_places.isin(cells.places)
+        | new_places.isin(cells.known)
+        | old_places.isin(new_places)
+        | new_places.duplicated(keep=False)
     )
-    is_traded = ~is_blocked.reshape(2, -1).any(axis=0)
+    is_traded = ~is_blocked.to_numpy().reshape(2, -1).any(axis=0)
     column[cell_a[is_traded]], column[cell_b[is_traded]] = column[cell_b[is_traded]], column[cell_a[is_traded]]
 
 
-SPARE = 3  # bits beyond those that would do: one slot of eight is taken at most, so that few places need a second look
+NOWHERE = -1
 
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: Knuth's multiplicative hashing
+@dataclass(frozen=True)
+class SparseCells:
+    """Cells of a grid by `row` and `column`, `(n_cells,)`, which are changed in place; `known` places are barred.
+
+    `base` says what each row and each column has beside these cells, as far as it counts for being level.
+    """
+
+    row: Ints
+    column: Ints
+    n_columns: int
+    known: Ints
+    base: tuple[Ints, Ints]
+
+    @property
+    def places(self) -> Ints:
+        """The place of each cell, `row * n_columns + column`."""
+        return self.row * self.n_columns + self.column
+
+    @property
+    def counts(self) -> tuple[Ints, Ints]:
+        """Numbers of cells in each row and in each column, `base` included."""
+        return (
+            self.base[0] + np.bincount(self.row, minlength=len(self.base[0])),
+            self.base[1] + np.bincount(self.column, minlength=len(self.base[1])),
+        )
+
+    def free_columns(self, row: int) -> Bools:
+        """Which columns a row could still have, `(n_columns,)`."""
+        free = np.ones(self.n_columns, np.bool_)
+        free[self.column[self.row == row]] = False
+        first, last = np.searchsorted(self.known, [row * self.n_columns, (row + 1) * self.n_columns])
+        free[self.known[first:last] - row * self.n_columns] = False
+        return free
 
 
-def _hash_slots(values: Ints, n: int) -> Ints:
-    """The slot of each value in a table for `n`; the same for the same."""
-    bits = n.bit_length() + SPARE
-    return np.asarray((values.astype(np.uint64) * GOLDEN >> np.uint64(64 - bits)).astype(np.int64))
+def move_cells(cells: SparseCells, conflicting: Ints) -> None:
+    """Put these cells, one by one, into the column of their row that has least, of those that are free."""
+    for cell in conflicting.tolist():
+        free = np.flatnonzero(cells.free_columns(cells.row[cell]))
+        cells.column[cell] = free[cells.counts[1][free].argmin()]
 
 
-def _empty_table(n: int) -> Bools:
-    return np.zeros(1 << n.bit_length() + SPARE, np.bool_)
+def level_columns(cells: SparseCells) -> None:
+    """Level the columns as far as it goes while rows stay as level as they are.
+
+    A chain of moves leads from a column that has most to one that has at least two cells less, or there is none, and
+    then the sum of the squares cannot be less (as in Harvey, Ladner, Lovász and Tamir 2006, Semi-matchings for
+    bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003). On its way a row
+    may hand its place on to a row that has less.
+    """
+    while chain := next(_chains(cells), None):
+        for cell, row, column in chain:
+            cells.row[cell], cells.column[cell] = row, column
 
 
-def isin_large(values: Ints, others: Ints) -> Bools:
-    """Which of the values are among the others, neither in any order; all are 0 or more."""
-    n = len(values) + len(others)
-    slots, other_slots = _hash_slots(values, n), _hash_slots(others, n)
-    is_other, is_candidate = _empty_table(n), _empty_table(n)
-    is_other[other_slots] = True
-    is_member = is_other[slots]
-    is_candidate[slots[is_member]] = True
-    is_member[is_member] = np.isin(values[is_member], others[is_candidate[other_slots]])
-    return is_member
+def _chains(cells: SparseCells) -> Iterator[list[tuple[int, int, int]]]:
+    """Chains of moves that make columns more level: of each a cell, and the row and the column that it gets."""
+    column_counts = cells.counts[1]
+    is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
+    for most in np.unique(column_counts[is_used])[::-1].tolist():
+        if most - int(column_counts.min()) < 2:
+            return
+        if chain := _ChainSearch(cells).find_chain(
+            np.flatnonzero(is_used & (column_counts == most)), column_counts <= most - 2
+        ):
+            yield chain
 
 
-def duplicated_large(values: Ints) -> Bools:
-    """Which of the values come more than once; all are 0 or more."""
-    slots, at = _hash_slots(values, len(values)), np.arange(len(values))
-    last, shared = np.zeros(1 << len(values).bit_length() + SPARE, np.int64), _empty_table(len(values))
-    last[slots] = at
-    shared[slots[last[slots] != at]] = True
-    is_duplicate = shared[slots]
-    _, index, n_each = np.unique(values[is_duplicate], return_inverse=True, return_counts=True)
-    is_duplicate[is_duplicate] = n_each[index] > 1
-    return is_duplicate
+class _ChainSearch:
+    """A search, breadth first, for places to which a cell of some columns can be handed on."""
+
+    def __init__(self, cells: SparseCells) -> None:
+        self._cells = cells
+        n_rows = len(cells.base[0])
+        self._row_counts = cells.counts[0]
+        self._by_column = np.argsort(cells.column, kind="stable")
+        self._ends = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])
+        self._cell_to = np.full(n_rows, NOWHERE)  # the cell that a row gives up where the search comes to it
+        self._row_to = np.full(n_rows, NOWHERE)  # or the row that hands its place on to it
+        self._column_from = np.full(cells.n_columns, NOWHERE)  # the row from which a column was reached
+        self._rows_left, self._columns_left = np.ones(n_rows, np.bool_), np.ones(cells.n_columns, np.bool_)
+
+    def find_chain(self, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
+        """The moves that lead from one of the columns to one where it may end; none where there is no way."""
+        self._columns_left[begin] = False
+        rows = deque(self._rows_of(begin))
+        while rows:
+            row = rows.popleft()
+            reached = np.flatnonzero(self._columns_left & self._cells.free_columns(row))
+            self._columns_left[reached] = False
+            self._column_from[reached] = row
+            if len(ends := reached[is_end[reached]]):
+                column = int(ends[0])
+                moves = []
+                while (taker := int(self._column_from[column])) != NOWHERE:
+                    giver = taker
+                    while self._cell_to[giver] == NOWHERE:
+                        giver = int(self._row_to[giver])
+                    cell = int(self._cell_to[giver])
+                    moves.append((cell, taker, column))
+                    column = int(self._cells.column[cell])
+                return moves
+            rows.extend(self._rows_of(reached))
+            lighter = np.flatnonzero(self._rows_left & (self._row_counts < self._row_counts[row]))
+            self._rows_left[lighter], self._row_to[lighter] = False, row
+            rows.extend(lighter.tolist())
+        return []
+
+    def _rows_of(self, columns: Ints) -> Iterator[int]:
+        for column in columns.tolist():
+            for cell in self._by_column[self._ends[column] : self._ends[column + 1]].tolist():
+                row = int(self._cells.row[cell])
+                if self._rows_left[row]:
+                    self._rows_left[row], self._cell_to[row] = False, cell
+                    yield row

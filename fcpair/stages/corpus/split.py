@@ -11,11 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
+from fcpair.arrays import Bools, Floats, Ints
 
 MOST_ROUNDS = 1000
 IDLE_ROUNDS = 40
@@ -116,12 +113,6 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
     lows = np.concatenate([np.zeros(len(pairs), np.int64), low, [size]])
     highs = np.concatenate([np.ones(len(pairs), np.int64), high, [size]])
     flow = np.concatenate([taken, np.clip(pairs.degrees(taken), low, high), [size]])
-    flow, is_met = _circulate(tails, heads, lows, highs, flow)
-    return flow[: len(pairs)] == 1, is_met
-
-
-def _circulate(tails: Ints, heads: Ints, lows: Ints, highs: Ints, flow: Ints) -> tuple[Ints, bool]:
-    """Change a flow within its bounds until what enters each node leaves it; False where not all of it can."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
@@ -137,7 +128,7 @@ def _circulate(tails: Ints, heads: Ints, lows: Ints, highs: Ints, flow: Ints) ->
     )
     result = maximum_flow(csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1)), source, sink)
     change = np.asarray(result.flow[tails, heads]).ravel().astype(np.int64)
-    return flow + change, bool(result.flow_value == excess[over].sum())
+    return (flow + change)[: len(pairs)] == 1, bool(result.flow_value == excess[over].sum())
 
 
 def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generator) -> Ints:

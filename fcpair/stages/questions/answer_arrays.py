@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
 from fcpair.stages.questions.base import NO_CODE, Closed, Question
 from fcpair.stages.questions.form import Form
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
-from fcpair.stages.questions.answer_keys import choices_with_keys
-from fcpair.stages.questions.base import Choice, Part, Question
-from fcpair.stages.questions.closed import OneOf, all_distinct, comparable_word, name_problems, raise_first, word_reader
-from fcpair.stages.questions.notation import Item, parse_whole_number, plain_names, take_options
+from fcpair.stages.questions.base import Choice, Part, Question, choices_with_keys
+from fcpair.stages.questions.closed import (
+    OneOf,
+    all_distinct,
+    comparable_word,
+    name_problems,
+    place_reader,
+    raise_first,
+)
+from fcpair.stages.questions.named_values import Item, parse_whole_number, plain_names, take_options
 
 NONE = "none"
 COLUMN = "column"
 MOST_LABELS = 60  # the codes of answers are to fit 64 bits
-_NO_LABEL = -1
 CHOSEN = OneOf((Choice(0, "no"), Choice(1, "yes", positive=True)))
 
 
@@ -84,11 +88,11 @@ class AnyOf(Question[int]):
     def read(self, cell: str) -> int:
         """The code of a cell with labels separated by semicolons (or commas, if no label contains one), or `none`."""
         separator = "[;]" if any("," in name for name in self.names) else "[;,]"
-        places = [_label_reader(self.names)(piece) for piece in map(str.strip, re.split(separator, cell)) if piece]
+        places = [place_reader(self.names, NONE)(piece) for piece in map(str.strip, re.split(separator, cell)) if piece]
         chosen = _unique_places(places, lambda at: self.names[at] if at >= 0 else NONE)
-        if not chosen or (_NO_LABEL in chosen and len(chosen) > 1):
+        if not chosen or (-1 in chosen and len(chosen) > 1):
             raise InputError(f"`{cell}` is not a list of labels; expected some of {', '.join(self.names)}, or `{NONE}`")
-        return self._code_of(chosen - {_NO_LABEL})
+        return self._code_of(chosen - {-1})
 
     def load(self, stored: object) -> int:
         """The code of a list of labels, in any order."""
@@ -137,9 +141,3 @@ def _unique_places(places: Sequence[int], name: Callable[[int], str]) -> set[int
         if places.count(at) > 1:
             raise InputError(f"label `{name(at)}` is given twice")
     return set(places)
-
-
-@lru_cache
-def _label_reader(names: tuple[str, ...]) -> Callable[[str], int]:
-    """Reader of a label, which returns its place."""
-    return word_reader({comparable_word(name): at for at, name in enumerate(names)} | {NONE: _NO_LABEL})

@@ -8,15 +8,18 @@ from functools import lru_cache
 from typing import Any, ClassVar, Self, get_args
 
 from fcpair.errors import InputError
+from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity, strip_zero_decimals
-from fcpair.stages.questions.answer_keys import choices_with_keys
-from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Distance
-from fcpair.stages.questions.notation import Item, parse_whole_number
+from fcpair.stages.questions.base import NO_CODE, SKIP, Choice, Closed, Distance, choices_with_keys
+from fcpair.stages.questions.named_values import Item, parse_whole_number
 
 IRRECONCILABLE = "irreconcilable"  # said by who decides instead of an answer
 LONGEST_NAME = 100
 MOST_CHOICES = 1_000  # a column of each is counted; SQLite has 2,000
 _SIGNS = {"": (True, False), "?": (False, False), "+": (True, True)}
+DUPLICATE = say("a code or a name is duplicated")
+TOO_FEW = say("at least two choices are needed")
+NOT_DEFINITE = say("a positive choice must be definite")
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,10 @@ class OneOf(Closed):
         words, codes = [choice.name.strip().lower() for choice in self], self.codes
         raise_first(
             (
-                (len(words) < 2, "at least two choices are needed"),
+                (len(words) < 2, TOO_FEW),
                 (len(words) > MOST_CHOICES, f"{len(words):,} choices are too many; expected {MOST_CHOICES:,} at most"),
-                (any(choice.positive and not choice.definite for choice in self), "a positive choice must be definite"),
-                (len({*codes}) < len(codes) or len({*words}) < len(words), "a code or a name is duplicated"),
+                (any(choice.positive and not choice.definite for choice in self), NOT_DEFINITE),
+                (len({*codes}) < len(codes) or len({*words}) < len(words), DUPLICATE),
                 *_word_problems(words),
                 (any(code < 0 for code in codes), "codes start at 0"),
                 (self.distance not in get_args(Distance)[:2], "its distance is nominal or ordinal"),
@@ -55,7 +58,7 @@ class OneOf(Closed):
         names = [choice.name for choice in self]
         raise_first(
             (
-                (not all_distinct(names), "a code or a name is duplicated"),
+                (not all_distinct(names), DUPLICATE),
                 *name_problems(names),
                 (any(code >= 10**18 for code in self.codes), "a code has at most 18 digits"),
             )
@@ -98,7 +101,13 @@ class OneOf(Closed):
         for choice in self.choices:
             if choice.name == stored:
                 return choice.code
-        raise InputError(f"`{stored}` is not an answer here; expected one of {', '.join(one.name for one in self)}")
+        raise InputError(
+            say(
+                "`%(answer)s` is not an answer here; expected one of %(answers)s",
+                answer=str(stored),
+                answers=[one.name for one in self],
+            )
+        )
 
     def store(self, answer: int) -> str:
         """The name."""
@@ -167,6 +176,12 @@ def word_reader(words: Mapping[str, int], noun: str = "label") -> Callable[[str]
         return next(iter(codes))
 
     return read_cell
+
+
+@lru_cache
+def place_reader(names: tuple[str, ...], *others: str) -> Callable[[str], int]:
+    """Reader of a cell as one of the names, which gives its place, or as one of the other words, which gives -1."""
+    return word_reader({comparable_word(name): at for at, name in enumerate(names)} | dict.fromkeys(others, -1))
 
 
 @lru_cache

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.sentences import mark
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.stages.questions.answer_keys import choices_with_keys
-from fcpair.stages.questions.closed import all_distinct, comparable_word, name_problems, raise_first, word_reader
-from fcpair.stages.questions.notation import Item, parse_whole_number, plain_names, take_options
+from fcpair.stages.questions.base import choices_with_keys
+from fcpair.stages.questions.closed import all_distinct, name_problems, place_reader, raise_first
+from fcpair.stages.questions.named_values import Item, parse_whole_number, plain_names, take_options
 from fcpair.stages.questions.text_question import Edit
 
 ACTS = ("Accept", "Edit", "Reject")  # as a page offers them
@@ -33,7 +33,7 @@ class Curate(Edit):
     """
 
     kind: ClassVar[str] = "curate"
-    no_parts_reason: ClassVar[str] = "two people keep different texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = mark("two people keep different texts, which neither agree nor disagree")
     reasons: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,7 +68,10 @@ class Curate(Edit):
             raise InputError(
                 f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {self._reason_list()}"
             )
-        return _PREFIX + self.reasons[_reason_reader(self.reasons)(reason)]
+        try:
+            return _PREFIX + self.reasons[place_reader(self.reasons)(reason)]
+        except InputError:
+            raise InputError(f"`{reason}` is not a reason here; {suggest_name(reason, self.reasons)}") from None
 
     def load(self, stored: object) -> str:
         """The text, checked as `read` does, or the rejection that `{"reject": REASON}` is."""
@@ -115,17 +118,3 @@ class Curate(Edit):
             "keys": reasons["keys"],
             "acts": choices_with_keys(ACTS),
         }
-
-
-@lru_cache
-def _reason_reader(reasons: tuple[str, ...]) -> Callable[[str], int]:
-    """Reader of a reason, which returns its place; raises InputError that proposes the nearest for an unknown one."""
-    read_place = word_reader({comparable_word(name): at for at, name in enumerate(reasons)})
-
-    def read_reason(reason: str) -> int:
-        try:
-            return read_place(reason)
-        except InputError:
-            raise InputError(f"`{reason}` is not a reason here; {suggest_name(reason, reasons)}") from None
-
-    return read_reason

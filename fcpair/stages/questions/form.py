@@ -1,4 +1,4 @@
-"""A form: one or more questions, each with a name, that are answered together."""
+"""A form: one or more questions, each with a name, that are answered together, and reading one that is printed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from itertools import chain
 from typing import Any, NamedTuple, Self
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.sentences import join, say
 from fcpair.stages.questions.any_of import AnyOf
 from fcpair.stages.questions.base import NO_CODE, Part, Question
 from fcpair.stages.questions.closed import OneOf
-from fcpair.stages.questions.notation import PLAIN, QUOTED, match_series, quote_name, unquote
-from fcpair.stages.questions.parse import parse_question
+from fcpair.stages.questions.curate import Curate
+from fcpair.stages.questions.named_values import PLAIN, QUOTED, match_series, quote_name, read_call, unquote
+from fcpair.stages.questions.scale import Scale
 from fcpair.stages.questions.text_question import Edit, Text
 
 Answer = dict[str, Any]
@@ -63,19 +65,18 @@ class Form:
         if len({name.lower() for name in names}) < len(names):
             raise InputError(f"the name of a question is duplicated: {', '.join(names)}")
         for name, when in self.conditions:
-            self._check_condition(name, when, names[: names.index(name)])
-
-    def _check_condition(self, name: str, when: When, earlier: list[str]) -> None:
-        """Raise InputError for a condition that cannot be."""
-        condition_question = self[when.question] if when.question in earlier else None
-        if not isinstance(condition_question, OneOf):
-            eligible = [one for one in earlier if isinstance(self[one], OneOf)]
-            hint = f"earlier are {', '.join(eligible)}" if eligible else "there is none before it"
-            raise InputError(f"`{name}` {when}: `{when.question}` is not an earlier one_of(...); {hint}")
-        choices = [one.name for one in condition_question]
-        for answer in when.answers:
-            if answer not in choices:
-                raise InputError(f"`{name}` {when}: `{answer}` is not an answer there; {suggest_name(answer, choices)}")
+            earlier = names[: names.index(name)]
+            condition_question = self[when.question] if when.question in earlier else None
+            if not isinstance(condition_question, OneOf):
+                eligible = [one for one in earlier if isinstance(self[one], OneOf)]
+                hint = f"earlier are {', '.join(eligible)}" if eligible else "there is none before it"
+                raise InputError(f"`{name}` {when}: `{when.question}` is not an earlier one_of(...); {hint}")
+            choices = [one.name for one in condition_question]
+            for answer in when.answers:
+                if answer not in choices:
+                    raise InputError(
+                        f"`{name}` {when}: `{answer}` is not an answer there; {suggest_name(answer, choices)}"
+                    )
 
     @classmethod
     def from_table(cls, questions: Mapping[str, str | Question[Any]]) -> Self:
@@ -135,13 +136,11 @@ class Form:
 
     def complete(self, answer: Answer, column: str) -> Answer:
         """The answer with the name of its cell's column among the labels, where a question always has it."""
-        return {name: self._complete(name, one, column) for name, one in answer.items()}
-
-    def _complete(self, name: str, answer: Any, column: str) -> Any:
-        question = self[name]
-        if answer is not None and isinstance(question, AnyOf) and question.always:
-            return question.with_label(answer, column)
-        return answer
+        completed = dict(answer)
+        for name, question in self.questions:
+            if answer.get(name) is not None and isinstance(question, AnyOf) and question.always:
+                completed[name] = question.with_label(answer[name], column)
+        return completed
 
     def read(self, cells: Mapping[str, str]) -> Answer:
         """The answer that the cells of a row spell, each under the name of its question.
@@ -157,20 +156,24 @@ class Form:
 
     def _read_each(self, values: Mapping[str, Any], reader: Callable[[Question[Any], Any], Any]) -> Answer:
         answer: Answer = {}
-        problems = [f"`{name}` is not a question here" for name in values if name not in dict(self.questions)]
+        problems: list[str] = [
+            say("`%(name)s` is not a question here", name=name) for name in values if name not in dict(self.questions)
+        ]
         for name, question in self.questions:
             if not self.is_asked(name, answer):
                 answer[name] = None
                 if values.get(name) not in _NOT_ASKED:
-                    problems.append(f"{name}: this is asked only {dict(self.conditions)[name]}; leave it empty")
+                    when = str(dict(self.conditions)[name])
+                    problems.append(say("%(name)s: this is asked only %(when)s; leave it empty", name=name, when=when))
                 continue
             try:
                 answer[name] = reader(question, values.get(name, ""))
             except InputError as error:
-                problem = str(error) if name in values else "an answer is missing"
-                problems.append(f"{name}: {problem}" if len(self.questions) > 1 else problem)
+                problem = str(error) if name in values else say("an answer is missing")
+                is_alone = len(self.questions) == 1
+                problems.append(problem if is_alone else say("%(place)s: %(what)s", place=name, what=problem))
         if problems:
-            raise InputError("; ".join(problems))
+            raise InputError(join(problems, "; "))
         return answer
 
     def store(self, answer: Answer) -> str:
@@ -247,3 +250,31 @@ def _apply(function: Callable[[Any], Any], answer: Any) -> Any:
 
 def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (
+    *(OneOf, AnyOf, Scale),
+    *(Text, Edit, Curate),
+)
+KINDS = {kind.kind: kind for kind in _ALL}
+
+
+def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
+    """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`,
+    `curate(rude)`.
+
+    One that a study keeps may be what a new one may not (`Question.check_new`).
+
+    Raises:
+        InputError: no such kind or option, something that cannot be read, a question that cannot be asked.
+    """
+    try:
+        word, items = read_call(text)
+        if word not in KINDS:
+            raise InputError(f"there is no `{word}`; expected one of {', '.join(KINDS)}")
+        question: Question[Any] = KINDS[word].from_items(items)
+        if not is_stored:
+            question.check_new()
+        return question
+    except InputError as error:
+        raise InputError(f"question `{text}`: {error}") from None

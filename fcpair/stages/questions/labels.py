@@ -1,16 +1,19 @@
-"""The closed questions of labelling and validating: their tables in recipes, their words in files, what tiers need."""
+"""The closed questions of labelling and validating: tables in recipes, words in files, what tiers need and can hold."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from fcpair.errors import InputError, RecipeError
+from fcpair.errors import InputError, RecipeError, suggest_name
+from fcpair.records import TIERS
+from fcpair.sentences import say
 from fcpair.stages.questions.base import SKIP, Choice, Closed, Question
 from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, raise_first
-from fcpair.stages.questions.parse import parse_question
+from fcpair.stages.questions.form import parse_question
 from fcpair.stages.questions.scale import Scale
+from fcpair.tier_plans import path_upwards, read_tiers
 
 APPROPRIATENESS = OneOf(
     (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
@@ -25,11 +28,18 @@ def need_tiers(question: Question[Any]) -> Closed:
     A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
     """
     if not isinstance(question, Closed):
-        raise InputError(f"`{question}` cannot decide a cell for tiers; expected one_of(...) or scale(...)")
+        raise InputError(
+            say(
+                "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)",
+                question=str(question),
+            )
+        )
     try:
         raise_first(_tier_problems(question.choices))
     except InputError as error:
-        raise InputError(f"`{question}` cannot decide a cell for tiers: {error}") from None
+        raise InputError(
+            say("`%(question)s` cannot decide a cell for tiers: %(why)s", question=str(question), why=str(error))
+        ) from None
     return question
 
 
@@ -45,8 +55,8 @@ def tier_obstacle(question: Question[Any]) -> str:
 def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
     definite = {choice.code for choice in choices if choice.definite}
     positive = {choice.code for choice in choices if choice.positive}
-    yield len(definite) < 2, "at least two definite choices are needed"
-    yield not positive or not positive < definite, "some, not all, of the definite choices must be positive"
+    yield len(definite) < 2, say("at least two definite choices are needed")
+    yield not positive or not positive < definite, say("some, not all, of the definite choices must be positive")
 
 
 def read_labels(text: str) -> Closed:
@@ -126,3 +136,41 @@ def label_reader(question: Closed) -> Callable[[str], int]:
 def outcome_reader(question: Closed) -> Callable[[str], int]:
     """Reader of what a file says of a conflict: a definite answer, or `irreconcilable`, which is -1."""
     return question.cell_reader(IRRECONCILABLE, final=True)
+
+
+def check_own_tiers(
+    tiers: Mapping[str, Any], question: Question[Any], *, n_people: int | None = None, is_validated: bool = True
+) -> None:
+    """Raise InputError, with all reasons, where a tier can hold no pair.
+
+    Args:
+        tiers: as `Partition.own_tiers` has them.
+        question: of the labels.
+        n_people: how many people label at most; None where anybody may.
+        is_validated: whether anybody gives verdicts.
+    """
+    if problems := list(_obstacles(tiers, question, n_people, is_validated)):
+        raise InputError("; ".join(problems))
+
+
+def _obstacles(
+    tiers: Mapping[str, Any], question: Question[Any], n_people: int | None, is_validated: bool
+) -> Iterator[str]:
+    names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
+    plans = read_tiers(tiers)
+    for tier, plan in plans.items():
+        for answer in plan.answers:
+            if answer not in names:
+                hint = suggest_name(answer, names, "the definite answers are %(names)s")
+                yield f"no pair of the tier `{tier}` can have the final label `{answer}`; {hint}"
+        if n_people is not None and (n_labels := plan.least_labels) > n_people:
+            people = "1 person labels" if n_people == 1 else f"{n_people} people label"
+            yield f"no pair can be in the tier `{tier}`: it requires {n_labels} labels, and {people}"
+        if is_validated:
+            continue
+        if plan.verdict != "none":
+            advice = 'add the section `validate`, or give the tier `verdict = "none"`'
+            yield f"the tier `{tier}` requires a verdict, and nobody validates; {advice}"
+        elif (outermost := path_upwards(tier, plans)[-1]) in TIERS:
+            advice = "add the section `validate`, or remove `within`"
+            yield f"the tier `{tier}` is within `{outermost}`, which requires a verdict, and nobody validates; {advice}"

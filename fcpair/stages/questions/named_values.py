@@ -1,23 +1,128 @@
-"""Values whose printed name can be read back: `bm25(k1=1.5,b=0.75)`, `sbert:all-MiniLM-L6-v2`, `NDCG@10`.
+"""Values whose printed name can be read back: `bm25(k1=1.5,b=0.75)`, `NDCG@10`, `one_of(no,unsure?,yes+)`.
 
 A name is `word`, `word:of`, `word(option=value,...)` or both; a value that holds one of `,()="` stands in double
 quotes, with a backslash before a quote or a backslash. Behind the colon `=` may stand without them, as in the names of
 runs that an evaluation wrote.
+
+A question has items in its brackets. An item is a name or `name=value`, which the signs `?` and `+` may follow. A name
+or a value that consists of ASCII letters, digits, `_`, `-` and `.` is written as it is. Any other is written as a JSON
+string: in double quotes, with a backslash before each quote and each backslash in it.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from fcpair.errors import InputError, suggest_name
 from fcpair.param_values import is_required
+from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import NO_TEXT
-from fcpair.stages.questions.notation import QUOTED, unquote
+
+PLAIN = "[A-Za-z0-9_.-]+"
+QUOTED = r'"(?:[^"\\]|\\.)*"'
+_CALL = re.compile(r"\s*([a-z_]+)\s*\((.*)\)\s*", re.DOTALL)
+_NAME = f"({QUOTED}|{PLAIN})"
+_ITEM = re.compile(rf"\s*{_NAME}\s*(?:=\s*{_NAME}\s*)?([?+]*)\s*(?:,|\Z)", re.DOTALL)
+_EXPECTED = 'expected names separated by commas, in "..." unless they have only ASCII letters, digits, _, - and .'
+
+
+class Item(NamedTuple):
+    """One item between the brackets; `value` is None where there is no `=`."""
+
+    name: str
+    value: str | None = None
+    signs: str = ""
+
+    def __str__(self) -> str:
+        return quote_name(self.name) + ("" if self.value is None else f"={quote_name(self.value)}") + self.signs
+
+
+def quote_name(name: str) -> str:
+    """The name as it is written, in quotes where it needs them."""
+    return name if re.fullmatch(PLAIN, name) else json.dumps(name, ensure_ascii=False)
+
+
+def format_call(word: str, items: Iterable[Item]) -> str:
+    """The printed form, which `read_call` reads back."""
+    return f"{word}({','.join(map(str, items))})"
+
+
+def read_call(text: str) -> tuple[str, list[Item]]:
+    """The word and the items of a printed form.
+
+    Raises:
+        InputError: no word with brackets, or something in the brackets that is no item.
+    """
+    if not (call := _CALL.fullmatch(text)):
+        raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
+    items = match_series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
+    return call[1], [Item(unquote(one[1]), one[2] and unquote(one[2]), one[3]) for one in items]
+
+
+def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
+    """The matches of a pattern that follow one another from the beginning of a text to its end.
+
+    Raises:
+        InputError: something is in the text that the pattern does not match.
+    """
+    at = 0
+    while at < len(text):
+        if not (match := pattern.match(text, at)):
+            raise InputError(f"`{text[at:].strip()}` cannot be read; {expected}")
+        yield match
+        at = match.end()
+
+
+def plain_names(items: Iterable[Item]) -> Iterator[str]:
+    """The names of items that have nothing but a name; raises InputError for one that has more."""
+    for item in items:
+        if item.value is not None or item.signs:
+            raise InputError(f"`{item}` cannot be read; expected a name alone")
+        yield item.name
+
+
+def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
+    """The items that are not options, and the options, which are those of the form `name=value`.
+
+    Raises:
+        InputError: an option that is not known, or is given twice.
+    """
+    rest, options = [], {}
+    for item in items:
+        if item.value is None:
+            rest.append(item)
+        elif item.name not in allowed or item.name in options or item.signs:
+            problem = "is given twice" if item.name in options else "is not an option here"
+            raise InputError(
+                f"`{item}` {problem}; expected {' and '.join(f'{name}=' for name in allowed)} at most once"
+            )
+        else:
+            options[item.name] = item.value
+    return rest, options
+
+
+def parse_whole_number(name: str, value: str) -> int:
+    """The number that `name=value` says; raises InputError for anything but digits."""
+    if not re.fullmatch("[0-9]{1,19}", value):
+        raise InputError(f"`{name}={value}` cannot be read; expected a whole number, 0 or more")
+    return int(value)
+
+
+def unquote(text: str) -> str:
+    """Read what `quote_name` wrote, or a text without quotes; raises InputError for quotes that cannot be read."""
+    if not text.startswith('"'):
+        return text
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        expected = 'expected "...", with a backslash before each quote and each backslash in it'
+        raise InputError(f"{text} cannot be read; {expected}") from None
+
 
 Self = TypeVar("Self", bound="NamedValue")
 _HEAD = re.compile(
@@ -108,11 +213,42 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)
     if not head:
-        raise InputError(f"{place} cannot be read; expected a name such as {', '.join(classes)}")
+        raise InputError(
+            say("%(place)s cannot be read; expected a name such as %(names)s", place=place, names=list(classes))
+        )
     word, of, inside = head.groups()
     if word not in classes:
-        raise InputError(f"{place}: there is no `{word}`; {suggest_name(word, classes)}")
-    return _build_value(place, classes[word], of, _parse_options(place, inside or ""), classes)
+        raise InputError(
+            say(
+                "%(place)s: there is no `%(word)s`; %(hint)s",
+                place=place,
+                word=word,
+                hint=suggest_name(word, classes),
+            )
+        )
+    cls = classes[word]
+    option_texts = _parse_options(place, inside or "")
+    hints = get_type_hints(cls)
+    options = [item.name for item in _option_fields(cls)]
+    if of is not None and "of" not in hints:
+        raise InputError(say("%(place)s: `%(word)s` takes nothing after a colon", place=place, word=cls.word))
+    for name in option_texts:
+        if name not in options:
+            hint = suggest_name(name, options) if options else say("`%(name)s` has none", name=cls.word)
+            raise InputError(
+                say("%(place)s: there is no option `%(name)s`; %(hint)s", place=place, name=name, hint=hint)
+            )
+    if of is not None:
+        option_texts["of"] = of
+    values = {name: _parse_value(place, name, value, hints[name], classes) for name, value in option_texts.items()}
+    missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
+    if missing:
+        shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
+        raise InputError(f"{place}: something is missing; expected {shown}")
+    try:
+        return cls(**values)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
 
 
 def _parse_options(place: str, inside: str) -> dict[str, str]:
@@ -146,34 +282,6 @@ def _split_options(place: str, inside: str) -> Iterator[str]:
         yield part
 
 
-def _build_value(
-    place: str,
-    cls: type[NamedValue],
-    of: str | None,
-    option_texts: dict[str, str],
-    classes: Mapping[str, type[NamedValue]],
-) -> NamedValue:
-    hints = get_type_hints(cls)
-    options = [item.name for item in _option_fields(cls)]
-    if of is not None and "of" not in hints:
-        raise InputError(f"{place}: `{cls.word}` takes nothing after a colon")
-    for name in option_texts:
-        if name not in options:
-            hint = suggest_name(name, options) if options else f"`{cls.word}` has none"
-            raise InputError(f"{place}: there is no option `{name}`; {hint}")
-    if of is not None:
-        option_texts["of"] = of
-    values = {name: _parse_value(place, name, value, hints[name], classes) for name, value in option_texts.items()}
-    missing = [item.name for item in fields(cls) if item.name not in values and is_required(item)]
-    if missing:
-        shown = f"{cls.word}:NAME" if missing[0] == "of" else f"{cls.word}({missing[0]}=...)"
-        raise InputError(f"{place}: something is missing; expected {shown}")
-    try:
-        return cls(**values)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-
-
 def _parse_value(place: str, name: str, text: str, hint: Any, classes: Mapping[str, type[NamedValue]]) -> Any:
     kinds = [hint] if get_origin(hint) is Literal or not get_args(hint) else list(get_args(hint))
     if any(isinstance(kind, type) and issubclass(kind, NamedValue) for kind in kinds):
@@ -183,16 +291,12 @@ def _parse_value(place: str, name: str, text: str, hint: Any, classes: Mapping[s
         if get_origin(kind) is Literal and value in get_args(kind):
             return value
         if (convert := _CONVERTERS.get(kind)) is not None:
-            return _convert(place, name, value, kind, convert)
+            try:
+                return convert(value)
+            except (ValueError, KeyError):
+                expected = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a text")
+                raise InputError(f"{place}: `{name}` is `{value}`; expected {expected}") from None
     raise InputError(f"{place}: `{name}` is `{value}`; expected one of {', '.join(get_args(kinds[0]))}")
-
-
-def _convert(place: str, name: str, text: str, kind: Any, convert: Callable[[str], Any]) -> Any:
-    try:
-        return convert(text)
-    except (ValueError, KeyError):
-        expected = {int: "a whole number", float: "a number", bool: "true or false"}.get(kind, "a text")
-        raise InputError(f"{place}: `{name}` is `{text}`; expected {expected}") from None
 
 
 def _non_empty(text: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.stages.questions.answer_keys import choices_with_keys
-from fcpair.stages.questions.base import NO_CODE, Choice, Closed, Distance
+from fcpair.stages.questions.base import NO_CODE, Choice, Closed, Distance, choices_with_keys
 from fcpair.stages.questions.closed import raise_first
-from fcpair.stages.questions.notation import Item, plain_names, take_options
+from fcpair.stages.questions.named_values import Item, plain_names, take_options
+from fcpair.values import with_point
 
 LARGEST, DECIMALS, MOST_VALUES = 1_000_000, 4, 1_001
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
@@ -144,8 +144,8 @@ def _as_number(number: Decimal) -> int | float:
 
 
 def _parse_decimal(written_number: str) -> Decimal:
-    """The number that is written; a comma or the separator of Persian and Arabic may stand for the point."""
-    text = written_number.strip().replace(",", ".").replace("٫", ".")
+    """The number that is written, with a point or what may stand for it (`with_point`)."""
+    text = with_point(written_number)
     number = Decimal(text) if _NUMBER.fullmatch(text) else None
     if number is None or abs(number) > LARGEST or number != round(number, DECIMALS):
         limits = f"at most {DECIMALS} decimals, up to {LARGEST:,}"

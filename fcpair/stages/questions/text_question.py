@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from fcpair.errors import InputError
+from fcpair.sentences import Id, mark, say, say_number
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
 from fcpair.stages.questions.base import SKIP, Part, Question
-from fcpair.stages.questions.notation import Item, parse_whole_number, take_options
+from fcpair.stages.questions.named_values import Item, parse_whole_number, take_options
 from fcpair.values import is_blank
 
 Act = Literal["accepted", "edited", "rejected"]
@@ -43,7 +44,7 @@ class Text(Question[str]):
     """
 
     kind: ClassVar[str] = "text"
-    no_parts_reason: ClassVar[str] = "two people write different texts, which neither agree nor disagree"
+    no_parts_reason: ClassVar[str] = mark("two people write different texts, which neither agree nor disagree")
     min_words: int = 1
     max_words: int | None = None
 
@@ -70,22 +71,34 @@ class Text(Question[str]):
     def read(self, cell: str) -> str:
         """The text as it stands there; raises InputError for too few or too many words, and for `skip`."""
         if fold_name(cell) == SKIP:
-            raise InputError(f"`{SKIP}` says that there is no answer; expected a text")
+            raise InputError(say("`%(answer)s` says that there is no answer; expected a text", answer=SKIP))
         if NO_TEXT.search(cell):
-            raise InputError("the text holds a NUL character or half a surrogate pair")
+            raise InputError(say("the text holds a NUL character or half a surrogate pair"))
         n, most = n_words(cell), self.max_words
         if self.min_words and is_blank(cell):
-            raise InputError("the text is empty")
+            raise InputError(say("the text is empty"))
         if n < self.min_words:
-            raise InputError(f"the text has {_format_n_words(n)}; expected at least {self.min_words}")
+            sentence = say_number(
+                "the text has %(n)s word; expected at least %(least)s",
+                "the text has %(n)s words; expected at least %(least)s",
+                Id(n),
+                least=Id(self.min_words),
+            )
+            raise InputError(sentence)
         if most is not None and n > most:
-            raise InputError(f"the text has {_format_n_words(n)}; expected at most {most}")
+            sentence = say_number(
+                "the text has %(n)s word; expected at most %(most)s",
+                "the text has %(n)s words; expected at most %(most)s",
+                Id(n),
+                most=Id(most),
+            )
+            raise InputError(sentence)
         return cell
 
     def load(self, stored: object) -> str:
         """The text, checked as `read` does."""
         if not isinstance(stored, str):
-            raise InputError(f"`{stored}` is not an answer here; expected a text")
+            raise InputError(say("`%(answer)s` is not an answer here; expected a text", answer=str(stored)))
         return self.read(stored)
 
     @property
@@ -145,7 +158,3 @@ class Edit(Text):
         if self.reason(answer) is not None:
             return REJECTED
         return ACCEPTED if self.is_unchanged(answer, given_text) else EDITED
-
-
-def _format_n_words(n: int) -> str:
-    return f"{n} word" if n == 1 else f"{n} words"

@@ -1,30 +1,32 @@
-"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels."""
+"""Agreement of annotators: figures for every two annotators, their summary, and figures over all labels.
+
+Cautions say in which studies its intervals hold less often than they say.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Bools, Floats, Ints
 from fcpair.errors import InputError
-from fcpair.notebook import Result, frame_of
+from fcpair.lazy import pd
+from fcpair.notebook import Result
 from fcpair.params import Agree
 from fcpair.records import Figure
+from fcpair.sentences import Answer, Sentence, Written, say
 from fcpair.stages.questions import Closed, Form, Scale
 from fcpair.stages.questions.answer_arrays import numbers
 from fcpair.stages.questions.base import NO_CODE, Choice
-from fcpair.stages.stats.interval_cautions import find_cautions
+from fcpair.stages.stats.intervals import f_tail
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
-from fcpair.stages.stats.kappa import ON_BINS, SubsetAgreement, Subsets, subset_figures, summary_figures
+from fcpair.stages.stats.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
 from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, own_alpha, pooled_figures
 from fcpair.stages.stats.rating_bins import check_bins, parse_bins
 from fcpair.stages.stats.rating_counts import Overlap
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
 
@@ -38,7 +40,7 @@ class Agreement(Result):
     """All agreement figures of a study, with what they were computed with and what they rest on.
 
     `classes` are the names of the answers, in the order of their codes; `n_pairs` have a label, `n_overlapped` two
-    or more. With `not_sure="drop"` the indefinite labels are in none of these counts. `on_bins` has the same as
+    or more. With `indefinite="drop"` the indefinite labels are in none of these counts. `on_bins` has the same as
     `subsets`, unweighted, where the numbers of each of `bins` are one class; both are empty without `options.bins`.
     `cautions` say why intervals may hold less often than they say.
     """
@@ -67,16 +69,14 @@ class Agreement(Result):
         with_own_distance = (figure for figure in self.pooled if OWN_DISTANCE in figure.note)
         return next(with_own_distance, next(figure for figure in self.pooled if figure.name == ALPHA["nominal"]))
 
-    def to_frame(self) -> pd.DataFrame:
+    columns = FRAME_COLUMNS
+
+    def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each figure, as `Figure` has it: first those over all pairs, then those of every two annotators.
 
         Columns: `figure` (its name), `annotators` (`ana, ben`; empty over all), `value`, `low`, `high`, `n`,
         `undefined` (why there is no value), `note`.
         """
-        return frame_of(self.rows(), FRAME_COLUMNS)
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
         for figure in (*self.pooled, *self.summary):
             yield {"figure": figure.name, "annotators": "", **vars(figure)}
         for subset in (*self.subsets, *self.on_bins):
@@ -111,12 +111,10 @@ class AgreementBlock(Result):
     agreement: Agreement | None
     undefined: str | None = None
 
-    def to_frame(self) -> pd.DataFrame:
-        """The rows of `Agreement.to_frame` behind the columns `part` and `of`; one row says why there are none."""
-        return frame_of(self.rows(), BLOCK_COLUMNS)
+    columns = BLOCK_COLUMNS
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of `to_frame`."""
+        """The rows of `Agreement` behind the columns `part` and `of`; one row says why there are none."""
         rows = self.agreement.rows() if self.agreement else iter([{"undefined": self.undefined}])
         return ({"part": self.part, "of": self.of, **row} for row in rows)
 
@@ -125,7 +123,7 @@ class AgreementBlock(Result):
         return f"{place}: {self.agreement._summary() if self.agreement else self.undefined}"
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain Python values, ready for JSON; what `Agreement.as_dict` gives stands beside the names."""
+        """The same as plain Python values; what `Agreement.as_dict` gives stands beside the names."""
         values = {"part": self.part, "of": self.of, "undefined": self.undefined}
         return values | (self.agreement.as_dict() if self.agreement else {})
 
@@ -133,9 +131,11 @@ class AgreementBlock(Result):
 class PartAgreements(Result, tuple[AgreementBlock, ...]):
     """Agreement on the parts of a round: a block for each, or for each column or row of it."""
 
-    def to_frame(self) -> pd.DataFrame:
-        """The rows of `AgreementBlock.to_frame` of all blocks."""
-        return frame_of((row for block in self for row in block.rows()), BLOCK_COLUMNS)
+    columns = BLOCK_COLUMNS
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of all blocks."""
+        return (row for block in self for row in block.rows())
 
     def _summary(self) -> str:
         return f"{len(self)} of {', '.join(dict.fromkeys(block.part for block in self))}"
@@ -175,12 +175,12 @@ def compute_agreement(
         subsets=subset_figures(subsets, names, options.level, sides),
         summary=(
             *summary_figures(subsets, options.intervals, options.level, sides),
-            *(summary_figures(on_bins, options.intervals, options.level, sides, ON_BINS) if on_bins else ()),
+            *(summary_figures(on_bins, options.intervals, options.level, sides, on_bins=True) if on_bins else ()),
         ),
         pooled=pooled_figures(overlap, options.intervals, options.level, coefficients, sides),
         sides=sides,
         bins=bins.names if bins else (),
-        on_bins=subset_figures(on_bins, names, options.level, sides, ON_BINS) if on_bins else (),
+        on_bins=subset_figures(on_bins, names, options.level, sides, on_bins=True) if on_bins else (),
         cautions=find_cautions(overlap, [choice.name for choice in classes], sides),
     )
 
@@ -194,18 +194,18 @@ def find_overlap(labels: pd.DataFrame, question: Closed) -> Overlap:
     return _find_overlap(labels, np.asarray(question.codes))[0]
 
 
-def _find_overlap(labels: pd.DataFrame, codes: npt.NDArray[np.int64]) -> tuple[Overlap, list[str]]:
+def _find_overlap(labels: pd.DataFrame, codes: Ints) -> tuple[Overlap, list[str]]:
     """The labels of the pairs with two or more, and the names of who gave them."""
     overlapped = labels.loc[labels.duplicated("cell_id", keep=False)]
-    annotator, names = _annotators_by_name(overlapped)
+    annotator, names = pd.factorize(overlapped["annotator"].astype(str), sort=True)
     columns = {name: overlapped[name].to_numpy(dtype=np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
-    return _overlap({**columns, "annotator": annotator}, codes), names
+    return _overlap({**columns, "annotator": annotator.astype(np.int64)}, codes), [str(name) for name in names]
 
 
 def part_agreements(
     answers: pd.DataFrame,
     form: Form,
-    codes: npt.NDArray[np.int64],
+    codes: Ints,
     options: Agree | None = None,
     texts: Mapping[int, str] | None = None,
     names: tuple[str, str] = HS_AND_CN.names,
@@ -215,18 +215,18 @@ def part_agreements(
     `answers` has one row per current judgement: `cell_id`, `hs_id`, `cn_id` (of the row and of the column, int),
     `annotator` (str) and `answer` (int), which row of `codes` it is. `codes`, shape (n_answers, n_parts), are those of
     `answer_arrays.part_codes`; answers in which a question was not asked do not count for it. With `texts`, which has
-    the text of each column or row by its id, every part has a block for each of them; `options.by` says which side they
-    are of, and intervals are for new texts of the other one. With `options.metadata`, `texts` has a value for each id
-    instead, and every part a block for each value, in alphabetical order, with intervals for new texts of both sides.
-    `names` says what a row and a column is called in notes.
+    the text of each column or row by its id, every part has a block for each of them; `options.blocks` says which side
+    they are of, and intervals are for new texts of the other one. With `options.metadata`, `texts` has a value for each
+    id instead, and every part a block for each value, in alphabetical order, with intervals for new texts of both
+    sides. `names` says what a row and a column is called in notes.
     `options.bins` are for the scales of the form; raises InputError where there is none, and where they are not those
     of one.
     """
     options, at, blocks = options or Agree(), 0, []
     check_bins(form, options.bins)
-    side = answers["hs_id" if options.by == "row" else "cn_id"]
+    side = answers["hs_id" if options.blocks == "row" else "cn_id"]
     is_one_text = texts is not None and options.metadata is None
-    fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.by if is_one_text else None]
+    fixed = {None: None, "row": Cluster.HS, "column": Cluster.CN}[options.blocks if is_one_text else None]
     if texts is None:
         groups = {"": answers}
     elif is_one_text:
@@ -248,9 +248,7 @@ def part_agreements(
     return tuple(blocks)
 
 
-def compute_alpha(
-    labels: Mapping[str, npt.NDArray[np.int64]], question: Closed, options: Agree, sides: Sides = HS_AND_CN
-) -> Figure:
+def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, sides: Sides = HS_AND_CN) -> Figure:
     """The alpha of `compute_agreement`, and nothing else.
 
     `labels` are the columns of its labels as arrays; `annotator` has numbers in the order of the names. Those of pairs
@@ -263,27 +261,17 @@ def compute_alpha(
     return own_alpha(overlap, options.intervals, options.level, question.distance, numbers(question, codes), sides)
 
 
-def _classes_of(question: Closed, options: Agree) -> tuple[list[Choice], npt.NDArray[np.int64]]:
+def _classes_of(question: Closed, options: Agree) -> tuple[list[Choice], Ints]:
     """The answers that count, and their codes."""
-    classes = [choice for choice in question if choice.definite or options.not_sure == "class"]
+    classes = [choice for choice in question if choice.definite or options.indefinite == "class"]
     return classes, np.array([choice.code for choice in classes], dtype=np.int64)
 
 
-def _rows_of(
-    columns: Mapping[str, npt.NDArray[np.int64]], is_meant: npt.NDArray[np.bool_]
-) -> dict[str, npt.NDArray[np.int64]]:
+def _rows_of(columns: Mapping[str, Ints], is_meant: Bools) -> dict[str, Ints]:
     return {name: column[is_meant] for name, column in columns.items()}
 
 
-def _annotators_by_name(labels: pd.DataFrame) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """The annotator of each label as a number, in the order of the names; and the names."""
-    import pandas as pd
-
-    annotator, names = pd.factorize(labels["annotator"].astype(str), sort=True)
-    return annotator.astype(np.int64), [str(name) for name in names]
-
-
-def _overlap(labels: Mapping[str, npt.NDArray[np.int64]], codes: npt.NDArray[np.int64]) -> Overlap:
+def _overlap(labels: Mapping[str, Ints], codes: Ints) -> Overlap:
     """The labels as numbers, in an order of their own, so that the order of the rows changes nothing."""
     pair, hs, cn, annotator = (
         np.unique(labels[name], return_inverse=True)[1] for name in ("cell_id", "hs_id", "cn_id", "annotator")
@@ -320,3 +308,92 @@ def _check_labels(labels: pd.DataFrame, question: Closed) -> None:
 def _some_pairs(rows: pd.DataFrame) -> str:
     pairs = rows["cell_id"].unique()
     return ", ".join(map(str, pairs[:5])) + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")
+
+
+EVEN = 0.75  # of the texts of a side, as many of the same weight as the overlap could lie on
+STRONG = 0.25  # how much of which pairs get the commonest class a side may explain
+SURE = 0.01  # the p of an F test up to which texts differ
+FEW_TEXTS = 30  # of a side; with 45 that differ as strongly intervals hold
+COMMON = 0.9  # the share of labels of one class
+LEVEL = Written("95 %")
+
+
+def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[Sentence, ...]:
+    """Why intervals may hold less often than they say; docs/reference/stages/07-agree.md has what was measured.
+
+    Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
+    side differ strongly (in camps or not), and that nearly all labels are of one class.
+    """
+    return tuple(_find_cautions(overlap, classes, sides)) if len(overlap.pair) else ()
+
+
+def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterator[Sentence]:
+    common = int(np.bincount(overlap.klass).argmax())
+    is_common = overlap.klass == common
+    n_labels = np.bincount(overlap.pair)
+    share = np.bincount(overlap.pair, is_common) / n_labels
+    first = np.searchsorted(overlap.pair, np.arange(len(n_labels)))
+    for side in sides.free_sides:
+        text = (overlap.hs if side is Cluster.HS else overlap.cn)[first]
+        n = len(np.unique(text))
+        word, n_effective = sides.cluster_name(side, 2), effective_number(text)
+        if n_effective < EVEN * n:
+            yield say(
+                "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals "
+                "contained the true value in as few as %(least)s of 100 simulated studies like this",
+                number=n,
+                side=word,
+                figure=Written(f"{n_effective:.1f}"),
+                level=LEVEL,
+                least=90,
+            )
+        if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
+            yield say(
+                "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
+                "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
+                "this",
+                number=n,
+                side=word,
+                share=Written(f"{100 * explained:.0f} %"),
+                answer=Answer(classes[common]),
+                level=LEVEL,
+                least=76,
+            )
+    if is_common.mean() > COMMON:
+        yield say(
+            "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained "
+            "the true value in as few as %(least)s of 100 simulated studies like this",
+            share=Written(f"{100 * is_common.mean():.0f} %"),
+            answer=Answer(classes[common]),
+            level=LEVEL,
+            least=87,
+        )
+
+
+def effective_number(text: Ints) -> float:
+    """Number of equally heavy texts that would weigh as these, by the text of each pair: (sum w)^2 / sum w^2."""
+    weights = np.bincount(text).astype(np.float64)
+    return float(weights.sum() ** 2 / (weights @ weights))
+
+
+def intraclass_correlation(share: Floats, text: Ints) -> float:
+    """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance.
+
+    0 where it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above
+    0.01, as with few pairs of a text it is large by chance. Source: Donner (1986), DOI 10.2307/1403259.
+
+    Args:
+        share: of each pair's labels those of a class, `(n_pairs,)`.
+        text: which text the pair has, `(n_pairs,)`, from 0.
+    """
+    n_each = np.bincount(text)
+    n, k = len(text), int(np.count_nonzero(n_each))
+    if not 1 < k < n:
+        return 0.0
+    means = np.bincount(text, share) / np.maximum(n_each, 1)
+    between = float(n_each @ (means - share.mean()) ** 2) / (k - 1)
+    within = float(((share - means[text]) ** 2).sum()) / (n - k)
+    if between == 0 or (within and f_tail(k - 1, n - k, between / within) > SURE):
+        return 0.0
+    size = (n - float((n_each**2).sum()) / n) / (k - 1)
+    return (between - within) / (between + (size - 1) * within)

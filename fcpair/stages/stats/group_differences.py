@@ -9,40 +9,51 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import Finding, InputError, reject
-from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
-from fcpair.stages.stats.mixed_model import MixedModel, check_installed, fit_mixed
-from fcpair.stages.stats.permutation_test import (
+from fcpair.lazy import pd
+from fcpair.sentences import Sentence, Written, join, mark, say
+from fcpair.stages.stats.group_tests import (
     ALPHA,
     MOST_DRAWN,
     MOST_EXACT,
     N_DRAWN,
+    Bounds,
     PermutationTest,
+    check_installed,
     draw_until_sure,
+    fit_mixed,
     least_p,
+    log_odds_difference,
+    share_difference,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.stages.stats.paired_tests import holm
 
 LEAST_PEOPLE = LEAST_ITEMS = 5
 ASSOCIATION = "an association among these annotators, never a cause"
 METHODS = {
-    "low, high": "95 % interval, errors clustered by item and annotator (10.1198/jbes.2010.07136), degrees of freedom "
-    "of both groups (10.1162/REST_a_00552) and the items",
-    "p": f"by reassigning groups to annotators: exact, over all ways, where there are up to {MOST_EXACT:,}, else over "
-    f"{N_DRAWN:,} random ones, or up to {MOST_DRAWN:,} where p is near {ALPHA}; two-sided, that is twice the smaller "
-    "one-sided p",
-    "Holm": "p after Holm's correction for all differences here",
+    mark("low, high"): say(
+        "%(percent)s interval, errors clustered by item and annotator (%(source)s), degrees of freedom of both groups "
+        "(%(other)s) and the items",
+        percent=Written("95 %"),
+        source="10.1198/jbes.2010.07136",
+        other="10.1162/REST_a_00552",
+    ),
+    "p": say(
+        "by reassigning groups to annotators: exact, over all ways, where there are up to %(figure)s, else over "
+        "%(total)s random ones, or up to %(most)s where p is near %(level)s; two-sided, that is twice the smaller "
+        "one-sided p",
+        figure=MOST_EXACT,
+        total=N_DRAWN,
+        most=MOST_DRAWN,
+        level=Written(ALPHA),
+    ),
+    "Holm": mark("p after Holm's correction for all differences here"),
 }
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -82,23 +93,33 @@ class Difference:
     odds_ratio: float | None = None
     odds_low: float | None = None
     odds_high: float | None = None
-    mixed: tuple[float, float, float] | None = None
+    mixed: Bounds | None = None
     undefined: str | None = None
     note: str = ""
     n_drawn: int = 0
     p_error: float | None = None
 
     @property
-    def least_p_note(self) -> str:
+    def least_p_note(self) -> Sentence:
         """The least p, what it is made from, and how far chance may have moved p."""
-        n = " : ".join(map(str, self.people))
-        n_ways = comb(sum(self.people), self.people[0]) if self.exact else self.n_drawn or N_DRAWN
-        ways = f"exact, from all {n_ways:,}" if self.exact else f"from {n_ways:,} random"
-        error = f"; p has a Monte Carlo standard error of {self.p_error:.2g}" if self.p_error else ""
-        return (
-            f"the smallest p that {n} people can give is {self.least_p:.2g}: {ways} ways to assign the groups, doubled"
-            f"{error}"
+        exact = mark(
+            "the smallest p that %(sizes)s people can give is %(figure)s: exact, from all %(number)s ways to assign "
+            "the groups, doubled"
         )
+        drawn = mark(
+            "the smallest p that %(sizes)s people can give is %(figure)s: from %(number)s random ways to assign the "
+            "groups, doubled"
+        )
+        note = say(
+            exact if self.exact else drawn,
+            sizes=" : ".join(map(str, self.people)),
+            figure=Written(f"{self.least_p:.2g}"),
+            number=comb(sum(self.people), self.people[0]) if self.exact else self.n_drawn or N_DRAWN,
+        )
+        if not self.p_error:
+            return note
+        error = Written(f"{self.p_error:.2g}")
+        return join([note, say("p has a Monte Carlo standard error of %(figure)s", figure=error)], "; ")
 
 
 @dataclass(frozen=True)
@@ -169,41 +190,39 @@ def _compare_by(
     if len(groups) < 2:
         problem = f"there is one group, {groups[0]}" if groups else "nobody has a group"
         raise InputError(f"{by}: {problem}; expected two or more")
-    _check_shared(grouped, by, groups)
+    n_groups = grouped.groupby("item")["group"].transform("nunique")
+    alone = [name for name in groups if (n_groups[grouped["group"] == name] == 1).all()]
+    lines = _line_numbers(grouped)
+    findings = [
+        Finding(
+            _file_name(grouped),
+            int(lines[grouped.index[grouped["group"] == name][0]]),
+            f"{by}: group `{name}` shares no item with another",
+        )
+        for name in alone
+    ]
+    reject(_file_name(grouped), findings)
     kinds = sorted(grouped["label"].unique())
     kinds = kinds[:1] if len(kinds) == 2 else kinds
     few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
-    shares = [_group_share(grouped, kind, name, few) for kind in kinds for name in groups]
-    differences = [
-        difference
-        for kind in kinds
-        for difference in _pairwise_differences(grouped, kind, groups, few, tests, seed, mixed=mixed)
-    ]
-    together = [_measure_pair_agreement(grouped, pair, few) for pair in _group_pairs(groups)]
+    shares: list[Share] = []
+    differences: list[Difference] = []
+    for kind in kinds:
+        for name in groups:
+            of_group = grouped[grouped["group"] == name]
+            value = None if name in few else float((of_group["label"] == kind).mean())
+            shares.append(Share(kind, name, of_group["annotator"].nunique(), len(of_group), value, few.get(name)))
+        of_kind = [_compare_pair(grouped, kind, pair, few, tests, seed) for pair in combinations(groups, 2)]
+        differences += _fit_and_add_mixed(grouped, kind, of_kind) if mixed else of_kind
+    pairs = [*zip(groups, groups, strict=True), *combinations(groups, 2)]
+    together = [_measure_pair_agreement(grouped, pair, few) for pair in pairs]
     sizes = {str(name): int(n) for name, n in people.items()}
     return GroupComparison(
         by, len(grouped), len(labels) - len(grouped), sizes, tuple(shares), tuple(differences), tuple(together)
     )
 
 
-def _check_shared(labels: pd.DataFrame, by: str, groups: Sequence[str]) -> None:
-    """Raise InputError for a group that shares no item with any other, so that nothing can be said of it."""
-    n_groups = labels.groupby("item")["group"].transform("nunique")
-    alone = [name for name in groups if (n_groups[labels["group"] == name] == 1).all()]
-    lines = _line_numbers(labels)
-    findings = [
-        Finding(
-            _file_name(labels),
-            int(lines[labels.index[labels["group"] == name][0]]),
-            f"{by}: group `{name}` shares no item with another",
-        )
-        for name in alone
-    ]
-    reject(_file_name(labels), findings)
-
-
 def _line_numbers(labels: pd.DataFrame) -> pd.Series[int]:
-    import pandas as pd
 
     return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
 
@@ -239,31 +258,6 @@ def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
         )
         for at in labels.index[labels[by] != first]
     ]
-
-
-def _group_pairs(names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    yield from ((name, name) for name in names)
-    yield from combinations(names, 2)
-
-
-def _group_share(labels: pd.DataFrame, kind: str, group: str, few: dict[str, str]) -> Share:
-    group_labels = labels[labels["group"] == group]
-    value = None if group in few else float((group_labels["label"] == kind).mean())
-    return Share(kind, group, group_labels["annotator"].nunique(), len(group_labels), value, few.get(group))
-
-
-def _pairwise_differences(
-    labels: pd.DataFrame,
-    kind: str,
-    groups: Sequence[str],
-    few: dict[str, str],
-    tests: list[PermutationTest],
-    seed: int,
-    *,
-    mixed: bool,
-) -> list[Difference]:
-    differences = [_compare_pair(labels, kind, pair, few, tests, seed) for pair in combinations(groups, 2)]
-    return _fit_and_add_mixed(labels, kind, differences) if mixed else differences
 
 
 def _compare_pair(
@@ -304,16 +298,12 @@ def _compare_pair(
 
 def _as_arrays(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
     """Whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
-    import pandas as pd
-
     clusters = np.stack([pd.factorize(labels[name])[0] for name in ("item", "annotator")], axis=1)
     return np.asarray(labels["label"] == kind, dtype=np.float64), clusters
 
 
 def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
     """The same with odds by one mixed model of all groups that have odds."""
-    import pandas as pd
-
     groups = sorted(
         {name for difference in differences if difference.odds_ratio is not None for name in difference.groups}
     )
@@ -322,36 +312,28 @@ def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Di
     group_labels = labels[labels["group"].isin(groups)]
     is_kind, clusters = _as_arrays(group_labels, kind)
     model = fit_mixed(is_kind, pd.Index(groups).get_indexer(pd.Index(group_labels["group"])), clusters)
-    return [
-        difference if difference.odds_ratio is None else _add_mixed_odds(difference, model, groups)
-        for difference in differences
-    ]
 
+    def add_odds(difference: Difference) -> Difference:
+        if model is None:
+            return replace(difference, note="no mixed model, as the fit did not converge")
+        first, other = map(groups.index, difference.groups)
+        return replace(difference, mixed=model.odds(first, other), note=model.note)
 
-def _add_mixed_odds(difference: Difference, model: MixedModel | None, groups: Sequence[str]) -> Difference:
-    if model is None:
-        return replace(difference, note="no mixed model, as the fit did not converge")
-    first, other = map(groups.index, difference.groups)
-    return replace(difference, mixed=model.odds(first, other), note=model.note)
+    return [one if one.odds_ratio is None else add_odds(one) for one in differences]
 
 
 def _with_p(comparisons: Sequence[GroupComparison], tests: Sequence[PermutationTest]) -> Iterator[GroupComparison]:
     """The same with p of the tests, one for each difference that is defined, and Holm's correction over all of them."""
-    from statsmodels.stats.multitest import multipletests
+    results = iter(zip(tests, holm(np.array([test.p for test in tests])).tolist(), strict=True))
 
-    holm = multipletests([test.p for test in tests], method="holm")[1].tolist() if tests else []
-    results = iter(zip(tests, holm, strict=True))
+    def add_test(difference: Difference) -> Difference:
+        test, corrected = next(results)
+        _, least = least_p(*difference.people, test.n_drawn)
+        return replace(difference, p=test.p, holm=corrected, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
+
     for comparison in comparisons:
-        differences = (
-            difference if difference.p is None else _with_test(difference, *next(results))
-            for difference in comparison.differences
-        )
+        differences = (one if one.p is None else add_test(one) for one in comparison.differences)
         yield replace(comparison, differences=tuple(differences))
-
-
-def _with_test(difference: Difference, test: PermutationTest, holm: float) -> Difference:
-    _, least = least_p(*difference.people, test.n_drawn)
-    return replace(difference, p=test.p, holm=holm, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
 
 
 def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:
@@ -370,6 +352,6 @@ def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: di
     return PairAgreement(pair, n, None if why else n_same / n, why or None)
 
 
-def _n_pairs_within(counts: NDArray[np.int64]) -> int:
+def _n_pairs_within(counts: Ints) -> int:
     """Number of pairs within groups of these sizes, over all groups."""
     return int((counts * (counts - 1) // 2).sum())

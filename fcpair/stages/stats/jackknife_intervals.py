@@ -13,14 +13,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
 from fcpair.params import IntervalScope
 from fcpair.records import Figure
+from fcpair.sentences import Id, Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.stats.intervals import t_reach, with_note
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 NO_WIDTH = 1e-9
 """A standard error below this comes from rounding."""
@@ -29,6 +27,14 @@ BISECTIONS = 40
 
 FEW = 10
 """Sides and annotators fewer than this are pointed out: see the table in docs/reference/stages/07-agree.md."""
+
+
+COUNTED = (
+    mark_plural("%(n)s row", "%(n)s rows"),
+    mark_plural("%(n)s column", "%(n)s columns"),
+    mark_plural("%(n)s annotator", "%(n)s annotators"),
+)
+NAMES = (mark("row"), mark("rows"), mark("column"), mark("columns"), mark("annotator"))  # HS and CN are for all
 
 
 class Cluster(StrEnum):
@@ -74,22 +80,41 @@ class Sides:
         (side,) = self.free_sides
         return ONE_SIDE_CLUSTERS[side] if reach == "annotators" else (side,)
 
-    def cluster_name(self, cluster: Cluster, n: int = 1) -> str:
+    def cluster_name(self, cluster: Cluster, n: int = 1) -> Sentence:
         """Name of `n` clusters of a kind; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
-        return word + "s" * (n != 1 and word.islower())
+        name = word + "s" * (n != 1 and word.islower())
+        return say(name)
+
+    def count(self, n_each: Mapping[Cluster, int]) -> list[Sentence]:
+        """How many clusters there are of each kind."""
+        forms = {one.split()[1]: (one, many) for one, many in COUNTED}
+        return [
+            say_number(*forms[name], Id(n))
+            if (name := self.cluster_name(side)) in forms
+            else say("%(number)s %(side)s", number=Id(n), side=name)
+            for side, n in n_each.items()
+        ]
 
     @property
-    def new_texts(self) -> str:
+    def new_texts(self) -> Sentence:
         """The new texts that intervals speak for: `new HS and CN`."""
-        return f"new {' and '.join(self.cluster_name(side, 2) for side in self.free_sides)}"
+        return self.say_of_sides(mark("new %(row)s and %(column)s"), mark("new %(side)s"))
 
-    def interval_scope(self, reach: IntervalScope) -> str:
+    def interval_scope(self, reach: IntervalScope) -> Sentence:
         """Describe what intervals speak for."""
         if reach == "texts":
-            return f"{self.new_texts}, the same annotators"
-        parts = [*(self.cluster_name(side, 2) for side in self.free_sides), "annotators"]
-        return f"new {', '.join(parts[:-1])} and {parts[-1]}"
+            return self.say_of_sides(
+                mark("new %(row)s and %(column)s, the same annotators"), mark("new %(side)s, the same annotators")
+            )
+        return self.say_of_sides(mark("new %(row)s, %(column)s and annotators"), mark("new %(side)s and annotators"))
+
+    def say_of_sides(self, of_both: str, of_one: str, n: int = 2) -> Sentence:
+        """A sentence about the sides of which intervals speak for new texts, with their names."""
+        names = [self.cluster_name(side, n) for side in self.free_sides]
+        if len(names) == 1:
+            return say(of_one, side=names[0])
+        return say(of_both, row=names[0], column=names[1])
 
 
 HS_AND_CN = Sides()
@@ -143,7 +168,7 @@ def add_bounds(
     if figure.value is None:
         return figure
     if why := no_interval_reason(spreads, sides):
-        return with_note(figure, f"no interval: {why}")
+        return with_note(figure, why)
     df = min(_side_sizes(spreads).values()) - 1
     reach = t_reach(df, standard_error(spreads), level)
     low, high = max(lowest, figure.value - reach), min(1.0, figure.value + reach)
@@ -165,17 +190,14 @@ def _farthest_within(value: float, end: float, bound: float, t: float, variance_
     return inside
 
 
-def add_interval(
-    figure: Figure,
-    spreads: Spreads,
-    level: float,
-    lowest: float = -1.0,
-    sides: Sides = HS_AND_CN,
-    variance_at: Callable[[float], float] | None = None,
-) -> Figure:
-    """The same as `add_bounds`, with a note on how many HS, CN and annotators the interval rests on."""
-    bounded_figure = add_bounds(figure, spreads, level, lowest, sides, variance_at)
-    return bounded_figure if bounded_figure.low is None else with_note(bounded_figure, _describe_basis(spreads, sides))
+def note_basis(figure: Figure, spreads: Spreads, sides: Sides = HS_AND_CN) -> Figure:
+    """A figure of `add_bounds`, with a note on how many HS, CN and annotators its interval rests on, if it has one."""
+    if figure.low is None:
+        return figure
+    n_each = _side_sizes(spreads)
+    sizes, few = sides.count(n_each), sides.count({side: n for side, n in n_each.items() if n < FEW})
+    wide = mark("interval from %(sizes)s; wide, because of only %(few)s")
+    return with_note(figure, say(wide, sizes=sizes, few=few) if few else say("interval from %(sizes)s", sizes=sizes))
 
 
 def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
@@ -183,28 +205,24 @@ def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
     return {side: spreads[side].n for side in sides if side in spreads}
 
 
-def _format_sizes(n_each: Mapping[Cluster, int], sides: Sides) -> str:
-    return ", ".join(f"{n} {sides.cluster_name(side, n)}" for side, n in n_each.items())
-
-
-def _describe_basis(spreads: Spreads, sides: Sides) -> str:
-    n_each = _side_sizes(spreads)
-    few = {side: n for side, n in n_each.items() if n < FEW}
-    return f"interval from {_format_sizes(n_each, sides)}" + (
-        f"; wide, because of only {_format_sizes(few, sides)}" if few else ""
-    )
-
-
-def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> str | None:
-    """Why there is no interval; None where there is one."""
+def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence | None:
+    """That there is no interval, and why; None where there is one."""
     if short := {side: n for side, n in _side_sizes(spreads).items() if n < 2}:
-        return f"it needs at least 2 of each side, found {_format_sizes(short, sides)}"
+        sizes = sides.count(short)
+        return say("no interval: it needs at least 2 of each side, found %(sizes)s", sizes=sizes)
     for cluster, cluster_spread in spreads.items():
         if np.isnan(cluster_spread.variance):
-            return f"without one {sides.cluster_name(cluster)} the figure is undefined"
+            name = sides.cluster_name(cluster)
+            return say("no interval: without one %(side)s the figure is undefined", side=name)
     if standard_error(spreads) < NO_WIDTH:
-        side_names = " or ".join(sides.cluster_name(side) for side in sides.free_sides)
-        return f"leaving out any one {side_names} changes nothing, so the error cannot be estimated"
+        return sides.say_of_sides(
+            mark(
+                "no interval: leaving out any one %(row)s or %(column)s changes nothing, so the error cannot be "
+                "estimated"
+            ),
+            mark("no interval: leaving out any one %(side)s changes nothing, so the error cannot be estimated"),
+            n=1,
+        )
     return None
 
 

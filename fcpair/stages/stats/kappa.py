@@ -8,8 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.params import IntervalScope, Weights
 from fcpair.records import Figure
+from fcpair.sentences import Id, Sentence, Written, mark, say
+from fcpair.stages.stats.intervals import with_note
 from fcpair.stages.stats.jackknife_intervals import (
     HS_AND_CN,
     TEXTS,
@@ -18,16 +21,28 @@ from fcpair.stages.stats.jackknife_intervals import (
     Spread,
     Spreads,
     add_bounds,
-    add_interval,
     jackknife_spread,
     no_interval_reason,
+    note_basis,
     standard_error,
 )
-from fcpair.stages.stats.rating_counts import Floats, Ints, Overlap, dense_codes, ratio, sums_by
+from fcpair.stages.stats.rating_counts import Overlap, dense_codes, ratio, sums_by
 
-NO_SUBSET = "no two annotators share a pair"
-MEANS = ("mean kappa", "mean kappa weighted by n")
-ON_BINS = " on bins"  # what names of figures end in where several numbers of a scale are one class
+NO_SUBSET = mark("no two annotators share a pair")
+COHENS_KAPPA = mark("Cohen's kappa")
+MEANS = (mark("mean kappa"), mark("mean kappa weighted by n"))
+DEVIATION = mark("standard deviation of kappa")
+FEWEST_OTHERS, FEWEST_OTHERS_EACH = 5, 4
+"""Labels not of the commonest class that the interval of a kappa needs, and that of a mean for every two annotators.
+
+With fewer, V is that of the few that happen to be there; docs/reference/stages/07-agree.md has the coverage.
+"""
+NAMES_ON_BINS = {  # where several numbers of a scale are one class
+    COHENS_KAPPA: mark("Cohen's kappa on bins"),
+    MEANS[0]: mark("mean kappa on bins"),
+    MEANS[1]: mark("mean kappa weighted by n on bins"),
+    DEVIATION: mark("standard deviation of kappa on bins"),
+}
 
 
 @dataclass(frozen=True)
@@ -83,15 +98,6 @@ class _ClassUse:
     def kappa(self, disagreement: Floats) -> Floats:
         return _kappa(self.n, self.seen, ((self.first @ disagreement) * self.second).sum(axis=-1))
 
-    def minus(self, removed: _ClassUse, indices: Ints) -> _ClassUse:
-        """Those of the tables `indices` without those in `removed`, one for one."""
-        return _ClassUse(
-            self.n[indices] - removed.n,
-            self.seen[indices] - removed.seen,
-            self.first[indices] - removed.first,
-            self.second[indices] - removed.second,
-        )
-
 
 def _kappa(n: Floats | Ints, observed: Floats, by_chance: Floats) -> Floats:
     kappa: Floats = 1 - ratio(n * observed, by_chance)
@@ -108,11 +114,17 @@ class Subsets:
     def __init__(self, overlap: Overlap, weights: Weights) -> None:
         self._overlap, self._n_classes = overlap, overlap.n_classes
         self._disagreements = _disagreement(self._n_classes, weights)
-        self._first, self._second = _label_pairs(overlap.pair, overlap.annotator)
-        self._n_people = int(overlap.annotator.max(initial=0)) + 1
-        of_two = overlap.annotator[self._first] * self._n_people + overlap.annotator[self._second]
+        order = np.lexsort((overlap.annotator, overlap.pair))
+        sorted_ = overlap.pair[order]
+        most = int(np.bincount(overlap.pair).max(initial=0))
+        near = [np.flatnonzero(sorted_[by:] == sorted_[:-by]) for by in range(1, most)]
+        first = np.concatenate([np.zeros(0, dtype=np.int64), *near])
+        second = np.concatenate([np.zeros(0, dtype=np.int64), *(at + by for by, at in enumerate(near, 1))])
+        self._first, self._second = order[first], order[second]
+        n_people = int(overlap.annotator.max(initial=0)) + 1
+        of_two = overlap.annotator[self._first] * n_people + overlap.annotator[self._second]
         two, self._subset = dense_codes(of_two)
-        self.annotators = np.column_stack(np.divmod(two, self._n_people))
+        self.annotators = np.column_stack(np.divmod(two, n_people))
         self._used = self._count_use(self._subset, np.arange(len(of_two)), len(two))
         self.n, self.kappas = self._used.n, self._used.kappa(self._disagreements)
         entry = overlap.klass[self._first] * self._n_classes + overlap.klass[self._second]
@@ -133,6 +145,11 @@ class Subsets:
         """Number of pairs that the defined kappas rest on, each counted once."""
         defined = ~np.isnan(self.kappas)[self._subset]
         return len(dense_codes(self._overlap.pair[self._first[defined]])[0])
+
+    @property
+    def used(self) -> Ints:
+        """How often the two annotators of each subset used each class, shape (n_subsets, n_classes)."""
+        return self._used.first + self._used.second
 
     def tables(self) -> Iterator[Ints]:
         """The table of each subset, (n_classes, n_classes): how many pairs have each two classes."""
@@ -196,7 +213,13 @@ class Subsets:
             name, record = self.members(cluster)
             key, place = dense_codes(name * len(self.n) + self._subset[record])
             names, subsets = np.divmod(key, len(self.n))
-            use_left = self._used.minus(self._count_use(place, record, len(key)), subsets)
+            removed = self._count_use(place, record, len(key))
+            use_left = _ClassUse(
+                self._used.n[subsets] - removed.n,
+                self._used.seen[subsets] - removed.seen,
+                self._used.first[subsets] - removed.first,
+                self._used.second[subsets] - removed.second,
+            )
             self._groups_by_cluster[cluster] = _LeftGroups(
                 names, subsets, use_left.kappa(self._disagreements), use_left.n
             )
@@ -204,17 +227,10 @@ class Subsets:
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
         """The label pairs that go with each cluster: its number, and the place of the label pair."""
-        label = self._overlap
+        number = self._overlap.numbers_by(cluster)
         if cluster in TEXTS:
-            side = {Cluster.HS: label.hs, Cluster.CN: label.cn, Cluster.PAIR: label.pair}[cluster]
-            return side[self._first], np.arange(len(self._first))
-        name = {
-            Cluster.ANNOTATOR: label.annotator,
-            Cluster.HS_ANNOTATOR: label.hs * self._n_people + label.annotator,
-            Cluster.CN_ANNOTATOR: label.cn * self._n_people + label.annotator,
-            Cluster.LABEL: np.arange(len(label.pair)),
-        }[cluster]
-        return name[np.concatenate([self._first, self._second])], np.tile(np.arange(len(self._first)), 2)
+            return number[self._first], np.arange(len(self._first))
+        return number[np.concatenate([self._first, self._second])], np.tile(np.arange(len(self._first)), 2)
 
 
 @dataclass(frozen=True)
@@ -227,17 +243,6 @@ class _LeftGroups:
     n: Ints
 
 
-def _label_pairs(pair: Ints, annotator: Ints) -> tuple[Ints, Ints]:
-    """Every two labels of a pair, as their places; the label of the lower annotator first."""
-    order = np.lexsort((annotator, pair))
-    sorted_ = pair[order]
-    most = int(np.bincount(pair).max(initial=0))
-    near = [np.flatnonzero(sorted_[by:] == sorted_[:-by]) for by in range(1, most)]
-    first = np.concatenate([np.zeros(0, dtype=np.int64), *near])
-    second = np.concatenate([np.zeros(0, dtype=np.int64), *(at + by for by, at in enumerate(near, 1))])
-    return order[first], order[second]
-
-
 def mean_terms(kappa: Floats, n: Ints) -> Floats:
     """Terms that subsets add to the means: kappa, 1, kappa times n, n; 0 where kappa is undefined. Shape (..., 4)."""
     defined = ~np.isnan(kappa)
@@ -246,74 +251,98 @@ def mean_terms(kappa: Floats, n: Ints) -> Floats:
 
 
 def subset_figures(
-    subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN, suffix: str = ""
+    subsets: Subsets, names: list[str], level: float, sides: Sides = HS_AND_CN, *, on_bins: bool = False
 ) -> tuple[SubsetAgreement, ...]:
-    """The figures of every two of the annotators `names`; the names of figures end in `suffix`."""
+    """The figures of every two of the annotators `names`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
     return tuple(
-        _subset_agreement((names[a], names[b]), table, kappa, of, level, sides, suffix)
+        _subset_agreement((names[a], names[b]), table, kappa, of, level, sides, on_bins)
         for (a, b), table, kappa, of in rows
     )
 
 
 def _subset_agreement(
-    annotators: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides, suffix: str
+    annotators: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides, on_bins: bool
 ) -> SubsetAgreement:
     n = int(table.sum())
-    figure = _kappa_figure(kappa, n, suffix)
+    used = table.sum(axis=0) + table.sum(axis=1)
+    figure = _kappa_figure(kappa, n, on_bins)
     has_error = figure.value is not None and not no_interval_reason(spreads)
+    bounded = add_bounds(figure, spreads, level, sides=sides)
+    if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
+        bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
     return SubsetAgreement(
         annotators=annotators,
         n=n,
         raw_agreement=float(np.trace(table) / n),
         table=tuple(tuple(row) for row in table.tolist()),
-        prevalence=tuple(((table.sum(axis=0) + table.sum(axis=1)) / (2 * n)).tolist()),
-        kappa=add_bounds(figure, spreads, level, sides=sides),
+        prevalence=tuple((used / (2 * n)).tolist()),
+        kappa=bounded,
         kappa_se=standard_error(spreads) if has_error else None,
     )
 
 
-def _kappa_figure(kappa: float, n: int, suffix: str) -> Figure:
-    name = f"Cohen's kappa{suffix}"
+def n_others(used: Ints) -> Any:
+    """Labels that are not of the commonest class, by how often each class is used: shape (..., n_classes)."""
+    return used.sum(axis=-1) - used.max(axis=-1)
+
+
+def _too_few(n_others: str, needed: int) -> Sentence:
+    return say(
+        "no interval: two annotators have %(figure)s labels that are not of the commonest class, and it needs "
+        "%(number)s",
+        figure=Written(n_others),
+        number=needed,
+    )
+
+
+def _kappa_figure(kappa: float, n: int, on_bins: bool) -> Figure:
+    name = NAMES_ON_BINS[COHENS_KAPPA] if on_bins else COHENS_KAPPA
     if not np.isnan(kappa):
         return Figure(name, kappa, n)
-    single_class = f"both used the same single {'bin' if suffix else 'class'}, so agreement by chance would be complete"
-    return Figure(name, None, n, undefined="one shared pair: it has no variance" if n == 1 else single_class)
+    why = mark("both used the same single class, so agreement by chance would be complete")
+    if on_bins:
+        why = mark("both used the same single bin, so agreement by chance would be complete")
+    return Figure(name, None, n, undefined=mark("one shared pair: it has no variance") if n == 1 else why)
 
 
 def summary_figures(
-    subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, suffix: str = ""
+    subsets: Subsets, reach: IntervalScope, level: float, sides: Sides = HS_AND_CN, *, on_bins: bool = False
 ) -> tuple[Figure, ...]:
-    """Mean, standard deviation and weighted mean of the kappas that are defined; their names end in `suffix`.
+    """Mean, standard deviation and weighted mean of the kappas that are defined.
 
     The means have intervals. The standard deviation has none: most of it is what chance makes of small subsets.
     """
     kappas, n_pairs = subsets.kappas[~np.isnan(subsets.kappas)], subsets.n_pairs
-    note = f"overlap subsets: {len(kappas)} used, {len(subsets.kappas) - len(kappas)} undefined and left out"
-    none = "kappa is undefined on every overlap subset" if len(subsets.kappas) else NO_SUBSET
-    deviation = Figure(f"standard deviation of kappa{suffix}", None, n_pairs, undefined=none, note=note)
+    note = say(
+        "overlap subsets: %(number)s used, %(most)s undefined and left out",
+        number=Id(len(kappas)),
+        most=Id(len(subsets.kappas) - len(kappas)),
+    )
+    none = mark("kappa is undefined on every overlap subset") if len(subsets.kappas) else NO_SUBSET
+    mean, weighted, deviation = (
+        Figure(NAMES_ON_BINS[name] if on_bins else name, None, n_pairs, undefined=none, note=note)
+        for name in (*MEANS, DEVIATION)
+    )
     if len(kappas) == 1:
-        deviation = replace(deviation, undefined="a spread needs two overlap subsets with a defined kappa")
+        deviation = replace(deviation, undefined=mark("a spread needs two overlap subsets with a defined kappa"))
     elif len(kappas):
-        no_interval = "no interval: chance adds to it on small subsets"
-        deviation = replace(deviation, value=float(kappas.std(ddof=1)), undefined=None, note=f"{note}; {no_interval}")
-    mean, weighted = (Figure(f"{name}{suffix}", None, n_pairs, undefined=none, note=note) for name in MEANS)
+        no_interval = mark("no interval: chance adds to it on small subsets")
+        deviation = with_note(replace(deviation, value=float(kappas.std(ddof=1)), undefined=None), no_interval)
     if len(kappas):
-        mean, weighted = _mean_figures(subsets, (mean, weighted), reach, level, sides)
+        total = mean_terms(subsets.kappas, subsets.n).sum(axis=0)
+        sums_left = {cluster: subsets.sums_without(cluster) for cluster in sides.clusters_left_out(reach)}
+        each = n_others(subsets.used.sum(axis=0)) / len(subsets.n)
+        figures = []
+        for figure, (part, whole) in zip((mean, weighted), ((0, 1), (2, 3)), strict=True):
+            spreads = {
+                cluster: jackknife_spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in sums_left.items()
+            }
+            defined = replace(figure, value=float(total[part] / total[whole]), undefined=None)
+            bounded = note_basis(add_bounds(defined, spreads, level, sides=sides), spreads, sides)
+            if bounded.low is not None and each < FEWEST_OTHERS_EACH:
+                bounded = with_note(defined, _too_few(f"{each:.1f}", FEWEST_OTHERS_EACH))
+            figures.append(bounded)
+        mean, weighted = figures
     return mean, deviation, weighted
-
-
-def _mean_figures(
-    subsets: Subsets, blank: tuple[Figure, ...], reach: IntervalScope, level: float, sides: Sides
-) -> list[Figure]:
-    total = mean_terms(subsets.kappas, subsets.n).sum(axis=0)
-    sums_left = {cluster: subsets.sums_without(cluster) for cluster in sides.clusters_left_out(reach)}
-    figures = []
-    for figure, (part, whole) in zip(blank, ((0, 1), (2, 3)), strict=True):
-        spreads = {
-            cluster: jackknife_spread(ratio(rows[:, part], rows[:, whole])) for cluster, rows in sums_left.items()
-        }
-        value = float(total[part] / total[whole])
-        figures.append(add_interval(replace(figure, value=value, undefined=None), spreads, level, sides=sides))
-    return figures

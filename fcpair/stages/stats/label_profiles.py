@@ -11,14 +11,11 @@ from itertools import combinations_with_replacement
 from math import factorial
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.rating_counts import dense_codes
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MOST_PROFILES = 2_000
 NEVER = -1e300  # the logarithm of a probability of 0, which no labels of its class multiply to 0
@@ -67,7 +64,11 @@ def profile_probabilities(answers: Floats, profiles: Ints) -> Floats:
     with np.errstate(divide="ignore"):
         logs = np.log(answers)
     logs = np.where(np.isfinite(logs), logs, NEVER)
-    return np.asarray(np.exp(logs @ profiles.T) * _arrangements(profiles))
+    # in how many orders the labels of each profile can be given: the multinomial coefficient
+    kinds, kind = dense_codes(profiles.ravel())
+    factorials = np.array([float(factorial(int(count))) for count in kinds])[kind].reshape(profiles.shape)
+    totals = np.array([float(factorial(int(n))) for n in profiles.sum(axis=1)])
+    return np.asarray(np.exp(logs @ profiles.T) * (totals / factorials.prod(axis=1)))
 
 
 def kappa_of_joint(joint: Floats) -> float:
@@ -184,11 +185,3 @@ def all_profiles(n_labels: int, n_classes: int) -> Ints:
         )
     rows = np.array(list(combinations_with_replacement(range(n_classes), n_labels)), dtype=np.int64)
     return np.stack([(rows == klass).sum(axis=1) for klass in range(n_classes)], axis=1)
-
-
-def _arrangements(profiles: Ints) -> Floats:
-    """In how many orders the labels of each profile can be given: the multinomial coefficient."""
-    kinds, kind = dense_codes(profiles.ravel())
-    factorials = np.array([float(factorial(int(count))) for count in kinds])[kind].reshape(profiles.shape)
-    totals = np.array([float(factorial(int(n))) for n in profiles.sum(axis=1)])
-    return np.asarray(totals / factorials.prod(axis=1))

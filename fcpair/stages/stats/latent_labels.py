@@ -7,23 +7,20 @@ CNs are harder than others. Where HS are in two camps, r has two values only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
-from fcpair.stages.stats.kappa import cohens_kappa
-from fcpair.stages.stats.label_profiles import ClassModel, all_profiles, profile_probabilities
+from fcpair.stages.stats.jackknife_intervals import jackknife_spread
+from fcpair.stages.stats.kappa import MEANS, cohens_kappa
+from fcpair.stages.stats.label_profiles import ClassModel
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient
-from fcpair.stages.stats.predicted_widths import SideShares, influence_of
 from fcpair.stages.stats.rating_counts import Overlap, Sums
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 THRESHOLDS = (0.9, 1.2)
 """With them and `NOISE` the classes have shares near 0.78, 0.07 and 0.15, and alpha is near 0.4, as in FC-CONAN."""
@@ -32,44 +29,9 @@ NOISE = 0.5
 MANY = 1e12
 LEAST_NOISE, MOST_NOISE = 1e-2, 1e2  # in standard deviations of what pairs are like
 NOISE_BISECTIONS = 24
-TEXT_NODES, PAIR_NODES, HARDNESS_NODES = 31, 61, 15
-MEANS = ("mean kappa", "mean kappa weighted by n")
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A grid: its sides, its annotators, and the shares of its pairs that get two and three labels.
-
-    Those pairs fall on any HS alike; with `focus` the h-th HS is the likelier by h to the power of minus `focus`, and
-    with `few` only on so many HS.
-    """
-
-    n_hs: int
-    n_cn: int
-    n_annotators: int
-    two: float
-    three: float
-    focus: float = 0.0
-    few: int | None = None
-
-    def overlapped(self, rng: np.random.Generator) -> tuple[Ints, Ints]:
-        """The HS and the CN of the pairs with several labels, in random order (Efraimidis and Spirakis 2006)."""
-        n = self.n_two + self.n_three
-        n_hs = self.n_hs if self.few is None else self.few
-        if not self.focus:
-            return np.divmod(rng.permutation(n_hs * self.n_cn)[:n], self.n_cn)
-        key = rng.exponential(size=(n_hs, self.n_cn)) * np.arange(1.0, n_hs + 1)[:, None] ** self.focus
-        return np.divmod(np.argsort(key, axis=None)[:n], self.n_cn)
-
-    @property
-    def n_two(self) -> int:
-        """How many pairs have two labels."""
-        return round(self.two * self.n_hs * self.n_cn)
-
-    @property
-    def n_three(self) -> int:
-        """How many pairs have three labels."""
-        return round(self.three * self.n_hs * self.n_cn)
+LENIENCY_NODES, PAIR_NODES, HARDNESS_NODES = 31, 61, 15
+N_ENDLESS, TEXTS_EACH = 30, 200  # studies with endlessly many pairs of each text, and their HS and CN
+TABLE, MOST_SPREAD = 201, 6.0  # of what an HS and its CN add: how many values, and how far in standard deviations
 
 
 @dataclass(frozen=True)
@@ -110,22 +72,6 @@ class Effects:
         return (ends[:, None] + (1 - self.hs) ** 0.5 * nodes).ravel(), np.outer(shares, weights).ravel()
 
 
-def draw(shape: Shape, effects: Effects, rng: np.random.Generator) -> tuple[Overlap, Floats]:
-    """The labels of one study, as they fall on its overlapping pairs, and the leniency of its annotators."""
-    hs, cn = shape.overlapped(rng)
-    latent = effects.of_hs(rng, shape.n_hs)[hs] + rng.normal(0, effects.cn**0.5, shape.n_cn)[cn]
-    latent += rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, len(hs))
-    log_s = rng.normal(0, effects.hs_hardness**0.5, shape.n_hs)[hs]
-    log_s += rng.normal(0, effects.cn_hardness**0.5, shape.n_cn)[cn]
-    leniency = rng.normal(0, effects.leniency, shape.n_annotators)
-    pair = np.repeat(np.arange(len(hs)), np.repeat([2, 3], [shape.n_two, shape.n_three]))
-    nth = np.concatenate([np.tile([0, 1], shape.n_two), np.tile([0, 1, 2], shape.n_three)])
-    annotator = np.argsort(rng.random((len(hs), shape.n_annotators)), axis=1)[pair, nth]
-    seen = latent[pair] + effects.noise * np.exp(log_s)[pair] * rng.normal(size=len(pair)) + leniency[annotator]
-    klass = np.searchsorted(effects.thresholds, seen)
-    return Overlap(len(effects.thresholds) + 1, pair, hs[pair], cn[pair], annotator, klass), leniency
-
-
 def joint(effects: Effects, leniency: Floats) -> Floats:
     """How probable two answers on a new pair are, by annotators of this leniency: (n, n, n_classes, n_classes).
 
@@ -152,29 +98,29 @@ def _normal(n: int) -> tuple[Floats, Floats]:
     return nodes, weights / weights.sum()
 
 
-def same_annotators(effects: Effects, leniency: Floats) -> tuple[dict[str, float], Floats]:
-    """The figures on endlessly many HS and CN with these annotators; and the kappa of each two, (n, n)."""
-    found = joint(effects, leniency)
-    others = ~np.eye(len(leniency), dtype=bool)
-    return _figures(found, others / others.sum())
-
-
 def new_annotators(effects: Effects) -> dict[str, float]:
     """The figures on endlessly many HS and CN with endlessly many annotators."""
-    nodes, weights = _normal(TEXT_NODES if effects.leniency else 1)
-    return _figures(joint(effects, nodes * effects.leniency), np.outer(weights, weights))[0]
+    nodes, weights = _normal(LENIENCY_NODES if effects.leniency else 1)
+    return figures_of(joint(effects, nodes * effects.leniency), np.outer(weights, weights))[0]
 
 
-def _figures(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
+def figures_of(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats]:
     """The figures where annotators a and b share the `weights` (n, n) of the pairs, with joint answers `found`."""
     both = np.einsum("abij,ab->ij", found, weights)
-    marginal = both.sum(axis=1)
-    many = np.array(MANY)
-    same, matrix = many * np.trace(both), 2 * many * both
-    sums = Sums(many, same, 2 * same, many * marginal, 2 * many * marginal, lambda values: values @ matrix @ values)
     kappas = cohens_kappa(found * MANY, "none")
     mean = float((kappas * weights).sum())
-    return {one.name: float(one.compute(sums)) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas
+    return {one.name: float(one.compute(_sums_of(both))) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas
+
+
+def _sums_of(both: Floats) -> Sums:
+    """The sums over endlessly many pairs, on which two answers are `both` so probable, (..., n_classes, n_classes)."""
+    many = np.full(both.shape[:-2], MANY)
+    same, matrix, marginal = many * np.trace(both, axis1=-2, axis2=-1), 2 * MANY * both, MANY * both.sum(axis=-1)
+
+    def products(values: Floats) -> Floats:
+        return np.asarray(np.einsum("...i,...ij,...j->...", values, matrix, values))
+
+    return Sums(many, same, 2 * same, marginal, 2 * marginal, products)
 
 
 def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects:
@@ -208,22 +154,6 @@ def _kappa(effects: Effects) -> float:
     return new_annotators(effects)[MEANS[0]]
 
 
-def side_shares(effects: Effects, coefficient: Coefficient, pairs: Mapping[int, int]) -> SideShares:
-    """How much of what a pair adds to a coefficient its HS and its CN explain; as many `pairs` as given by labels.
-
-    Each is the variance of the mean move over HS (or CN) by the variance of moves; HS and CN are alike in hardness.
-    """
-    profiles = np.concatenate([all_profiles(m, len(effects.thresholds) + 1) for m in sorted(pairs)])
-    n = sum(pairs.values())
-    part = np.array([pairs[m] / n for m in profiles.sum(axis=1).tolist()])
-    (of_hs, weights), (of_cn, _) = (_given_text(effects, variance, profiles) for variance in (effects.hs, effects.cn))
-    influence = influence_of(coefficient, profiles, (weights @ of_hs) * part, n)
-    mean = influence.probabilities @ influence.moves
-    between = (float(weights @ ((of_text * part) @ influence.moves - mean) ** 2) for of_text in (of_hs, of_cn))
-    hs, cn = (each / influence.variance if influence.variance else 0.0 for each in between)
-    return SideShares(hs, cn)
-
-
 def class_model(effects: Effects) -> ClassModel:
     """The model as classes that are true, of which there is one for each node of what pairs are like.
 
@@ -237,19 +167,58 @@ def _answers_to(effects: Effects, what: Floats) -> Floats:
     """The probabilities of each answer to pairs that are like this, (..., n_classes); leniency is drawn for each."""
     from scipy.special import ndtr
 
-    spread = sqrt(effects.noise**2 + effects.leniency**2)
-    below = ndtr((np.array(effects.thresholds) - what[..., None]) / spread)
-    ends = np.concatenate([np.zeros_like(below[..., :1]), below, np.ones_like(below[..., :1])], axis=-1)
-    return np.asarray(np.diff(ends, axis=-1))
+    below = ndtr((np.array(effects.thresholds) - what[..., None]) / sqrt(effects.noise**2 + effects.leniency**2))
+    return np.diff(below, axis=-1, prepend=0.0, append=1.0)
 
 
-def _given_text(effects: Effects, variance: float, profiles: Ints) -> tuple[Floats, Floats]:
-    """Probabilities of profiles on pairs of each text (n_texts, n_profiles), and weights of texts.
+def explained_variances(effects: Effects, coefficient: Coefficient) -> tuple[float, float]:
+    """The variance that an HS and a CN each leave in a coefficient, however many pairs they have, times their number.
 
-    What a text adds to its pairs has this `variance`.
+    It is the mean of V_HS and of V_CN in drawn studies with endlessly many pairs of each HS and CN.
     """
-    text, weights = _normal(TEXT_NODES)
-    rest, rest_weights = _normal(PAIR_NODES)
-    share = _answers_to(effects, sqrt(variance) * text[:, None] + sqrt(1 - variance) * rest)
-    probabilities = profile_probabilities(share.reshape(-1, share.shape[-1]), profiles)
-    return np.einsum("trp,r->tp", probabilities.reshape(*share.shape[:2], -1), rest_weights), weights
+    nodes, weights = _normal(PAIR_NODES)
+    ends = sqrt(effects.hs + effects.cn) * MOST_SPREAD
+    sums = np.linspace(-ends, ends, TABLE)  # what an HS and its CN add together
+    answers = _answers_to(effects, sums[:, None] + sqrt(1 - effects.hs - effects.cn) * nodes)
+    both = np.einsum("tri,trj,r->tij", answers, answers, weights).reshape(TABLE, -1)
+    variances = []
+    for at in range(N_ENDLESS):
+        rng = np.random.default_rng([0, at])
+        what = effects.of_hs(rng, TEXTS_EACH)[:, None] + rng.normal(0, effects.cn**0.5, TEXTS_EACH)
+        of_pairs = np.stack([np.interp(what, sums, entry) for entry in both.T], axis=-1)
+        of_texts = (of_pairs.sum(axis=axis).reshape(TEXTS_EACH, *answers.shape[-1:] * 2) for axis in (1, 0))
+        without = ((one.sum(axis=0) - one) / (TEXTS_EACH * (TEXTS_EACH - 1)) for one in of_texts)
+        variances.append([jackknife_spread(coefficient.compute(_sums_of(left))).variance for left in without])
+    hs, cn = (TEXTS_EACH * np.mean(variances, axis=0)).tolist()
+    return hs, cn
+
+
+Answer = Callable[[Overlap, np.random.Generator], Ints]
+
+
+def answer_by_classes(model: ClassModel) -> Answer:
+    """Answers in which all labels of a pair depend on what is true, and on nothing else."""
+    ends = np.cumsum(model.answers, axis=1)[:, :-1]
+
+    def answer(places: Overlap, rng: np.random.Generator) -> Ints:
+        true = rng.choice(len(model.truths), int(places.pair.max(initial=-1)) + 1, p=model.truths)[places.pair]
+        return np.asarray((rng.random(len(true))[:, None] > ends[true]).sum(axis=1))
+
+    return answer
+
+
+def answer_by_effects(effects: Effects) -> Answer:
+    """Answers in which HS, CN and annotators have effects."""
+
+    def answer(places: Overlap, rng: np.random.Generator) -> Ints:
+        n_hs, n_cn, n_annotators = (int(of.max(initial=-1)) + 1 for of in (places.hs, places.cn, places.annotator))
+        seen = (
+            effects.of_hs(rng, n_hs)[places.hs]
+            + rng.normal(0, effects.cn**0.5, n_cn)[places.cn]
+            + rng.normal(0, effects.leniency, n_annotators)[places.annotator]
+            + rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, int(places.pair.max(initial=-1)) + 1)[places.pair]
+            + effects.noise * rng.normal(size=len(places.pair))
+        )
+        return np.searchsorted(effects.thresholds, seen)
+
+    return answer

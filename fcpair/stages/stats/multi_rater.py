@@ -8,11 +8,21 @@ from functools import partial
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.params import IntervalScope
 from fcpair.records import Figure
+from fcpair.sentences import Id, Sentence, join, mark, say
 from fcpair.stages.questions.base import Distance
-from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides, Spread, add_interval, jackknife_spread
-from fcpair.stages.stats.rating_counts import Floats, Ints, LeftOutSums, Overlap, Sums, ratio
+from fcpair.stages.stats.jackknife_intervals import (
+    HS_AND_CN,
+    Cluster,
+    Sides,
+    Spread,
+    add_bounds,
+    jackknife_spread,
+    note_basis,
+)
+from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap, Sums, ratio
 
 
 def observed_agreement(sums: Sums) -> Floats:
@@ -100,15 +110,15 @@ def _interval_distances(shares: Floats, *, numbers: Floats) -> tuple[Floats, flo
     return _squared_distances(shares, numbers / np.ptp(numbers))
 
 
-def variance_if_true(value: float, labels: Floats, n_pairs: Ints, distances: Distances) -> float:
-    """Variance that alpha, or Fleiss' kappa, would have over independent pairs if its true value were `value`.
+def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
+    """Variance that alpha, or Fleiss' kappa, would have over independent pairs, by what its true value is, at most 1.
 
-    With probability `value` (0 if it is negative) the labels of a pair are all of one class, else each is drawn by
-    itself; classes have the shares seen. For two labels of two classes this is the variance of Bloch and Kraemer
-    (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how it moves the expected one.
+    With the true value as probability (0 if it is negative) the labels of a pair are all of one class, else each is
+    drawn by itself; classes have the shares seen. For two labels of two classes this is the variance of Bloch and
+    Kraemer (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how it moves the expected
+    one.
 
     Args:
-        value: at most 1.
         labels: of each class, `(n_classes,)`.
         n_pairs: how many pairs have 0, 1, 2 ... labels; those with fewer than two do not count.
         distances: of the coefficient.
@@ -116,12 +126,19 @@ def variance_if_true(value: float, labels: Floats, n_pairs: Ints, distances: Dis
     shares = labels / labels.sum()
     to_others, squares = distances(shares)
     expected = shares @ to_others
-    of_class, of_two = shares @ to_others**2 / expected**2 - 1, squares / expected**2 - 1
-    alike, m = max(value, 0.0), np.arange(2, len(n_pairs))
-    rest = 1 - alike
-    independent = 2 / (m * (m - 1)) * (2 * (m - 2) * of_class + of_two) + 4 * rest * (rest - 2) * of_class / m
-    of_pair = alike * 4 * rest**2 * of_class + rest * independent + alike * rest
-    return float(n_pairs[2:] * m**2 @ of_pair / (n_pairs[2:] @ m) ** 2)
+    of_class, of_two = float(shares @ to_others**2 / expected**2 - 1), squares / expected**2 - 1
+    m = np.arange(2, len(n_pairs))
+    weights = n_pairs[2:] * m**2 / (n_pairs[2:] @ m) ** 2
+    of_pairs, of_labels = float(weights.sum()), float(weights @ (1 / m))
+    of_independent = float(weights @ (2 / (m * (m - 1)) * (2 * (m - 2) * of_class + of_two)))
+
+    def variance(value: float) -> float:
+        alike = max(value, 0.0)
+        rest = 1 - alike
+        of_rest = of_independent + 4 * rest * (rest - 2) * of_class * of_labels
+        return of_pairs * alike * rest * (4 * rest * of_class + 1) + rest * of_rest
+
+    return variance
 
 
 @dataclass(frozen=True)
@@ -140,46 +157,51 @@ class Coefficient:
         """`variance_if_true` for any true value; None for a coefficient whose intervals do not need it."""
         if self.distances is None:
             return None
-        return partial(variance_if_true, labels=labels, n_pairs=n_pairs, distances=self.distances)
+        return variance_if_true(labels, n_pairs, self.distances)
 
-    def undefined_reason(self, used: Floats, n: int) -> str | None:
+    def undefined_reason(self, used: Floats, n: int) -> Sentence | None:
         """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
         if n == 0:
-            return f"no pair has {f'exactly {self.n_labels}' if self.n_labels else 'two or more'} labels"
+            if self.n_labels:
+                return say("no pair has exactly %(number)s labels", number=Id(self.n_labels))
+            return say("no pair has two or more labels")
         if self.corrects_chance and n == 1:
-            return "one pair only: agreement by chance cannot be estimated from it"
+            return say("one pair only: agreement by chance cannot be estimated from it")
         if self.corrects_chance and len(used) < 2:
-            return "the scheme leaves one class only"
+            return say("the scheme leaves one class only")
         if self.needs_two_used_classes and np.count_nonzero(used) < 2:
-            return "all labels are of one class, so agreement by chance would be complete"
+            return say("all labels are of one class, so agreement by chance would be complete")
         return None
 
 
 def _fleiss_coefficient(n_labels: int) -> Coefficient:
-    note = f"pairs with exactly {n_labels} labels: Fleiss' kappa requires a constant number"
-    name = f"Fleiss' kappa, {n_labels} labels"
+    note = say("pairs with exactly %(number)s labels: Fleiss' kappa requires a constant number", number=Id(n_labels))
+    name = say("Fleiss' kappa, %(number)s labels", number=Id(n_labels))
     return Coefficient(name, fleiss_kappa, n_labels=n_labels, note=note, distances=_nominal_distances)
 
 
 ALPHA: dict[Distance, str] = {
-    "nominal": "Krippendorff's alpha, nominal",
-    "ordinal": "Krippendorff's alpha, ordinal",
-    "interval": "Krippendorff's alpha, interval",
+    "nominal": mark("Krippendorff's alpha, nominal"),
+    "ordinal": mark("Krippendorff's alpha, ordinal"),
+    "interval": mark("Krippendorff's alpha, interval"),
 }
-OWN_DISTANCE = "the distance of the question"
+OWN_DISTANCE = mark("the distance of the question")
 COEFFICIENTS = (
-    Coefficient("raw agreement", observed_agreement, corrects_chance=False, needs_two_used_classes=False),
+    Coefficient(mark("raw agreement"), observed_agreement, corrects_chance=False, needs_two_used_classes=False),
     _fleiss_coefficient(2),
     _fleiss_coefficient(3),
     Coefficient(ALPHA["nominal"], nominal_alpha, distances=_nominal_distances),
     Coefficient(
-        ALPHA["ordinal"], ordinal_alpha, note="classes in the order of their codes", distances=_ordinal_distances
+        ALPHA["ordinal"],
+        ordinal_alpha,
+        note=mark("classes in the order of their codes"),
+        distances=_ordinal_distances,
     ),
     Coefficient(
-        "Gwet's AC1",
+        mark("Gwet's AC1"),
         gwet_ac1,
         needs_two_used_classes=False,
-        note="pairs with one label do not count towards prevalence, unlike Gwet's",
+        note=mark("pairs with one label do not count towards prevalence, unlike Gwet's"),
     ),
 )
 
@@ -193,7 +215,8 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
     coefficients = []
     for coefficient in COEFFICIENTS:
         is_own = coefficient.name == ALPHA[distance] == ALPHA["ordinal"]
-        coefficients.append(replace(coefficient, note=f"{coefficient.note}; {OWN_DISTANCE}") if is_own else coefficient)
+        note = join([coefficient.note, OWN_DISTANCE], "; ") if is_own else coefficient.note
+        coefficients.append(replace(coefficient, note=note))
         if coefficient.name == ALPHA["ordinal"] and distance == "interval":
             compute, distances = partial(interval_alpha, numbers=numbers), partial(_interval_distances, numbers=numbers)
             coefficients.append(Coefficient(ALPHA[distance], compute, note=OWN_DISTANCE, distances=distances))
@@ -211,19 +234,15 @@ def pooled_figures(
 
     Fleiss' kappa is there for four and more labels, too, where pairs have so many.
     """
-    selected = _with_all_fleiss(overlap, coefficients)
+    n_labels_listed = [one.n_labels for one in coefficients]
+    last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
+    n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
+    more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]
+    selected = [*coefficients[:last], *more, *coefficients[last:]]
     figures: dict[str, Figure] = {}
     for n_labels in dict.fromkeys(coefficient.n_labels for coefficient in selected):
-        part = LeftOutSums(
-            overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None
-        )
-        for figure in _compute_figures(
-            [coefficient for coefficient in selected if coefficient.n_labels == n_labels],
-            part,
-            sides.clusters_left_out(reach),
-            level,
-            sides,
-        ):
+        of_part = [coefficient for coefficient in selected if coefficient.n_labels == n_labels]
+        for figure in _compute_figures(of_part, sums_for(overlap, n_labels), reach, level, sides):
             figures[figure.name] = figure
     return tuple(figures[coefficient.name] for coefficient in selected)
 
@@ -233,29 +252,31 @@ def own_alpha(
 ) -> Figure:
     """The alpha with the distance of the question, as `pooled_figures` has it."""
     coefficient = next(one for one in coefficients_of(distance, numbers) if one.name == ALPHA[distance])
-    part = LeftOutSums(overlap, constant=False)
-    (figure,) = _compute_figures([coefficient], part, sides.clusters_left_out(reach), level, sides)
-    return figure
+    return pooled_figure(overlap, reach, level, coefficient, sides)
 
 
-def _with_all_fleiss(overlap: Overlap, coefficients: Sequence[Coefficient]) -> list[Coefficient]:
-    """The coefficients, and Fleiss' kappa for each higher number of labels that pairs have, after those for fewer."""
-    n_labels_listed = [one.n_labels for one in coefficients]
-    last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
-    n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
-    more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]
-    return [*coefficients[:last], *more, *coefficients[last:]]
+def pooled_figure(
+    overlap: Overlap, reach: IntervalScope, level: float, coefficient: Coefficient, sides: Sides = HS_AND_CN
+) -> Figure:
+    """One coefficient, as `pooled_figures` has it."""
+    return next(_compute_figures([coefficient], sums_for(overlap, coefficient.n_labels), reach, level, sides))
+
+
+def sums_for(overlap: Overlap, n_labels: int | None) -> LeftOutSums:
+    """The sums over all pairs, or over those with exactly so many labels."""
+    part = overlap if n_labels is None else overlap.with_n_labels(n_labels)
+    return LeftOutSums(part, constant=n_labels is not None)
 
 
 def _compute_figures(
-    coefficients: list[Coefficient], part: LeftOutSums, clusters: Sequence[Cluster], level: float, sides: Sides
+    coefficients: list[Coefficient], part: LeftOutSums, reach: IntervalScope, level: float, sides: Sides
 ) -> Iterator[Figure]:
     sums = part.sums
     n = round(float(sums.n))
     reasons = {coefficient.name: coefficient.undefined_reason(sums.labels, n) for coefficient in coefficients}
     defined = [coefficient for coefficient in coefficients if not reasons[coefficient.name]]
     spreads: dict[str, dict[Cluster, Spread]] = {coefficient.name: {} for coefficient in defined}
-    for cluster in clusters if defined else ():
+    for cluster in sides.clusters_left_out(reach) if defined else ():
         sums_left, times = part.sums_without(cluster)
         for coefficient in defined:
             spreads[coefficient.name][cluster] = jackknife_spread(coefficient.compute(sums_left), times)
@@ -266,4 +287,5 @@ def _compute_figures(
             figure = Figure(coefficient.name, float(coefficient.compute(sums)), n, note=coefficient.note)
             lowest = -1.0 if coefficient.corrects_chance else 0.0
             variance_at = coefficient.variance_at(sums.labels, part.pairs_by_n_labels)
-            yield add_interval(figure, spreads[coefficient.name], level, lowest, sides, variance_at)
+            spread = spreads[coefficient.name]
+            yield note_basis(add_bounds(figure, spread, level, lowest, sides, variance_at), spread, sides)

@@ -1,18 +1,32 @@
-"""Comparisons of systems and tiers over a few HS: paired tests, their correction, and rank correlation."""
+"""Comparisons of systems and tiers over a few HS: paired tests, how many HS they need, and rank correlation.
+
+The power of the paired randomisation test is that of the paired t test, whose distribution is known exactly: on
+differences that are not far from normal the two reject alike (Smucker, Allan and Carterette 2007,
+https://doi.org/10.1145/1321440.1321528). With several comparisons the smallest p-value is held against alpha by their
+number, as Holm's correction does first; so the number of HS is enough whatever the other comparisons give.
+"""
 
 from __future__ import annotations
 
-from math import floor, log2
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from math import floor, log2, sqrt
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Floats
+from fcpair.errors import InputError
+from fcpair.notebook import Result, column_names
+from fcpair.param_values import as_params
+from fcpair.params import Power
 from fcpair.stages.stats.intervals import block_sizes
 
 SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
 
 
-def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -> NDArray[np.float64]:
+def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:
     """Two-sided p-values of paired randomisation tests: how often random signs give as great a mean difference.
 
     Args:
@@ -34,7 +48,7 @@ def randomisation(differences: NDArray[np.float64], resamples: int, seed: int) -
     return np.asarray((1 + as_great) / (1 + resamples))
 
 
-def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def holm(p: Floats) -> Floats:
     """The p-values of one family of tests, corrected for their number, shape as given.
 
     The smallest is multiplied by the number of tests, the next by one less, and so on; none is below the one before,
@@ -56,7 +70,7 @@ def needed_hs(n_tests: int, alpha: float) -> int:
     return floor(log2(n_tests / alpha)) + 2
 
 
-def kendall(means: NDArray[np.float64], other_means: NDArray[np.float64]) -> tuple[float | None, str | None]:
+def kendall(means: Floats, other_means: Floats) -> tuple[float | None, str | None]:
     """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
 
     Args:
@@ -73,3 +87,125 @@ def kendall(means: NDArray[np.float64], other_means: NDArray[np.float64]) -> tup
     if any(len(np.unique(values)) == 1 for values in rounded):
         return None, "all systems score the same on a tier"
     return float(kendalltau(*rounded).statistic), None
+
+
+MOST_HS = 1_000_000
+TAIL = 1e-12  # of the estimates of a standard deviation, which is left out on each side
+FACTORS = (0.5, 1.0, 1.5, 2.0, 3.0)  # of the difference, for which a plan says how many HS it takes
+
+
+@dataclass(frozen=True)
+class NeededHs:
+    """HS that it takes to find a difference, and the power that the test has with as many."""
+
+    difference: float
+    hs: int
+    power: float
+
+
+@dataclass(frozen=True, repr=False)
+class PowerPlan(Result):
+    """HS that it takes to find a difference of two systems, as wished and for others that are smaller and greater.
+
+    `sd` is the standard deviation of the difference over HS; `known` the power that the HS of the study have, None
+    without one. `basis` says where the standard deviation comes from.
+    """
+
+    options: Power
+    alpha: float
+    sd: float
+    needed: NeededHs
+    others: tuple[NeededHs, ...]
+    known: NeededHs | None
+    basis: tuple[str, ...]
+
+    columns = column_names(NeededHs)
+
+    def rows(self) -> Iterable[dict[str, Any]]:
+        """A row for each difference: `difference`, `hs` and `power`."""
+        return map(vars, self.others)
+
+    def _summary(self) -> str:
+        return (
+            f"{self.needed.hs:,} HS find a difference of {self.needed.difference:g} with power {self.options.power:g}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain Python values, ready for JSON."""
+        return {**asdict(self), "options": as_params(self.options)}
+
+
+def plan_hs(options: Power, alpha: float, sd: float, basis: str, n_hs: int | None = None) -> PowerPlan:
+    """The number of HS that find a difference as often as wished, and those for other differences.
+
+    Args:
+        options: the difference, the power, and the number of comparisons.
+        alpha: below which a corrected p-value counts as significant.
+        sd: standard deviation of the difference over HS, above 0.
+        basis: where it comes from.
+        n_hs: the HS of the study, whose power is said then.
+
+    Raises:
+        InputError: more than a million HS would be needed.
+    """
+    level = alpha / options.comparisons
+    least = needed_hs(options.comparisons, alpha)
+    needed = _needed(options.difference, sd, options.power, level, least)
+    if needed is None:
+        raise InputError(
+            f"more than {MOST_HS:,} HS would be needed to find a difference of {options.difference:g} where its "
+            f"standard deviation is {sd:g}; no study finds it"
+        )
+    differences = [round(options.difference * factor, 6) for factor in FACTORS]
+    others = (_needed(each, sd, options.power, level, least) for each in differences if each <= 1)
+    known = n_hs and NeededHs(options.difference, n_hs, _power(n_hs, options.difference, sd, level, least))
+    return PowerPlan(options, alpha, sd, needed, tuple(filter(None, others)), known or None, (basis,))
+
+
+def describe_assumed(sd: float) -> str:
+    """Sentence on a standard deviation that is assumed."""
+    return f"assumed: standard deviation {sd:g} of the difference over HS"
+
+
+def _needed(difference: float, sd: float, power: float, level: float, least: int) -> NeededHs | None:
+    """The least number of HS with this power; None above MOST_HS."""
+    n = least_number(lambda n: _power(n, difference, sd, level, least) >= power, least, MOST_HS)
+    return None if n is None else NeededHs(difference, n, _power(n, difference, sd, level, least))
+
+
+def least_number(reaches: Callable[[int], bool], least: int, most: int) -> int | None:
+    """The least number from `least` to `most` that reaches what is wished, as all above it do; None where none does."""
+    high = least
+    while not reaches(high):
+        if high >= most:
+            return None
+        high = min(2 * high, most)
+    numbers = range(max(high // 2 + 1, least), high + 1)
+    return numbers[bisect_left(numbers, True, key=reaches)]
+
+
+def _power(n: int, difference: float, sd: float, level: float, least: int) -> float:
+    """Power of the two-sided paired t test at a level; 0 for fewer HS than the randomisation test needs."""
+    if n < max(least, 2):
+        return 0.0
+    return noncentral_tails(n - 1, difference / sd * sqrt(n), level)
+
+
+def noncentral_tails(df: int, shift: float, level: float) -> float:
+    """How probable it is that noncentral t lies beyond the bounds of a two-sided t test at a level.
+
+    Integrated over the estimate of the standard deviation, as `nct` of scipy 1.17 is NaN for many plans, also where the
+    power is far from 1: 10,000 HS and a shift of 5 at level 0.05 / 66.
+    """
+    from scipy.integrate import quad
+    from scipy.special import ndtr
+    from scipy.stats import chi, t
+
+    bound = float(t.isf(level / 2, df))
+
+    def density(s: float) -> float:
+        beyond = ndtr(shift - bound * s) + ndtr(-shift - bound * s)
+        return float(beyond * chi.pdf(s * sqrt(df), df) * sqrt(df))
+
+    ends = [float(chi.ppf(at, df)) / sqrt(df) for at in (TAIL, 0.5, 1 - TAIL)]
+    return float(quad(density, ends[0], ends[1])[0] + quad(density, ends[1], ends[2])[0])

@@ -1,24 +1,26 @@
-"""Agreement of people: two of them side by side, each of them with all others, and the two that agree most or least."""
+"""Agreement of people, two by two and each with all others, and the texts on which they disagree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fcpair.notebook import Result, frame_of
+import numpy as np
+
+from fcpair.arrays import Ints
+from fcpair.lazy import pd
+from fcpair.notebook import Result
 from fcpair.params import Agree
 from fcpair.records import Figure
+from fcpair.sentences import mark
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
-from fcpair.stages.stats.kappa import SubsetAgreement
+from fcpair.stages.stats.kappa import COHENS_KAPPA, MEANS, SubsetAgreement
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-NONE_SHARED = "there is no pair that both have labelled"
-NO_KAPPA = "kappa is undefined with each of the others"
+NONE_SHARED = mark("there is no pair that both have labelled")
+NO_KAPPA = mark("kappa is undefined with each of the others")
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,7 +28,7 @@ class PeopleComparison(Result):
     """Labels of two people on the `n` pairs that both labelled.
 
     `table` counts these pairs: rows are the first person's class, columns the other's, in the order of `classes`.
-    `n_labels` are all labels of each; with `not_sure="drop"` in `options`, indefinite ones are in none of the counts.
+    `n_labels` are all labels of each; with `indefinite="drop"` in `options`, indefinite ones are in none of the counts.
     `raw_agreement` (0 to 1) is None without a shared pair; `kappa` says what its interval rests on, or why there is no
     value.
     """
@@ -41,15 +43,12 @@ class PeopleComparison(Result):
     kappa: Figure
     new_texts: str
 
-    def to_frame(self) -> pd.DataFrame:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """The table, long: the class of each of the two, under their names, and `n`, the number of pairs."""
         first, other = self.people
-        rows: list[dict[str, Any]] = [
-            {first: one, other: two, "n": n}
-            for one, counts in zip(self.classes, self.table, strict=True)
-            for two, n in zip(self.classes, counts, strict=True)
-        ]
-        return frame_of(rows, (first, other, "n"))
+        for one, counts in zip(self.classes, self.table, strict=True):
+            for two, n in zip(self.classes, counts, strict=True):
+                yield {first: one, other: two, "n": n}
 
     def _summary(self) -> str:
         kappa = self.kappa.undefined if self.kappa.value is None else f"{self.kappa.value:.3f}"
@@ -70,7 +69,7 @@ def compare_labels(
     common = (people, measured.options, measured.classes, n_labels)
     if not measured.subsets:
         empty = ((0,) * len(measured.classes),) * len(measured.classes)
-        undefined = Figure("Cohen's kappa", None, 0, undefined=NONE_SHARED)
+        undefined = Figure(COHENS_KAPPA, None, 0, undefined=NONE_SHARED)
         return PeopleComparison(*common, 0, None, empty, undefined, sides.new_texts)
     (subset,) = measured.subsets
     table = subset.table if subset.annotators == people else tuple(zip(*subset.table, strict=True))
@@ -100,22 +99,17 @@ def agreement_with_others(subsets: Sequence[SubsetAgreement]) -> tuple[PersonAgr
     for subset in subsets:
         for name in subset.annotators:
             subsets_by_name.setdefault(name, []).append(subset)
-    return tuple(_person_agreement(name, subsets_by_name[name]) for name in sorted(subsets_by_name))
-
-
-def _person_agreement(name: str, subsets: Sequence[SubsetAgreement]) -> PersonAgreement:
-    n = sum(subset.n for subset in subsets)
-    alike = sum(subset.raw_agreement * subset.n for subset in subsets)
-    farthest = extreme_subsets(subsets, 1)[0]
-    return PersonAgreement(name, len(subsets), n, alike / n, _mean_kappa(subsets), farthest[0] if farthest else None)
-
-
-def _mean_kappa(subsets: Sequence[SubsetAgreement]) -> Figure:
-    weighted = [(subset.kappa.value, subset.n) for subset in subsets if subset.kappa.value is not None]
-    n = sum(weight for _, weight in weighted)
-    if not weighted:
-        return Figure("mean kappa weighted by n", None, 0, undefined=NO_KAPPA)
-    return Figure("mean kappa weighted by n", sum(kappa * weight for kappa, weight in weighted) / n, n)
+    people = []
+    for name, own in sorted(subsets_by_name.items()):
+        n, alike = sum(subset.n for subset in own), sum(subset.raw_agreement * subset.n for subset in own)
+        weighted = [(subset.kappa.value, subset.n) for subset in own if subset.kappa.value is not None]
+        n_defined = sum(weight for _, weight in weighted)
+        kappa = Figure(MEANS[1], None, 0, undefined=NO_KAPPA)
+        if weighted:
+            kappa = Figure(MEANS[1], sum(kappa * weight for kappa, weight in weighted) / n_defined, n_defined)
+        farthest = next(iter(extreme_subsets(own, 1)[0]), None)
+        people.append(PersonAgreement(name, len(own), n, alike / n, kappa, farthest))
+    return tuple(people)
 
 
 def extreme_subsets(
@@ -131,3 +125,41 @@ def extreme_subsets(
     rest = [row for row in kappas if row[1] not in lowest]
     highest = [subset for _, subset in sorted(rest, key=lambda row: (-row[0], -row[1].n, row[1].annotators))][:most]
     return lowest, highest
+
+
+SIDE_COLUMNS = {"row": "hs_id", "column": "cn_id"}
+
+
+@dataclass(frozen=True)
+class TextDispute:
+    """A text of which `disputed` pairs, by id, have labels that differ, of `n` that have two labels or more."""
+
+    text_id: int
+    n: int
+    disputed: tuple[int, ...]
+
+
+def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[TextDispute], int]:
+    """The texts of one side with most disputed pairs, at most so many; and how many texts have any.
+
+    `labels` has one entry for each label that counts: `cell_id`, `hs_id`, `cn_id` and `code`. A pair is disputed when
+    it has two labels or more that are not all alike. The number decides, and not the share, which one pair can make
+    complete; of equal numbers the higher share comes first, then the lower id.
+    """
+    cell_id, first, inverse, n_labels = np.unique(
+        labels["cell_id"], return_index=True, return_inverse=True, return_counts=True
+    )
+    lowest, highest = np.full(len(cell_id), np.iinfo(np.int64).max), np.full(len(cell_id), -1)
+    np.minimum.at(lowest, inverse, labels["code"])
+    np.maximum.at(highest, inverse, labels["code"])
+    shared, disputed = n_labels > 1, lowest != highest
+    text_ids, place = np.unique(labels[SIDE_COLUMNS[by]][first], return_inverse=True)
+    n_shared = np.bincount(place[shared], minlength=len(text_ids))
+    n_disputed = np.bincount(place[disputed], minlength=len(text_ids))
+    share = n_disputed / np.maximum(n_shared, 1)
+    order = [at for at in np.lexsort((text_ids, -share, -n_disputed)).tolist() if n_disputed[at]]
+    disputes = [
+        TextDispute(int(text_ids[at]), int(n_shared[at]), tuple(cell_id[disputed & (place == at)].tolist()))
+        for at in order[:most]
+    ]
+    return disputes, len(order)

@@ -1,41 +1,44 @@
-"""Widths of the intervals of agreement before there are labels: the jackknife of labels that are only expected.
+"""Widths of the intervals of agreement before there are labels: those of studies that are drawn.
 
-On `n` pairs whose labels fall into profiles with probabilities pi, leaving out a pair of profile p moves a figure by
-d_p, and the jackknife over pairs gives n Var(d). Pairs of one HS are alike where HS explain a share of Var(d), so that
-the jackknife over HS gives n Var(d) + sum_h n_h (n_h - 1) share Var(d), n_h the pairs of HS h; and so do CNs. The
-interval is that of `jackknife_intervals.py`: V = V_HS + V_CN - V_pair, at least V_pair, times Student's t.
+Labels are drawn from a model and measured by what `agreement` prints, in as many studies as leave the mean width a
+standard error of 2.5 %, from 8 to 40. The same arguments always give the same studies.
 
-V is itself estimated, so the width is a mean over what the three jackknives may give, and over values of the figure.
-V_pair has the variance of a sum of n squares of moves. V_HS is V_pair and the products of the moves of every two pairs
-of one HS: the fewer of these there are, the more the two agree. Nothing is drawn at random.
+A pilot shows V_pair, V_HS and V_CN of a figure (see `jackknife_intervals.py`), each by what pairs add to the figure: a
+part of an HS, a part of a CN, and the rest. What share of the variance HS explain is drawn, and so is that of CN; then
+what a pilot on its texts would show with such shares, and a study on the same texts and others. Draws count by how near
+their pilot is to the one that there is (Beaumont, Zhang and Balding 2002, DOI 10.1093/genetics/162.4.2025), so the
+widths of their studies are those that the pilot leaves open. What is drawn is the sum over the pairs of each text, not
+each pair. Before there is a pilot, a share is taken to be below `PRIOR_MEDIAN` as likely as above, by a density with a
+long tail (Lomax 1954, DOI 10.1080/01621459.1954.10501239).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from math import ceil, comb
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from math import ceil, comb, gcd, sqrt
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
+from fcpair.records import Figure
 from fcpair.stages.stats.intervals import LEVEL, t_reach
-from fcpair.stages.stats.kappa import cohens_kappa
-from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
-from fcpair.stages.stats.multi_rater import Coefficient
-from fcpair.stages.stats.rating_counts import Sums, moments
+from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster, jackknife_spread
+from fcpair.stages.stats.latent_labels import Answer
+from fcpair.stages.stats.multi_rater import Coefficient, sums_for
+from fcpair.stages.stats.rating_counts import Overlap
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-LEAST_SHARED = 12  # pairs of two annotators; on fewer, kappa is too far from linear
-NODES = 16  # quantiles of each quantity that an estimate varies by
-NO_VARIANCE = 1e-9
-MOST_DRAWN, N_DRAWS = 100, 600  # pairs up to which overlaps are drawn, and how many are
-PART = 16  # how many draws are taken together: their widths fit into a cache
-LOW, HIGH = 0.1, 0.7  # the shares of studies below a low and a high width
 KAPPA_OF_TWO = "Cohen's kappa of two"
+LEAST_STUDIES, MOST_STUDIES = 8, 40
+PRECISION = 0.025  # standard error of a mean width, relative to it
+MOST_AT_ONCE = 20_000  # labels of one study: on more, widths fall as the variance of alpha does
+MOST_GROUPS = 5_000  # of annotators; where there are more, as many are drawn
+N_PILOTS, N_KEPT = 4_000, 800  # drawn pilots, and how many studies are drawn from those that are near
+NEAR = 0.15  # of the logarithms of V_HS / V_pair and V_CN / V_pair
+PRIOR_MEDIAN = 0.04  # of a share that texts explain
+ENDS = (0.025, 0.5, 0.97)  # shares of drawn studies below the low end of a range, the likeliest width and the high end
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class OverlapSize:
     n_hs: int
     n_cn: int
     n_annotators: int
-    pairs: Mapping[int, int]
+    pairs: Mapping[int, int] = field(hash=False)
     of_hs: tuple[int, ...] = ()
     of_cn: tuple[int, ...] = ()
 
@@ -71,300 +74,221 @@ class OverlapSize:
         """How many pairs every two annotators share, on average."""
         return sum(n * comb(m, 2) for m, n in self.pairs.items()) / comb(self.n_annotators, 2)
 
+    @property
+    def pairs_of_texts(self) -> tuple[Floats, Floats]:
+        """How many of the pairs each HS and each CN has; 1 or more, those without any left out."""
+        return self._spread(self.of_hs, self.n_hs, self.n_cn), self._spread(self.of_cn, self.n_cn, self.n_hs)
 
-@dataclass(frozen=True)
-class SideShares:
-    """Shares of the variance of what one pair adds to a figure that its HS and its CN explain, each from 0 to 1."""
+    def _spread(self, of_texts: tuple[int, ...], n_texts: int, n_others: int) -> Floats:
+        """Those that are there stay on their texts, and the others take free pairs evenly."""
+        there = np.pad(np.array(of_texts, np.float64), (0, n_texts - len(of_texts)))
+        free = n_others - there
+        each = there + (self.n_pairs - there.sum()) * free / max(free.sum(), 1.0)
+        whole = np.diff(np.round(np.cumsum(each), 6) // 1, prepend=0.0)
+        return np.asarray(whole[whole > 0])
 
-    hs: float = 0.0
-    cn: float = 0.0
+
+def place_labels(size: OverlapSize, n_classes: int) -> Overlap:
+    """An overlap of this size, whose labels are still to be drawn; annotators share pairs about equally often."""
+    rng = np.random.default_rng(0)
+    n_labels = rng.permutation(np.repeat(*np.array([*size.pairs.items()], np.int64).reshape(-1, 2).T))
+    at = np.arange(len(n_labels))
+    if size.of_hs:
+        hs, cn = (rng.permutation(np.repeat(np.arange(len(n)), n.astype(np.int64))) for n in size.pairs_of_texts)
+    else:
+        step = size.n_hs  # CNs that each round over the HS moves on, so that pairs come once and CNs equally often
+        while gcd(step, size.n_cn) != 1:
+            step += 1
+        hs, cn = at % size.n_hs, (at // size.n_hs * step + at % size.n_hs) % size.n_cn
+    pair = np.repeat(at, n_labels)
+    annotator = np.empty(len(pair), np.int64)
+    for m in size.pairs:
+        annotator[n_labels[pair] == m] = _groups(size.n_annotators, m, int((n_labels == m).sum()), rng).ravel()
+    return Overlap(n_classes, pair, hs[pair], cn[pair], annotator, np.zeros(len(pair), np.int64))
 
 
-@dataclass(frozen=True)
-class SideVariance:
-    """What pairs of one text add to the variance of a figure, for one side.
+def _groups(n_annotators: int, m: int, n: int, rng: np.random.Generator) -> Ints:
+    """`n` groups of `m` annotators, all groups about equally often, (n, m)."""
+    groups = np.array(
+        [group for group, _ in zip(combinations(range(n_annotators), m), range(MOST_GROUPS), strict=False)]
+    )
+    if len(groups) == MOST_GROUPS:
+        groups = np.sort(np.argsort(rng.random((MOST_GROUPS, n_annotators)), axis=1)[:, :m], axis=1)
+    order = np.concatenate([rng.permutation(len(groups)) for _ in range(-(-n // len(groups)))])[:n]
+    return np.asarray(groups[order], dtype=np.int64)
 
-    `products` is the sum over texts of n_t (n_t - 1), n_t the pairs of a text; `added` is the expected variance beyond
-    that of free pairs; `floor` what is left of it with endlessly many pairs of the same texts, of which there are
-    `n_texts` in the overlap.
+
+def draw_width(places: Overlap, answer: Answer, measure: Callable[[Overlap], Iterable[Figure]]) -> Floats | None:
+    """The mean value and the mean width of a figure in drawn studies, (2,); None where none has an interval.
+
+    Args:
+        places: where labels are, as `place_labels` has it.
+        answer: draws their classes.
+        measure: gives the figure of a study, or several of one kind.
     """
-
-    n_texts: float
-    products: float
-    added: float
-    floor: float
-
-    def scaled(self, factor: float) -> SideVariance:
-        """The same, its variances multiplied by a factor."""
-        return replace(self, added=self.added * factor, floor=self.floor * factor)
-
-
-@dataclass(frozen=True)
-class Draws:
-    """A figure and its jackknife variance over pairs in each of several drawn overlaps, both (n_draws,)."""
-
-    values: Floats
-    pair: Floats
+    studies: list[Floats] = []
+    for at in range(MOST_STUDIES if len(places.pair) else 0):
+        figures = measure(replace(places, klass=answer(places, np.random.default_rng([0, at]))))
+        drawn = [(one.value, one.high - one.low) for one in figures if one.low is not None and one.high is not None]
+        if drawn:
+            studies.append(np.mean(np.array(drawn, np.float64), axis=0))
+        if at + 1 >= LEAST_STUDIES:
+            widths = np.array(studies).reshape(-1, 2)[:, 1]
+            if not len(widths) or widths.std() <= PRECISION * sqrt(len(widths)) * widths.mean():
+                break
+    return np.mean(studies, axis=0) if studies else None
 
 
 @dataclass(frozen=True)
-class FigureVariance:
-    """The variances that the jackknife is expected to give a figure of this `value` over `n` pairs.
+class VarianceParts:
+    """The variance of what one pair adds to a figure, and the parts of it that its HS and its CN explain."""
 
-    `pair` is that over pairs, and `pair_spread` the relative variance of its estimate. The figure is `lowest` at least.
-    `draws` are what drawn overlaps give, where there are so few pairs that the figure is far from linear.
-    """
-
-    value: float
-    n: float
     pair: float
-    pair_spread: float
-    hs: SideVariance
-    cn: SideVariance
-    lowest: float
-    draws: Draws | None = None
+    hs: float
+    cn: float
 
-    @property
-    def total(self) -> float:
-        """V, as the interval is expected to rest on."""
-        return self.pair + self.hs.added + self.cn.added
+    def of_sides(self, size: OverlapSize) -> tuple[float, float]:
+        """V_HS and V_CN: pairs of one text are alike in what it adds."""
+        n = size.n_pairs
+        hs, cn = (
+            self.pair / n + explained * float((n_each * (n_each - 1)).sum()) / n**2
+            for explained, n_each in zip((self.hs, self.cn), size.pairs_of_texts, strict=True)
+        )
+        return hs, cn
 
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of the interval."""
-        return min(self.hs.n_texts, self.cn.n_texts) - 1
+    def variance(self, size: OverlapSize) -> float:
+        """V, as an interval rests on."""
+        pair = self.pair / size.n_pairs
+        return max(sum(self.of_sides(size)) - pair, pair)
 
-    def scaled(self, factor: float, value: float) -> FigureVariance:
-        """The same about another value, all variances multiplied by a factor."""
-        draws = self.draws and Draws(self.draws.values + (value - self.value), self.draws.pair * factor)
-        hs, cn = self.hs.scaled(factor), self.cn.scaled(factor)
-        return replace(self, value=value, pair=self.pair * factor, hs=hs, cn=cn, draws=draws)
+    def floor_width(self, size: OverlapSize, level: float = LEVEL) -> float:
+        """The width that endlessly many pairs of the same texts would leave, 0 where texts explain nothing."""
+        least = max(self.hs, 0.0) / size.n_hs + max(self.cn, 0.0) / size.n_cn
+        return 2 * t_reach(min(size.n_hs, size.n_cn) - 1, sqrt(least), level)
 
 
 @dataclass(frozen=True)
-class Influence:
-    """A figure on expected labels, and how far it moves without one pair of each profile or table cell.
+class Pilot:
+    """A figure on a pilot, with its jackknife variances.
 
-    `probabilities` (n_kinds,) of the kinds sum to 1.
+    `size` has the pairs that the figure is about, `of_pair` is V_pair, with `spread` as its relative variance, since it
+    is an estimate; `of_hs` and `of_cn` are V_HS and V_CN.
     """
 
+    name: str
     value: float
-    moves: Floats
-    probabilities: Floats
+    size: OverlapSize
+    of_pair: float
+    spread: float
+    of_hs: float
+    of_cn: float
 
     @property
-    def variance(self) -> float:
-        """Variance of the moves over pairs."""
-        return float(self.probabilities @ self._squares)
+    def parts(self) -> VarianceParts:
+        """What HS and CN explain, by these variances; below 0 where pairs of one text differ more than others."""
+        n = self.size.n_pairs
+        explained = (
+            float((of_side - self.of_pair) * n**2 / max((n_each * (n_each - 1)).sum(), n))
+            for of_side, n_each in zip((self.of_hs, self.of_cn), self.size.pairs_of_texts, strict=True)
+        )
+        return VarianceParts(self.of_pair * n, *explained)
 
-    @property
-    def spread(self) -> float:
-        """Relative variance of one squared move, by which an estimate of the variance varies."""
-        return float(self.probabilities @ self._squares**2) / self.variance**2 - 1 if self.variance else 0.0
+    def enlarge(self, n_hs: int, n_cn: int) -> Pilot:
+        """What a pilot on so many HS and CN may be expected to show, whose pairs are as dense as in this one."""
+        times = n_hs * n_cn / (len(self.size.of_hs) * len(self.size.of_cn))
+        parts, n = self.parts, round(self.size.n_pairs * times)
+        spread = (tuple((n + at) // n_texts for at in range(n_texts)) for n_texts in (n_hs, n_cn))
+        size = OverlapSize(n_hs, n_cn, self.size.n_annotators, {2: n}, *spread)
+        hs, cn = VarianceParts(parts.pair, max(parts.hs, 0.0), max(parts.cn, 0.0)).of_sides(size)
+        return replace(self, size=size, of_pair=parts.pair / n, spread=self.spread / times, of_hs=hs, of_cn=cn)
 
-    @property
-    def _squares(self) -> Floats:
-        return np.asarray((self.moves - self.probabilities @ self.moves) ** 2)
+    def widths(self, size: OverlapSize, of_pair: float = 1.0, level: float = LEVEL) -> Floats:
+        """The low end, the likeliest and the high end of the width that a study of this size has, (3,).
 
+        It has two texts of a side or more. Of its pairs each adds `of_pair` times as much to the variance as one of the
+        pilot, which has fewer or more labels.
+        """
+        shares, texts, squares = self._near
+        rng = np.random.default_rng(1)
+        n_each, n = size.pairs_of_texts, size.n_pairs
+        pair = _draw_squares(rng, self.spread * self.size.n_pairs / n, N_KEPT)
+        sides = sum(_draw_side(rng, share, text, each) for share, text, each in zip(shares, texts, n_each, strict=True))
+        unit = self.of_pair * self.size.n_pairs * of_pair / (n * squares)
+        variance = unit * np.maximum(sides - pair, pair)
+        reach = t_reach(min(map(len, n_each)) - 1, 1.0, level) * np.sqrt(variance)
+        value = np.clip(self.value + np.sqrt(variance) * rng.normal(size=N_KEPT), -1, 1)
+        return np.asarray(np.quantile(np.minimum(1.0, value + reach) - np.maximum(-1.0, value - reach), ENDS))
 
-def coefficient_variance(
-    coefficient: Coefficient, model: ClassModel, size: OverlapSize, shares: SideShares
-) -> FigureVariance | None:
-    """The variances of a coefficient over a whole grid; None where too few pairs have the labels that it is about."""
-    pairs = {m: n for m, n in size.pairs.items() if n and coefficient.n_labels in {None, m}}
-    n = sum(pairs.values())
-    if n < 2:
-        return None
-    influence = coefficient_influence(coefficient, model, pairs)
-    compute = _compute_on(coefficient, _profiles_of(model, pairs))
-    lowest = -1.0 if coefficient.corrects_chance else 0.0
-    return _figure_variance(influence, compute, n, size, shares, lowest)
+    def floor_width(self, size: OverlapSize, of_pair: float = 1.0, level: float = LEVEL) -> float:
+        """The likeliest width that endlessly many pairs of these texts would leave; 0 where texts explain nothing."""
+        if max(self.parts.hs, self.parts.cn) <= 0:
+            return 0.0
+        (hs, cn), _, squares = self._near
+        unit = self.of_pair * self.size.n_pairs * of_pair / squares
+        least = np.median(unit * (hs / size.n_hs + cn / size.n_cn))
+        return 2 * t_reach(min(size.n_hs, size.n_cn) - 1, float(np.sqrt(least)), level)
 
-
-def kappa_variance(model: ClassModel, size: OverlapSize, shares: SideShares) -> FigureVariance | None:
-    """The variances of Cohen's kappa of two annotators who share as many pairs as any; None for fewer than 12."""
-    n = round(size.shared)
-    if n < LEAST_SHARED:
-        return None
-
-    def compute(times: Floats) -> Floats:
-        return cohens_kappa(times.reshape(*times.shape[:-1], *model.joint.shape), "none")
-
-    return _figure_variance(_influence(compute, model.joint.ravel(), n), compute, n, size, shares, -1.0)
-
-
-def coefficient_influence(coefficient: Coefficient, model: ClassModel, pairs: Mapping[int, int]) -> Influence:
-    """A coefficient on labels as they are expected, where so many `pairs` have each number of labels."""
-    profiles, n = _profiles_of(model, pairs), sum(pairs.values())
-    part = np.array([pairs[m] / n for m in profiles.sum(axis=1).tolist()])
-    return influence_of(coefficient, profiles, model.probabilities(profiles) * part, n)
-
-
-def _profiles_of(model: ClassModel, pairs: Mapping[int, int]) -> Ints:
-    return np.concatenate([all_profiles(m, len(model.shares)) for m in sorted(pairs)])
-
-
-def influence_of(coefficient: Coefficient, profiles: Ints, probabilities: Floats, n: int) -> Influence:
-    """A coefficient on `n` pairs that fall into profiles with these probabilities; moves of impossible ones are 0."""
-    return _influence(_compute_on(coefficient, profiles), probabilities, n)
-
-
-Compute = Callable[[Floats], Floats]
-"""A figure of overlaps that have so many pairs of each kind, (..., n_kinds); NaN where it is undefined, (...)."""
-
-
-def _influence(compute: Compute, probabilities: Floats, n: int) -> Influence:
-    times = n * probabilities
-    value = float(compute(times))
-    moves = np.where(times > 0, compute(times - np.eye(len(times))) - value, 0.0)
-    return Influence(value, moves, probabilities)
+    @cached_property
+    def _near(self) -> tuple[Floats, list[Floats], Floats]:
+        """Draws whose pilot is near this one: shares of HS and CN, what each text adds, squares of what pairs add."""
+        rng = np.random.default_rng(0)
+        shares = PRIOR_MEDIAN * (1 / (1 - rng.random((2, N_PILOTS)) / (1 + PRIOR_MEDIAN)) - 1)
+        squares = _draw_squares(rng, self.spread, N_PILOTS)
+        texts = [rng.normal(size=(N_PILOTS, len(each))) for each in self.size.pairs_of_texts]
+        distance = np.zeros(N_PILOTS)
+        for share, text, each, seen in zip(
+            shares, texts, self.size.pairs_of_texts, (self.of_hs, self.of_cn), strict=True
+        ):
+            ratio = _draw_side(rng, share, text, each) / squares
+            distance += (np.log(ratio) - np.log(max(seen / self.of_pair, NEAR**2))) ** 2
+        weights = np.exp((distance.min() - distance) / (2 * NEAR**2)).cumsum()
+        kept = np.searchsorted(weights, (np.arange(N_KEPT) + 0.5) / N_KEPT * weights[-1])
+        return shares[:, kept], [text[kept] for text in texts], squares[kept]
 
 
-def _compute_on(coefficient: Coefficient, profiles: Ints) -> Compute:
-    """A coefficient as a function of how many pairs have each profile."""
-    terms, others = moments(profiles), np.maximum(profiles.sum(axis=1) - 1, 1)
-
-    def compute(times: Floats) -> Floats:
-        def products(values: Floats) -> Floats:
-            by_profile = ((values @ profiles.T) ** 2 - values**2 @ profiles.T) / others
-            return np.asarray((times * by_profile).sum(axis=-1))
-
-        return coefficient.compute(Sums.from_moments(times @ terms, products))
-
-    return compute
+def _draw_squares(rng: np.random.Generator, variance: float, n: int) -> Floats:
+    """Means of the squares of what pairs add, beside the true one: gamma distributed, of mean 1 and this variance."""
+    return rng.gamma(1 / variance, variance, n) if variance > 0 else np.ones(n)
 
 
-def _draw(compute: Compute, probabilities: Floats, n: int) -> Draws | None:
-    """A figure on drawn overlaps of `n` pairs, without those that leave it without an interval; None if all do."""
-    times = np.random.default_rng(0).multinomial(n, probabilities / probabilities.sum(), N_DRAWS).astype(np.float64)
-    values, left = compute(times), compute(times[:, None] - np.eye(len(probabilities)))
-    with np.errstate(invalid="ignore"):
-        left = np.where(times > 0, left, 0.0)  # a kind without pairs has none to leave out
-        mean = (times * left).sum(axis=1, keepdims=True) / n
-        pair = (n - 1) / n * (times * (left - mean) ** 2).sum(axis=1)
-    has_interval = np.nan_to_num(pair) > NO_VARIANCE
-    return Draws(values[has_interval], pair[has_interval]) if has_interval.any() else None
+def _draw_side(rng: np.random.Generator, share: Floats, texts: Floats, n_each: Floats) -> Floats:
+    """V_HS by what V_pair truly is, (n_draws,), where HS explain a `share` of what pairs add, and so for CN.
 
-
-def _even_products(n: int, n_texts: int) -> float:
-    """Sum over texts of n_t (n_t - 1), where `n` pairs are dealt to the texts as evenly as they go."""
-    each, more = divmod(n, n_texts)
-    return float(more * (each + 1) * each + (n_texts - more) * each * (each - 1))
-
-
-def _spread(n: int, of_texts: tuple[int, ...], n_texts: int, n_others: int) -> Floats:
-    """How many of `n` pairs each of `n_texts` texts has, where `of_texts` are there and others take free pairs evenly.
-
-    There are `n_others` texts of the other side, and so as many pairs of each.
+    `texts` (n_draws, n_known) is what each text adds; further ones are drawn. The texts have `n_each` pairs.
     """
-    there = np.pad(np.array(of_texts, np.float64), (0, n_texts - len(of_texts)))
-    free = n_others - there
-    return np.asarray(there + (n - there.sum()) * free / max(free.sum(), 1.0))
+    further = rng.normal(size=(len(texts), max(len(n_each) - texts.shape[1], 0)))
+    texts, share = np.concatenate([texts, further], axis=1)[:, : len(n_each)], share[:, None]
+    sums = np.sqrt(share) * n_each * texts + np.sqrt(n_each * (1 - share)) * rng.normal(size=texts.shape)
+    sums -= n_each * sums.sum(axis=1, keepdims=True) / n_each.sum()
+    return np.asarray((sums**2).sum(axis=1) * len(n_each) / (len(n_each) - 1) / n_each.sum())
 
 
-def _figure_variance(
-    influence: Influence, compute: Compute, n: int, size: OverlapSize, shares: SideShares, lowest: float
-) -> FigureVariance:
-    variance = influence.variance
-
-    def vary_side(n_texts: int, n_others: int, of_texts: tuple[int, ...], share: float) -> SideVariance:
-        n_met, products = min(n, n_texts), _even_products(n, n_texts)
-        if of_texts:
-            each = _spread(size.n_pairs, of_texts, n_texts, n_others) * n / size.n_pairs
-            n_met, products = int(np.count_nonzero(each)), float((each * np.maximum(each - 1, 0)).sum())
-        return SideVariance(n_met, products, products * share * variance, n * n * variance * share / n_texts)
-
-    hs = vary_side(size.n_hs, size.n_cn, size.of_hs, shares.hs)
-    cn = vary_side(size.n_cn, size.n_hs, size.of_cn, shares.cn)
-    draws = _draw(compute, influence.probabilities, n) if n <= MOST_DRAWN else None
-    return FigureVariance(influence.value, n, n * variance, influence.spread / n, hs, cn, lowest, draws)
-
-
-def mean_width(of: FigureVariance, level: float = LEVEL) -> float:
-    """The mean width of the interval that `agreement` prints for a figure of these variances; NaN below one df."""
-    return float(_widths(of, level).mean())
-
-
-def low_width(of: FigureVariance, level: float = LEVEL) -> float:
-    """The width that the interval of one study in ten is below; NaN below one df."""
-    return float(np.quantile(_widths(of, level), LOW, overwrite_input=True))
-
-
-def high_width(of: FigureVariance, level: float = LEVEL) -> float:
-    """The width that the intervals of seven studies in ten are below; NaN below one df."""
-    return float(np.quantile(_widths(of, level), HIGH, overwrite_input=True))
-
-
-def _widths(of: FigureVariance, level: float) -> Floats:
-    """Widths that studies may have, all as probable; a NaN below one df."""
-    if of.df < 1:
-        return np.array([np.nan])
-    value, pair = _values_and_pairs(of)
-    hs, cn = (_side_noise(of, side) for side in (of.hs, of.cn))
-    variance = np.maximum(pair + hs[:, None, None] + cn[:, None], pair)
-    reach = t_reach(of.df, 1.0, level) * np.sqrt(variance)
-    return _intersect_range(value, reach, of.lowest)
-
-
-def _intersect_range(value: Floats, reach: Floats, lowest: float) -> Floats:
-    """Widths of intervals of these values and half widths within [lowest, 1]: a million or more, so part by part."""
-    value, reach = np.broadcast_arrays(value, reach)
-    widths = np.empty(value.shape)
-    for start in range(0, len(widths), PART):
-        part = slice(start, start + PART)
-        high, low = value[part] + reach[part], value[part] - reach[part]
-        np.subtract(np.minimum(1.0, high), np.maximum(lowest, low), out=widths[part])
-    return widths
-
-
-def _values_and_pairs(of: FigureVariance) -> tuple[Floats, Floats]:
-    """Values of the figure and estimates of its variance over pairs, to be taken with all that texts may add.
-
-    They vary by the first axis and the last.
-    """
-    if of.draws is None:
-        value = of.value + np.sqrt(of.total) * _normal_quantiles()
-        return np.clip(value, of.lowest, 1.0), of.pair * _gamma_quantiles(of.pair_spread)[:, None, None, None]
-    by_texts = np.sqrt(of.hs.added + of.cn.added) * (_normal_quantiles() if of.hs.added + of.cn.added else np.zeros(1))
-    value = of.draws.values[:, None, None, None] + by_texts
-    return np.clip(value, of.lowest, 1.0), of.draws.pair[:, None, None, None]
-
-
-def floor_width(of: FigureVariance, level: float = LEVEL) -> float:
-    """The width that endlessly many pairs of the same texts would leave, 0 where texts explain nothing."""
-    return 2 * t_reach(of.df, 1.0, level) * float(np.sqrt(of.hs.floor + of.cn.floor)) if of.df >= 1 else np.nan
-
-
-def _side_noise(of: FigureVariance, side: SideVariance) -> Floats:
-    """What an estimate of V_HS may have beyond that of V_pair, (NODES,)."""
-    noise = _gamma_quantiles(2 * side.products / of.n**2) - 1
-    return np.asarray(side.added + (of.pair + side.added) * noise)
-
-
-def gamma_quantile(variance: float, probability: float) -> float:
-    """A quantile of a gamma distribution with mean 1 and this variance; 1 where it has none."""
-    from scipy.special import gammaincinv
-
-    return 1.0 if variance < NO_VARIANCE else float(gammaincinv(1 / variance, probability) * variance)
-
-
-@cache
-def _gamma_quantiles(variance: float) -> Floats:
-    """Quantiles of a gamma distribution with mean 1 and this variance; 1 where it has none."""
-    from scipy.special import gammaincinv
-
-    if variance < NO_VARIANCE:
-        return np.ones(NODES)
-    shape = 1 / variance
-    return np.asarray(gammaincinv(shape, _middles()) / shape)
-
-
-@cache
-def _normal_quantiles() -> Floats:
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri(_middles()))
-
-
-def _middles() -> Floats:
-    return (np.arange(NODES) + 0.5) / NODES
+def measure_pilot(overlap: Overlap, coefficient: Coefficient) -> Pilot | str:
+    """The variances of a coefficient on the labels of a pilot; or why it tells none."""
+    sums = sums_for(overlap, coefficient.n_labels)
+    n = round(float(sums.sums.n))
+    if why := coefficient.undefined_reason(sums.sums.labels, n):
+        return why
+    left_out = {cluster: sums.sums_without(cluster) for cluster in TEXTS}
+    figures = {cluster: (coefficient.compute(left), times) for cluster, (left, times) in left_out.items()}
+    spreads = {cluster: jackknife_spread(*of) for cluster, of in figures.items()}
+    if any(np.isnan(spread.variance) for spread in spreads.values()):
+        return "without one text or pair the figure is undefined"
+    if not spreads[Cluster.PAIR].variance or min(spreads[side].n for side in (Cluster.HS, Cluster.CN)) < 2:
+        return "leaving out a pair, an HS or a CN changes nothing"
+    first = np.unique(sums.label.pair, return_index=True)[1]
+    of_texts = (tuple(n for n in np.bincount(codes[first]).tolist() if n) for codes in (sums.label.hs, sums.label.cn))
+    n_labels, n_pairs = np.unique(np.bincount(sums.label.pair), return_counts=True)
+    pairs = {int(m): int(count) for m, count in zip(n_labels, n_pairs, strict=True) if m >= 2}
+    left, times = figures[Cluster.PAIR]
+    weights = (np.ones(len(left)) if times is None else times) / n
+    squares = (left - weights @ left) ** 2
+    return Pilot(
+        name=coefficient.name,
+        value=float(coefficient.compute(sums.sums)),
+        size=OverlapSize(spreads[Cluster.HS].n, spreads[Cluster.CN].n, 2, pairs, *of_texts),
+        of_pair=spreads[Cluster.PAIR].variance,
+        spread=float(weights @ squares**2 / (weights @ squares) ** 2 - 1) / n,
+        of_hs=spreads[Cluster.HS].variance,
+        of_cn=spreads[Cluster.CN].variance,
+    )

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from fcpair.arrays import Ints
 from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.stages.questions import Closed, Form, Scale
 
-Ints = npt.NDArray[np.int64]
 _BIN = re.compile(r"\s*\[?\s*([+-]?[\d.,٫]+)\s*[-–]\s*([+-]?[\d.,٫]+)\s*\]?\s*")
 
 

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fcpair.arrays import Floats, Ints
 from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 MAX_VALUES_AT_ONCE = 2_000_000  # values of classes that are multiplied at once
 SPARSE = 16  # codes this many times as large as their number are sorted instead of counted
@@ -41,6 +39,19 @@ class Overlap:
     def merge_classes(self, class_of: Ints) -> Overlap:
         """The same labels, whose classes are those that `class_of`, shape (n_classes,), puts the classes into."""
         return replace(self, n_classes=int(class_of.max()) + 1, klass=class_of[self.klass])
+
+    def numbers_by(self, cluster: Cluster) -> Ints:
+        """The number of each label's cluster of a kind, shape (n_labels,)."""
+        n_people = int(self.annotator.max(initial=0)) + 1
+        return {
+            Cluster.HS: self.hs,
+            Cluster.CN: self.cn,
+            Cluster.PAIR: self.pair,
+            Cluster.ANNOTATOR: self.annotator,
+            Cluster.HS_ANNOTATOR: self.hs * n_people + self.annotator,
+            Cluster.CN_ANNOTATOR: self.cn * n_people + self.annotator,
+            Cluster.LABEL: np.arange(len(self.pair)),
+        }[cluster]
 
     def with_n_labels(self, n_labels: int) -> Overlap:
         """The labels of the pairs with exactly `n_labels`."""
@@ -106,12 +117,17 @@ class LeftOutSums:
 
     def __init__(self, overlap: Overlap, *, constant: bool) -> None:
         self.n_classes = overlap.n_classes
-        self._number, self._pair = dense_codes(overlap.pair)
-        shape = len(self._number), self.n_classes
+        pairs, self._pair = dense_codes(overlap.pair)
+        shape = len(pairs), self.n_classes
         answers = np.bincount(self._pair * shape[1] + overlap.klass, minlength=shape[0] * shape[1]).reshape(shape)
-        self._profiles, self._profile = _distinct_rows(answers)
-        self._hs, self._cn = np.empty((2, shape[0]), dtype=np.int64)
-        self._hs[self._pair], self._cn[self._pair] = overlap.hs, overlap.cn
+        key = np.zeros(len(answers), dtype=np.int64)
+        for column in answers.T:
+            key = dense_codes(key * (int(column.max(initial=0)) + 1) + column)[1]
+        distinct = np.empty((int(key.max(initial=-1)) + 1, answers.shape[1]), dtype=np.int64)
+        distinct[key] = answers
+        self._profiles, self._profile = distinct, key
+        self._label_at = np.empty(shape[0], dtype=np.int64)  # one of the labels of each pair
+        self._label_at[self._pair] = np.arange(len(overlap.pair))
         self.label, self._constant = overlap, constant
         times = np.bincount(self._profile, minlength=len(self._profiles))
         self.total = times @ moments(self._profiles)
@@ -132,17 +148,10 @@ class LeftOutSums:
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
         """Members of the clusters of a kind, pairs or labels: each one's cluster number, and which change it is."""
+        number = self.label.numbers_by(cluster)
         if cluster in TEXTS:
-            side = {Cluster.HS: self._hs, Cluster.CN: self._cn, Cluster.PAIR: self._number}[cluster]
-            return side, self._profile
-        label, n_people = self.label, int(self.label.annotator.max(initial=0)) + 1
-        number = {
-            Cluster.ANNOTATOR: label.annotator,
-            Cluster.HS_ANNOTATOR: label.hs * n_people + label.annotator,
-            Cluster.CN_ANNOTATOR: label.cn * n_people + label.annotator,
-            Cluster.LABEL: np.arange(len(label.pair)),
-        }[cluster]
-        return number, self._profile[self._pair] * self.n_classes + label.klass
+            return number[self._label_at], self._profile
+        return number, self._profile[self._pair] * self.n_classes + self.label.klass
 
     def changes(self, cluster: Cluster, kinds: Ints) -> tuple[Ints, Ints]:
         """The profiles of a pair before and after each of these changes, (n_kinds, n_classes); all 0 where it goes."""
@@ -201,16 +210,6 @@ def _profile_products(profiles: Ints, values: Floats) -> Floats:
     n_labels, worth = profiles.sum(axis=1), profiles * values
     values_sum = worth.sum(axis=1) ** 2 - (worth * values).sum(axis=1)
     return np.where(n_labels >= 2, values_sum / np.maximum(n_labels - 1, 1), 0.0)
-
-
-def _distinct_rows(rows: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows of counts (n, n_columns), and which of them each row is."""
-    key = np.zeros(len(rows), dtype=np.int64)
-    for column in rows.T:
-        key = dense_codes(key * (int(column.max(initial=0)) + 1) + column)[1]
-    distinct = np.empty((int(key.max(initial=-1)) + 1, rows.shape[1]), dtype=np.int64)
-    distinct[key] = rows
-    return distinct, key
 
 
 def dense_codes(codes: Ints) -> tuple[Ints, Ints]:

@@ -1,25 +1,102 @@
-"""Results of a survey: how many said yes to each statement, with intervals, and how large a sample has to be."""
+"""Surveys: the plan of one, how many said yes to each statement, with intervals, and how large a sample has to be."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.lazy import pd
 from fcpair.notebook import Result
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.stages.questions import SKIP, Choice, Closed, OneOf
+from fcpair.stages.questions.form import Form
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
 from fcpair.stages.stats.intervals import Z, wilson_intervals
 
-if TYPE_CHECKING:
-    import pandas as pd
+YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
+QUESTIONS = ("heard", "believed")
+ASK, STATEMENT = "ask", "statement"
+SUGGESTIONS = "suggestions"
+SUGGEST = "Which other statements of this kind have you heard? You may leave this out."
+LONGEST_SUGGESTION = 200  # words
+LEAST_COUNTED = 5  # in a cell that is published
+MERGED = "(answers of fewer than five people, together)"
+Counts = dict[str, int]
+
+
+def survey_plans(
+    name: str,
+    file: Path,
+    questions: Sequence[str] = QUESTIONS,
+    *,
+    statement: str = STATEMENT,
+    answers: Sequence[str] = ANSWERS,
+    part: int | None = None,
+    as_list: bool = False,
+    suggest: str = SUGGEST,
+    seed: int = 0,
+) -> tuple[GridPlan, ...]:
+    """The grids of a survey.
+
+    Args:
+        name: what the survey's grid is called.
+        file: a table whose column `statement` has the statements; its others stay with them.
+        questions: what is asked of every statement.
+        statement: the column of the statements.
+        answers: how yes, no and decline are called, in this order.
+        part: how many people answer each statement, so that everybody has a balanced part; None: everybody answers all.
+        as_list: whether a screen has a list of statements, and not one.
+        suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
+        seed: of the deal and the orders.
+
+    Raises:
+        InputError: not three answers, two of the same name, or what plans refuse.
+    """
+    if len(answers) != len(ANSWERS):
+        raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")
+    yes, no, decline = answers
+    form = OneOf((Choice(0, yes), Choice(1, no), Choice(2, decline, definite=False)))
+    round_ = RoundPlan(
+        ASK,
+        f"answer: {form}",
+        "respondent",
+        answers=0 if part is None else part,
+        screen="list" if as_list else "row",
+        in_order=True,
+        seed=seed,
+    )
+    survey = GridPlan(
+        name,
+        SidePlan(file=file, column=statement),
+        SidePlan(names=tuple(questions)),
+        (round_,),
+        row_name=STATEMENT,
+        column_name="question",
+    )
+    if not suggest.strip():
+        return (survey,)
+    suggesting = RoundPlan("suggest", f"text: text(max_words={LONGEST_SUGGESTION})", "respondent", answers=0, seed=seed)
+    sides = SidePlan(names=(suggest,)), SidePlan(names=("suggestion",))
+    return survey, GridPlan(
+        suggestions_grid_name(name), *sides, (suggesting,), row_name="question", column_name="answer"
+    )
+
+
+def suggestions_grid_name(name: str) -> str:
+    """The name of the grid in which those who answer a survey may suggest something."""
+    return f"{name} {SUGGESTIONS}"
+
 
 ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undefined"]
-YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
 SKIPPED = "skipped"
 KEPT_COLUMNS = ("n", "share", "low", "high", "undecided")
 """What is written beside each statement that is kept by its share."""
@@ -85,8 +162,6 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
         `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`,
         `decline`, `skipped`.
     """
-    import pandas as pd
-
     keys = ["statement", "question"]
     if by is not None:
         answers = answers.assign(group=answers[by])[answers[by] != ""]
@@ -104,8 +179,6 @@ def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
 
 def hide_few(group_shares: pd.DataFrame) -> pd.DataFrame:
     """The shares of groups as `add_shares` has them, without what fewer than five people say: NA, and NaN, there."""
-    import pandas as pd
-
     few = group_shares["people"] < LEAST_PEOPLE
     shown = group_shares.copy()
     counts = ["people", "n", *ANSWERS, SKIPPED]
@@ -188,8 +261,6 @@ def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
         none. `undecided`: `yes` where the interval has the threshold within it, whatever side the share is on, as
         another sample could have said otherwise; `no` where it has not, and empty where there is no share.
     """
-    import pandas as pd
-
     undefined = share_rows["share"].isna()
     straddles = (share_rows["low"] <= threshold) & (threshold <= share_rows["high"])
     verdict = np.select([undefined, share_rows["share"] > threshold], ["undefined", "kept"], "dropped")
@@ -223,3 +294,48 @@ def sample_size(error: float, population: int | None = None, share: float = 0.5)
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
     n_infinite = Z**2 * share * (1 - share) / error**2
     return ceil(n_infinite if population is None else n_infinite / (1 + (n_infinite - 1) / population))
+
+
+def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()) -> Counts:
+    """The counts in cells of five people or more, whose sum stays.
+
+    Smaller cells and those that are to be `merged` are taken together, with the next smallest one where they are still
+    too few or only one; nothing remains of fewer than five people in all. So no count can be had from the others.
+    """
+    kept = {answer: n for answer, n in counts.items() if n}
+    n_merged = 0
+    smallest_first = sorted(kept.items(), key=lambda item: (item[0] not in merged, item[1], item[0]))
+    for n_before, (answer, n) in enumerate(smallest_first):
+        is_large = n >= LEAST_COUNTED and answer not in merged
+        if is_large and (not n_before or (n_merged >= LEAST_COUNTED and n_before > 1)):
+            break
+        n_merged += kept.pop(answer)
+    return kept | {MERGED: n_merged} if n_merged >= LEAST_COUNTED else kept
+
+
+def count_respondents(form: Form, answers: Sequence[Mapping[str, str] | None]) -> dict[str, Counts]:
+    """How many people gave each answer to each closed question of a form on one cell, none from another's counts.
+
+    The counts of one question must not give away those of another. So skips, which all of them share, are taken
+    together with other answers in all if they are in one; and a question that depends on an earlier one is counted,
+    among those whom it was put to, only where they are a published count of the earlier one.
+
+    Args:
+        answers: those of each person by the names of the questions, as files have them; None for a skip.
+    """
+    conditions = dict(form.conditions)
+    closed = [name for name, question in form.questions if isinstance(question, Closed)]
+    always_asked = {
+        name: Counter(SKIP if answer is None else answer[name] for answer in answers)
+        for name in closed
+        if name not in conditions
+    }
+    published = {name: merge_small_cells(counts) for name, counts in always_asked.items()}
+    if any(SKIP in counts and SKIP not in published[name] for name, counts in always_asked.items()):
+        published = {name: merge_small_cells(counts, merged=(SKIP,)) for name, counts in always_asked.items()}
+    for name in (name for name in closed if name in conditions):
+        when = conditions[name]
+        if set(when.answers) <= published.get(when.question, {}).keys():
+            asked = (answer for answer in answers if answer and answer[when.question] in when.answers)
+            published[name] = merge_small_cells(Counter(answer[name] for answer in asked))
+    return published

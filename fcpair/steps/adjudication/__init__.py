@@ -1,10 +1,10 @@
 """From several labels to one: agreement, conflicts, the queue of adjudicators, decisions.
 
 Who may decide which pair is in `rules/permissions.py`; decisions by rule are in `rules/rule_decisions.py`. Here a
-person decides: `adjudication_queue.py` in the browser, with `decision_search.py` for what is decided; `adjudicate.py`
-by the dialogue, by file and by policy, with `conflict_sheet.py` for those who work on paper. `flags.py` has the
-decisions on which they noted that the guidelines should say more. `decision_requests.py` has a person decide what
-labels or a rule have settled. `aggregate.py` has label models, which decide nothing; `doubts.py` the order of cases by
-their doubt. `discussion.py` has what people see of each other's answers in a calibration, and `calibration_result.py`
-agreement before and after. `cell_map.py` has what was answered and decided on every cell at once.
+person decides: `adjudication_queue.py` is the one queue of pages, API, dialogue and Python, with `case_queues.py` for
+which cases come in which order, and `decision_search.py` for what is decided; `adjudicate.py` has policies, sheets and
+files, and has a person decide what labels or a rule have settled. `flags.py` has the decisions on which they noted that
+the guidelines should say more. `aggregate.py` has label models, which decide nothing.
+`discussion.py` has what people see of each other's answers in a calibration, and agreement before and after it.
+`cell_map.py` has what was answered and decided on every cell at once.
 """

@@ -1,40 +1,47 @@
-"""Agreement, and from several labels to one."""
+"""From several labels to one: by a policy, by a person, by a sheet or another file, or by a person on request.
+
+A request is a row like a decision. It takes the place of what a rule has decided and lasts until a person decides, also
+if labels are added; whose decision is taken back, the request stands again.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers, read_answers
-from fcpair.files.tables.tabular import name_of
-from fcpair.params import Adjudicate, Annotate, CaseRanking, Policy, Ties
-from fcpair.records import BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
+from fcpair.files.answers.sheets import SHEET_FORMATS, write_sheet
+from fcpair.files.tables.tabular import Source, name_of
+from fcpair.lazy import pd
+from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
+from fcpair.records import BY, BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
+from fcpair.sentences import say
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
-from fcpair.stages.questions.answer_keys import DISCARD, Keys
-from fcpair.stages.questions.labels import outcome_reader
-from fcpair.steps.adjudication.doubts import rank_cases
+from fcpair.stages.questions.labels import decision_words, outcome_reader
+from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
 from fcpair.steps.answers.decision_table import LABELS, layout_of
 from fcpair.steps.answers.file_cells import letters, locate_cells
+from fcpair.steps.answers.sheets import label_blank
+from fcpair.steps.base.actors import with_actor
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
-    find_cell,
     need_labels,
     note_run,
     note_stage_run,
     scheme_of,
 )
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.people.reading_limits import check_reading_limit
 from fcpair.steps.rules import permissions, rule_decisions
+from fcpair.steps.rules.pair_counts import as_ranges, find_cells
+from fcpair.steps.rules.study_notes import request_note
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
@@ -42,10 +49,7 @@ from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 from fcpair.values import visible_text
-from fcpair.work_records import Agenda, Conflict, DryRun
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.work_records import DryRun, ShownLabel
 
 
 @takes_params
@@ -105,53 +109,22 @@ def second_looks(grid: GridContext) -> list[int]:
         return list(map(to_public_number, rule_decisions.stale_decisions(tx)))
 
 
-def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
-    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels.
-
-    They are in the order of their rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises
-    InputError where that cannot be fitted; see `Grid.aggregate`.
-    """
-    with grid._store.read() as tx:
-        own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
-        cell_ids = rank_cases(tx, own_agenda.pairs, order)
-        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
-        return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
-
-
-def conflict(grid: GridContext, number: int, *, by: str | None = None) -> Conflict:
-    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it.
-
-    It has the texts, and the labels and notes without names, in a shuffled order.
-
-    Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
-    reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
-    """
-    with grid._store.read() as tx:
-        person, cell_id = permissions.find_decider(tx, by) if by else None, find_cell(tx, number)
-        case = permissions.open_case(tx, person, cell_id)
-        if person is not None:
-            check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
-        hs, cn = permissions.texts_to_judge(tx, cell_id)
-        shown_conflict = Conflict(
-            number, hs["body"], cn["body"], shown_answers(tx, [cell_id]).get(cell_id, ()), answer_id=case.answer_id
-        )
-        if case.standing is None:
-            return replace(shown_conflict, **permissions.own_note_and_flag(tx, person, cell_id, None))
-        outcome = outcome_names(scheme_of(tx))[case.standing.code]
-        return replace(shown_conflict, decision_id=case.standing.id, outcome=outcome)
-
-
 def outcome_names(question: Closed) -> dict[int | None, str]:
     """Names of what can be decided, by code; None discards the pair."""
     return {choice.code: choice.name for choice in question if choice.definite} | {None: IRRECONCILABLE}
 
 
-def outcome_keys(question: Closed) -> dict[int | None, Keys]:
-    """The keys of what can be decided, by code: those that the labels have where they are given."""
-    return {code: question.keys[code] for code in question.definite} | {None: (DISCARD,)}
+def outcome_code(tx: Tx, outcome: str) -> int | None:
+    """The code of what can be decided; raises InputError where there is no such outcome."""
+    codes = {name: code for code, name in outcome_names(scheme_of(tx)).items()}
+    if outcome not in codes:
+        raise InputError(
+            say("`%(name)s` is not an outcome; expected one of %(names)s", name=outcome, names=list(codes))
+        )
+    return codes[outcome]
 
 
-def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str, str], ...]]:
+def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[ShownLabel, ...]]:
     """The labels of each pair by name with their notes, in an order that is the same each time and tells nobody.
 
     Pairs without any are left out.
@@ -161,26 +134,8 @@ def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[tuple[str,
     answers_by_pair = {}
     for cell_id, answers in disputes.label_notes(tx, cell_ids).items():
         shuffled = Random(f"{secret}:{cell_id}").sample(answers, len(answers))
-        answers_by_pair[cell_id] = tuple((names[code], note_) for code, note_ in shuffled)
+        answers_by_pair[cell_id] = tuple(ShownLabel(names[code], note_) for code, note_ in shuffled)
     return answers_by_pair
-
-
-def decide(
-    grid: GridContext, number: int, code: int | None, *, by: str, note: str = "", seen: Conflict | None = None
-) -> None:
-    """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
-
-    With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
-    Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
-    while it is still being labelled.
-    """
-    with grid._store.write() as tx:
-        person, cell_id = _find_adjudicator(tx, by), find_cell(tx, number)
-        check_reading_limit(tx, person.id, effective_options(tx, Annotate, {}), cell_id)
-        if seen is not None:
-            case = permissions.open_case(tx, person, cell_id)
-            permissions.check_still_as_shown(case, cell_id, seen.decision_id, seen.answer_id)
-        record_decision(tx, cell_id, code, person, note, flagged=seen is not None and seen.flagged)
 
 
 def record_decision(
@@ -195,10 +150,11 @@ def record_decision(
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
-    return disputes.add_decision(tx, cell_id, Rule.PERSON, code, person.id, visible_text(note_), flagged=flagged)
+    decision = {"cell_id": cell_id, "rule": Rule.PERSON.value, "code": code, "person_id": person.id}
+    return adjudications.add_decisions(tx, [{**decision, "note": visible_text(note_), "flagged": flagged}])
 
 
-def _find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:
+def find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:
     """The person who adjudicates; somebody new becomes an adjudicator."""
     return (
         permissions.find_decider(tx, name, allow_retired=allow_retired)
@@ -206,33 +162,40 @@ def _find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Pers
     )
 
 
-def take_back(grid: GridContext, number: int, *, by: str) -> bool:
-    """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
+def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: CaseRanking = "row") -> int:
+    """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
-    Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
-    Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
-    decision.
+    It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
+    and `note` to be filled in. `import_outcomes` reads it back. The pairs are in the order of rows, or of `doubt`.
+
+    Raises:
+        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator; or there
+            is no doubt by which to order, as `Grid.desk.agenda` says.
+        StageError: no pair waits for this person.
     """
-    with grid._store.write() as tx:
-        person, cell_id = permissions.find_decider(tx, by), find_cell(tx, number)
-        permissions.check_may_take_back(tx, person, cell_id)
-        return record_reopening(tx, cell_id, person or _find_adjudicator(tx, by))[1]
+    path = Path(path)
+    if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in SHEET_FORMATS)}")
+    if path.exists():
+        raise InputError(f"{path} already exists and may contain decisions; name another file")
+    with grid._store.read() as tx:
+        cell_ids = rank_cases(tx, permissions.agenda(tx, permissions.find_decider(tx, by)).pairs, order)
+        if not cell_ids:
+            raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
+        answers_by_pair = shown_answers(tx, cell_ids)
+        rows = []
+        for cell_id in cell_ids:
+            hs, cn = permissions.texts_to_judge(tx, cell_id)
+            shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
+            rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
+        blank = label_blank(tx, "label", decision_words(scheme_of(tx)))
+    write_sheet(pd.DataFrame(rows), path, blank)
+    return len(rows)
 
 
-def record_reopening(tx: Tx, cell_id: int, person: Person) -> tuple[int, bool]:
-    """Record that a decision by hand is taken back; returns the number of that, and whether an earlier one is back."""
-    earlier_decision = disputes.standing_decision(tx, cell_id)
-    decision_id = disputes.add_decision(tx, cell_id, Rule.REOPENED, None, person.id)
-    is_restored = earlier_decision is not None and disputes.restore_replaced(
-        tx, cell_id, earlier_decision.person_id, decision_id
-    )
-    rule_decisions.apply_policy(tx, [cell_id])
-    return decision_id, is_restored
-
-
-def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = False) -> RunRecord:
-    """Record the decisions of a file: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator`, `note`; or a
-    table as `Exports.decisions` writes it.
+def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
+    """Record the decisions of a file or a frame: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator` and
+    `note`; or a table as `Exports.decisions` writes it.
 
     Decisions that stand already are not written again, but for those that wait for a second look and are given again
     to `supersede`; another decision by hand is replaced only then.
@@ -252,9 +215,12 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
         )
         locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
-        outcome = _with_standing_decisions(tx, incoming.rows.assign(rule=Rule.IMPORTED.value))
-        is_by_hand = outcome["old_rule"].isin([rule.value for rule in BY_HAND])
-        is_same = is_by_hand & (outcome["old_code"] == outcome["code"])
+        outcome = incoming.rows.assign(rule=Rule.IMPORTED.value)
+        standing = adjudications.current_adjudications(tx).set_index("cell_id")
+        standing = standing[standing["rule"].isin([rule.value for rule in BY_HAND])]
+        is_by_hand = outcome["cell_id"].isin(standing.index)
+        old_code = outcome["cell_id"].map(standing["code"]).fillna(NO_CODE).astype("int64")
+        is_same = is_by_hand & (old_code == outcome["code"])
         if supersede:
             is_same &= ~outcome["cell_id"].isin(rule_decisions.stale_decisions(tx))
         else:
@@ -275,14 +241,12 @@ def import_outcomes(grid: GridContext, path: str | Path, *, supersede: bool = Fa
 
 def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
-    import pandas as pd
-
     rows = incoming.rows
     in_grid = rows["cell_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
     messages = np.full(len(rows), "", object)
     for name, person_rows in rows.groupby("person"):
-        person = _find_adjudicator(tx, str(name), allow_retired=True) if name else None
+        person = find_adjudicator(tx, str(name), allow_retired=True) if name else None
         if person is not None:
             person_id[person_rows.index] = person.id
         reasons = permissions.blocking_reasons(tx, person, person_rows["cell_id"][in_grid].tolist())
@@ -315,14 +279,85 @@ def _comparable_lines(shown: str) -> list[str]:
     return sorted(filter(None, map(letters, shown.splitlines())))
 
 
-def as_lines(answers: Sequence[tuple[str, str]]) -> str:
+def as_lines(answers: Sequence[ShownLabel]) -> str:
     """The labels of a pair with their notes as a sheet shows them: each on a line."""
-    return "\n".join(f"{label} ({note_})" if note_ else label for label, note_ in answers)
+    return "\n".join(f"{one.label} ({one.note})" if one.note else one.label for one in answers)
 
 
-def _with_standing_decisions(tx: Tx, outcome: pd.DataFrame) -> pd.DataFrame:
-    """The outcome of each pair beside its standing decision: `old_rule`, `old_code` (-1: discarded, or none)."""
-    decisions = adjudications.current_adjudications(tx)
-    decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])].set_index("cell_id")
-    old_code = outcome["cell_id"].map(decisions["code"]).fillna(NO_CODE).astype("int64")
-    return outcome.assign(old_rule=outcome["cell_id"].map(decisions["rule"]), old_code=old_code)
+@dataclass(frozen=True)
+class RequestForecast:
+    """Pairs by number, as asking for a person's decision on them finds them.
+
+    `requested` are put before adjudicators, of which `reopened` have a decision by a rule. The others stay as they are:
+    those that are `waiting` for a person already, those `by_hand`, which a person has decided, and those `unlabelled`.
+    """
+
+    requested: tuple[int, ...]
+    reopened: tuple[int, ...]
+    waiting: tuple[int, ...]
+    by_hand: tuple[int, ...]
+    unlabelled: tuple[int, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of each."""
+        return {name: len(pairs) for name, pairs in vars(self).items()}
+
+
+def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> RequestForecast:
+    """Say what `request_decisions` would do with these pairs; change nothing."""
+    with grid._store.read() as tx:
+        need_labels(tx, "adjudicate")
+        return _forecast(tx, find_cells(tx, pairs))
+
+
+def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
+    """Have a person decide these pairs, by number, whose labels agree or which a rule has decided.
+
+    Until then none of them has a label or is in a tier, whatever the policy.
+
+    Raises:
+        UnknownIdError: the grid has no such pair.
+        StageError: none of them can be put before adjudicators.
+    """
+    with grid._store.write() as tx:
+        need_labels(tx, "adjudicate")
+        forecast = _forecast(tx, cell_ids := find_cells(tx, pairs))
+        if not forecast.requested:
+            raise StageError(_nothing_to_request_message(forecast))
+        requested = set(forecast.requested)
+        cell_ids = [cell_id for cell_id in cell_ids if to_public_number(cell_id) in requested]
+        request = {"rule": Rule.REQUESTED.value, "note": str(request_note(with_actor({}).get(BY)))}
+        adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
+        return note_run(tx, Adjudicate.stage, {"request": as_ranges(forecast.requested)}, forecast.counts)
+
+
+def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
+    labelled = disputes.pairs_with_label(tx, cell_ids)
+    waiting = {one.cell_id for one in rule_decisions.disputed_pairs(tx, cell_ids) if one.by is None}
+    decisions = adjudications.current_adjudications(tx, "cell_id", "rule")
+    rules = dict(zip(decisions["cell_id"].tolist(), decisions["rule"].tolist(), strict=True))
+    groups: dict[str, list[int]] = {"requested": [], "reopened": [], "waiting": [], "by_hand": [], "unlabelled": []}
+    for cell_id in cell_ids:
+        number, rule = to_public_number(cell_id), rules.get(cell_id)
+        if cell_id not in labelled:
+            groups["unlabelled"].append(number)
+        elif cell_id in waiting:
+            groups["waiting"].append(number)
+        elif rule in BY_HAND:
+            groups["by_hand"].append(number)
+        else:
+            groups["requested"].append(number)
+            if rule is not None and rule not in UNDECIDED:
+                groups["reopened"].append(number)
+    return RequestForecast(**{name: tuple(numbers) for name, numbers in groups.items()})
+
+
+def _nothing_to_request_message(forecast: RequestForecast) -> str:
+    reasons = (
+        (len(forecast.waiting), "wait for a person already"),
+        (len(forecast.by_hand), "have been decided by a person"),
+        (len(forecast.unlabelled), "have no label yet"),
+    )
+    listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
+    return f"none of these pairs can be put before adjudicators: {listed}"

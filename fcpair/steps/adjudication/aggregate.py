@@ -34,15 +34,15 @@ ADJUDICATED, VALIDATED = "decisions by people", "verdicts of validators"
 
 
 def aggregate_labels(
-    grid: GridContext, models: Sequence[str] = (), *, round: str | None = None, seed: int = 0
+    grid: GridContext, label_models: Sequence[str] = (), *, round: str | None = None, seed: int = 0
 ) -> Aggregation:
     """Fit label models to the current labels of a round, and compare them with what people have decided.
 
     Only definite labels count. Nothing is written: a model is no adjudicator, and no tier rests on it.
 
     Args:
-        models: of `majority`, `one-coin`, `dawid-skene`, `glad` and `mace`; the first three if none is given. The last
-            two need the extra `models`.
+        label_models: of `majority`, `one-coin`, `dawid-skene`, `glad` and `mace`; the first three if none is given.
+            The last two need the extra `models`.
         round: the round; the one that counts, if none is named. Decisions and verdicts are about that one alone.
         seed: of MACE's first numbers.
 
@@ -53,7 +53,7 @@ def aggregate_labels(
         UnknownIdError: the grid has no such round.
         MissingExtraError: crowd-kit is not installed, which `glad` and `mace` need.
     """
-    chosen_models = check_models(models)
+    chosen_models = check_models(label_models)
     with grid._store.read() as tx:
         need_labels(tx, "aggregate")
         of = rounds.by_name(tx, round)

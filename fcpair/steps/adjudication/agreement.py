@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
 
-from fcpair.errors import InputError, StageError, suggest_name
-from fcpair.params import Agree, AgreementBlocks, IntervalScope, NotSure, Weights
+from fcpair.errors import EXPECTED, InputError, StageError, suggest_name
+from fcpair.lazy import pd
+from fcpair.params import Agree, AgreementBlocks, Indefinite, IntervalScope, Weights
 from fcpair.records import Figure, Round, RunRecord
+from fcpair.sentences import say
 from fcpair.stages.questions.answer_arrays import part_codes
 from fcpair.stages.stats.agreement import (
     Agreement,
@@ -20,19 +22,19 @@ from fcpair.stages.stats.agreement import (
     part_agreements,
 )
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
+from fcpair.stages.stats.people_agreement import PeopleComparison, compare_labels, most_disputed
 from fcpair.stages.stats.rating_bins import drop_unfit_bins
-from fcpair.steps.answers.import_fc_conan import check_annotators_known
+from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.calibration_state import latest_answers, load_calibration
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, need_labels, note_stage_run, scheme_of
 from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import distinct_answers, rounds
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.store.corpus.grids import to_public_number
 
 NO_VALUE = "(no value)"  # of texts that lack the metadata
 MOST_BLOCKS = 20  # values of a metadata column that pages offer
@@ -45,10 +47,10 @@ def measure_agreement(
     *,
     round: None = None,
     weights: Weights = ...,
-    not_sure: NotSure = ...,
+    indefinite: Indefinite = ...,
     intervals: IntervalScope = ...,
     level: float = ...,
-    by: AgreementBlocks | None = ...,
+    blocks: AgreementBlocks | None = ...,
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
 ) -> Agreement: ...
@@ -61,10 +63,10 @@ def measure_agreement(
     *,
     round: str,
     weights: Weights = ...,
-    not_sure: NotSure = ...,
+    indefinite: Indefinite = ...,
     intervals: IntervalScope = ...,
     level: float = ...,
-    by: AgreementBlocks | None = ...,
+    blocks: AgreementBlocks | None = ...,
     metadata: str | None = ...,
     bins: Sequence[str] = ...,
 ) -> PartAgreements: ...
@@ -77,18 +79,18 @@ def measure_agreement(
     *,
     round: str | None = None,
     weights: Weights = own("none"),
-    not_sure: NotSure = own("class"),
+    indefinite: Indefinite = own("class"),
     intervals: IntervalScope = own("texts"),
     level: float = own(0.95),
-    by: AgreementBlocks | None = own(None),
+    blocks: AgreementBlocks | None = own(None),
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> Agreement | PartAgreements:
     """Measure agreement on the current labels, before adjudication; by the grid's own options when none are given.
 
     With the name of a `round`, on what was answered in that (in `calibrate again`, on each person's latest answer): a
-    block for each part of its form, and with `options.by` for each column or row, or for each value that these have in
-    the column `metadata` of theirs.
+    block for each part of its form, and with `options.blocks` for each column or row, or for each value that these have
+    in the column `metadata` of theirs.
 
     Raises:
         StageError: nothing was answered in it.
@@ -112,12 +114,6 @@ def measure_agreement(
         return compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
 
 
-def check_interval_scope(tx: Tx, options: Agree) -> None:
-    """Raise InputError for intervals that generalise to new annotators where nobody knows whose a label is."""
-    if options.intervals == "annotators":
-        check_annotators_known(tx, "no interval generalises to new annotators; omit `intervals` (--intervals)")
-
-
 def with_fitting_bins(tx: Tx, round_: Round, options: Agree) -> Agree:
     """The options without the bins that are the grid's own, where these are for another of its rounds."""
     has_own_bins = options.bins == effective_options(tx, Agree, {}).bins
@@ -132,7 +128,7 @@ def sides_of(tx: Tx) -> Sides:
 def metadata_blocks(grid: GridContext, axis: sides.Axis, column: str) -> PartAgreements:
     """Agreement on the round that counts, for each value of a metadata column, by the grid's own options."""
     with grid._store.read() as tx:
-        options = replace(effective_options(tx, Agree, {}), by=axis, metadata=column)
+        options = replace(effective_options(tx, Agree, {}), blocks=axis, metadata=column)
         return PartAgreements(agreement_blocks(tx, rounds.primary(tx), options))
 
 
@@ -142,17 +138,17 @@ def round_of_blocks(
     options: Agree | None = None,
     *,
     weights: Weights = own("none"),
-    not_sure: NotSure = own("class"),
+    indefinite: Indefinite = own("class"),
     intervals: IntervalScope = own("texts"),
     level: float = own(0.95),
-    by: AgreementBlocks | None = own(None),
+    blocks: AgreementBlocks | None = own(None),
     metadata: str | None = own(None),
     bins: Sequence[str] = own(()),
 ) -> str | None:
     """The round that is meant where none is named and there is a block for each part, column or row; else None."""
     with grid._store.read() as tx:
         options = options or effective_options(tx, Agree, {})
-        return rounds.primary(tx).name if options.by else _round_to_be_named(tx)
+        return rounds.primary(tx).name if options.blocks else _round_to_be_named(tx)
 
 
 def _round_to_be_named(tx: Tx) -> str | None:
@@ -170,7 +166,7 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     if labels.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")
     ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
-    codes = part_codes(form, distinct_answers.answer_values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
+    codes = part_codes(form, rounds.answer_values(tx, ids.tolist()) if form.parts() else [None] * len(ids))
     return part_agreements(
         labels.assign(answer=answer), form, codes, options, _side_texts(tx, options), sides_of(tx).names
     )
@@ -187,10 +183,10 @@ def _answers_of(tx: Tx, round_: Round, *columns: str) -> pd.DataFrame:
 
 def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
     """The text of each column or row, or its value of a metadata column, in order; None for the whole grid."""
-    if options.by is None:
+    if options.blocks is None:
         return None
     texts = cells.texts_of_grid(tx).set_index("text_id")  # those that have cells
-    axis: sides.Axis = "row" if options.by == "row" else "column"
+    axis: sides.Axis = "row" if options.blocks == "row" else "column"
     text_ids = [text_id for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]
     if options.metadata is None:
         return {text_id: str(texts["body"][text_id]) for text_id in text_ids}
@@ -199,7 +195,7 @@ def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
         there = metadata_columns(tx)[axis]
         raise InputError(
             f"no text of the {axis}s has metadata called `{options.metadata}`; "
-            + (suggest_name(options.metadata, there, "expected") if there else "they have none")
+            + (suggest_name(options.metadata, there, EXPECTED) if there else "they have none")
         )
     return {text_id: value or NO_VALUE for text_id, value in values.items()}
 
@@ -230,9 +226,14 @@ def note_agreement(grid: GridContext, options: Agree) -> RunRecord:
 
 def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
     """The figures over all people of the round that counts, as the log keeps them: those that rest on any pair."""
-    if options.by or _round_to_be_named(tx):
+    check_interval_scope(tx, options)
+    if options.blocks or _round_to_be_named(tx):
         of = rounds.primary(tx)
-        return _block_counts(agreement_blocks(tx, of, with_fitting_bins(tx, of, options)))
+        measured_blocks = agreement_blocks(tx, of, with_fitting_bins(tx, of, options))
+        wholes = [(block.part, block.agreement.alpha) for block in measured_blocks if block.agreement and not block.of]
+        alphas = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
+        values = {name: alpha.value for name, alpha in alphas.items()}
+        return {"blocks": len(measured_blocks), **values, **_bases(alphas)}
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
     counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
@@ -247,9 +248,55 @@ def _bases(figures: Mapping[str, Figure]) -> dict[str, Any]:
     return {key: values for key, values in (("intervals", intervals), ("undefined", undefined)) if values}
 
 
-def _block_counts(measured_blocks: tuple[AgreementBlock, ...]) -> dict[str, Any]:
-    """Number of blocks; for the parts of a whole grid, the alpha of each as well."""
-    wholes = [(block.part, block.agreement.alpha) for block in measured_blocks if block.agreement and not block.of]
-    alphas = {f"{part}, {alpha.name}": alpha for part, alpha in wholes}
-    values = {name: alpha.value for name, alpha in alphas.items()}
-    return {"blocks": len(measured_blocks), **values, **_bases(alphas)}
+MOST_TEXTS = 10
+
+
+def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparison:
+    """Compare the current labels of two people on the pairs that both labelled, by the grid's own options.
+
+    Raises:
+        StageError: nobody has labelled anything yet.
+        UnknownIdError: there is nobody of one of the names.
+        InputError: both are the same person; or the answers that count are no labels.
+    """
+    if person == other:
+        raise InputError(say("`%(name)s` cannot be compared with themselves; name two people", name=person))
+    with grid._store.read() as tx:
+        need_labels(tx, "agreement")
+        ids = [find_person(tx, name).id for name in (person, other)]
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", person_ids=ids)
+        return compare_labels(labels, (person, other), scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
+
+
+@dataclass(frozen=True)
+class DisputedText:
+    """A text of the grid, `disputed` pairs of which have labels that differ, of `n` that have two labels or more."""
+
+    text: str
+    n: int
+    disputed: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DisputedTexts:
+    """The texts of one side with most disputed pairs, of `n_texts` that have any."""
+
+    texts: tuple[DisputedText, ...]
+    n_texts: int
+
+
+def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
+    """The most disputed rows and columns; indefinite labels count or not, by the grid's own options of agreement."""
+    labels = judgements.label_arrays(tx, "cell_id", "hs_id", "cn_id", "code")
+    if effective_options(tx, Agree, {}).indefinite == "drop":
+        is_definite = np.isin(labels["code"], [choice.code for choice in scheme_of(tx) if choice.definite])
+        labels = {name: column[is_definite] for name, column in labels.items()}
+    found: dict[sides.Axis, DisputedTexts] = {}
+    for axis, _ in sides.AXES:
+        disputes, n_texts = most_disputed(labels, axis, MOST_TEXTS)
+        bodies = dict(sides.bodies(tx, axis))
+        texts = (
+            DisputedText(bodies[one.text_id], one.n, tuple(map(to_public_number, one.disputed))) for one in disputes
+        )
+        found[axis] = DisputedTexts(tuple(texts), n_texts)
+    return found

@@ -1,14 +1,182 @@
-"""Queues of cases: which of the conflicts an adjudicator goes through, and in which order."""
+"""The cases of adjudicators: the list of conflicts, the queues that are parts of it, and the orders to go through them.
+
+To compare all labels anew at each look would take a second of every half million: the list stays in memory while a
+study is served, and follows what the study itself says, because another process may have written it. Nor does anybody
+wait for the order by the doubt of a label model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import chain, groupby
 from operator import itemgetter
+from threading import Lock, Thread
+from typing import get_args
 
-from fcpair.steps.adjudication.conflict_cache import ConflictCache
-from fcpair.steps.adjudication.doubts import order_by_doubt
+from fcpair.errors import FcpairError, InputError, StageError
+from fcpair.param_values import ONE_OF_NAMES, invalid_value
+from fcpair.params import CaseRanking
+from fcpair.sentences import say
+from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LabelData, doubt_of, fit_model
+from fcpair.steps.adjudication.aggregate import load_label_data
+from fcpair.steps.base.context import GridContext
+from fcpair.steps.base.figure_cache import Marks
+from fcpair.steps.rules import rule_decisions
+from fcpair.store import Store, Tx
+from fcpair.store.adjudication import disputes
+from fcpair.store.adjudication.disputes import DisputedPair
+from fcpair.store.answers import activity_log
+
+NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
+
+
+def estimate_doubts(labels: LabelData) -> dict[int, float]:
+    """The doubt of each pair with a definite label, by Dawid and Skene's model."""
+    probability = fit_model(DAWID_SKENE, labels.table).probability
+    return dict(zip(labels.cell_ids.tolist(), doubt_of(probability).tolist(), strict=True))
+
+
+def order_by_doubt(cell_ids: Iterable[int], doubts: Mapping[int, float]) -> list[int]:
+    """Pairs in the order of their doubt, the greatest first; equal doubt goes by id.
+
+    Pairs without a definite label, of which no model says anything, are before all others.
+    """
+    return sorted(cell_ids, key=lambda cell_id: (-doubts.get(cell_id, 1.0), cell_id))
+
+
+def rank_cases(tx: Tx, cell_ids: Sequence[int], order: CaseRanking) -> Sequence[int]:
+    """Cases that are in the order of their rows as they are, or by doubt; raises what `load_label_data` raises."""
+    if order not in get_args(CaseRanking):
+        raise invalid_value("order", order, say(ONE_OF_NAMES, names=list(get_args(CaseRanking))))
+    return order_by_doubt(cell_ids, estimate_doubts(load_label_data(tx))) if order == "doubt" and cell_ids else cell_ids
+
+
+class DoubtRanking:
+    """The newest estimate of doubt, and who was shown cases before there was any."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._fit: Thread | None = None
+        self._newest = 0
+        self.is_ready = False
+        """Whether there has been an estimate, or it was found that no label model says anything."""
+        self.doubts: Mapping[int, float] = {}
+        """By pair; empty where no label model says anything of the labels."""
+        self.shown_early: defaultdict[int, set[int]] = defaultdict(set)
+        """The pairs that each person was last shown in another order, because there was no estimate yet."""
+
+    def refresh(self, store: Store, newest: int) -> None:
+        """Begin to estimate doubt anew, if a hundredth of the answers or more came since; `newest` is the last one.
+
+        It takes a second or two of 200,000 labels. A pair with newer labels keeps its place until then.
+        """
+        with self._lock:
+            is_new = not self._newest or newest - self._newest >= newest / NEW_SHARE
+            if is_new and (self._fit is None or not self._fit.is_alive()):
+                self._newest = newest
+                self._fit = Thread(target=self._estimate, args=(store,), daemon=True)
+                self._fit.start()
+
+    def note_shown(self, person_id: int, cell_id: int, *, early: bool) -> None:
+        """Note that somebody is shown a pair, in this order or before there is one."""
+        shown_early = self.shown_early[person_id]
+        (shown_early.add if early else shown_early.discard)(cell_id)
+
+    def wait(self) -> None:
+        """Wait for the estimate that is under way, if one is."""
+        with self._lock:
+            fit = self._fit
+        if fit is not None:
+            fit.join()
+
+    def _estimate(self, store: Store) -> None:
+        try:
+            with store.read() as tx:
+                labels = load_label_data(tx)
+            self.doubts = estimate_doubts(labels)
+        except (InputError, StageError):
+            pass  # no label model says anything of these labels
+        except FcpairError:
+            self._newest = 0  # the study could not be read, so the next request tries again
+            return
+        self.is_ready = True
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """Conflicts that `rule_decisions.disputed_pairs` finds at a state of the study, by its marks.
+
+    `places` are row and number of each, in this order. `due_ids` are those that nobody has decided, or that wait for a
+    second look, and whose labels are all in; `unsure_ids` those with a "not sure" label, or another that decides
+    nothing; `flagged_ids` those whose newest decision by a person said that the guidelines should say more.
+    """
+
+    marks: activity_log.ChangeMarks
+    by_id: dict[int, DisputedPair] = field(default_factory=dict)
+    places: list[tuple[int, int]] = field(default_factory=list)
+    due_ids: set[int] = field(default_factory=set)
+    second_look_ids: set[int] = field(default_factory=set)
+    unsure_ids: set[int] = field(default_factory=set)
+    flagged_ids: set[int] = field(default_factory=set)
+
+    @property
+    def order(self) -> list[int]:
+        """The numbers of all, by row and number."""
+        return [cell_id for _, cell_id in self.places]
+
+    def row_of(self, cell_id: int) -> list[int]:
+        """The conflicts in the row of one, in order; none where the pair is no conflict."""
+        if cell_id not in self.by_id:
+            return []
+        row_id = self.by_id[cell_id].hs_id
+        first, last = (bisect_left(self.places, (at, 0)) for at in (row_id, row_id + 1))
+        return [one for _, one in self.places[first:last]]
+
+    def renewed(self, tx: Tx) -> Conflicts:
+        """The list at a later state: those pairs are looked up again that were answered or decided since."""
+        marks, changed_ids = activity_log.change_marks(tx), disputes.pairs_touched_since(tx, *self.marks[:2])
+        newer = Conflicts(marks, *(getattr(self, one.name).copy() for one in fields(self)[1:]))
+        newer._replace(changed_ids, rule_decisions.disputed_pairs(tx, changed_ids))
+        if marks[2] > self.marks[2]:  # whatever moves work, but for an answer to one pair, leaves a run
+            still_labelled = disputes.pairs_to_label(tx, list(newer.by_id))
+            newer._replace((), [one._replace(due=one.cell_id not in still_labelled) for one in newer.by_id.values()])
+        return newer
+
+    def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[DisputedPair]) -> None:
+        for gone in [self.by_id.pop(cell_id) for cell_id in gone_ids if cell_id in self.by_id]:
+            del self.places[bisect_left(self.places, (gone.hs_id, gone.cell_id))]
+            for ids in (self.due_ids, self.second_look_ids, self.unsure_ids, self.flagged_ids):
+                ids.discard(gone.cell_id)
+        for one in conflicts:
+            if one.cell_id not in self.by_id:
+                insort(self.places, (one.hs_id, one.cell_id))
+            self.by_id[one.cell_id] = one
+            for ids, belongs in (
+                (self.due_ids, one.by is None and one.due),
+                (self.second_look_ids, one.again),
+                (self.unsure_ids, one.unsure),
+                (self.flagged_ids, one.flagged),
+            ):
+                (ids.add if belongs else ids.discard)(one.cell_id)
+
+
+def current_conflicts(grid: GridContext, tx: Tx) -> Conflicts:
+    """The conflicts of a grid as they are in a transaction that only reads."""
+    return grid._figures.at(tx, "conflicts", _load_conflicts, _renew_conflicts)
+
+
+def _renew_conflicts(tx: Tx, kept: Conflicts, _marks: Marks) -> Conflicts:
+    return kept.renewed(tx)
+
+
+def _load_conflicts(tx: Tx) -> Conflicts:
+    conflicts = Conflicts(activity_log.change_marks(tx))
+    conflicts._replace((), rule_decisions.disputed_pairs(tx))
+    return conflicts
 
 
 class CaseQueue(StrEnum):
@@ -30,7 +198,7 @@ class CaseOrder(StrEnum):
     DOUBT = "doubt"
 
 
-def select_cases(conflicts: ConflictCache, queue: CaseQueue, person_id: int) -> set[int]:
+def select_cases(conflicts: Conflicts, queue: CaseQueue, person_id: int) -> set[int]:
     """The pairs in a queue, whoever may decide them.
 
     Those with a "not sure" label and those for a second look are a part of what waits. Flagged ones are those that
@@ -39,18 +207,21 @@ def select_cases(conflicts: ConflictCache, queue: CaseQueue, person_id: int) -> 
     """
     due = conflicts.due_ids
     if queue is CaseQueue.FLAGGED:
-        return {cell_id for cell_id in conflicts.flagged_ids if cell_id in due or conflicts.is_by(cell_id, person_id)}
+        by_id = conflicts.by_id
+        return {cell_id for cell_id in conflicts.flagged_ids if cell_id in due or by_id[cell_id].by == person_id}
     parts = {CaseQueue.UNSURE: conflicts.unsure_ids, CaseQueue.AGAIN: conflicts.second_look_ids}
     return due & parts[queue] if queue in parts else due
 
 
-def order_cases(conflicts: ConflictCache, order: CaseOrder, index: int, n_adjudicators: int) -> list[int]:
+def order_cases(
+    conflicts: Conflicts, order: CaseOrder, index: int, n_adjudicators: int, doubts: Mapping[int, float]
+) -> list[int]:
     """All conflicts in the order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through them.
 
     By doubt they take turns, so that those in most doubt come first for each of them, and then what is left of others'.
     """
     if order is CaseOrder.DOUBT:
-        ranked = order_by_doubt(conflicts.order, conflicts.ranking.doubts)
+        ranked = order_by_doubt(conflicts.order, doubts)
         others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
         return [*ranked[index::n_adjudicators], *others]
     groups = (

@@ -10,9 +10,16 @@ from numpy.typing import NDArray
 from fcpair.errors import UnknownIdError, suggest_name
 from fcpair.params import Partition
 from fcpair.records import TIERS, Role, Round, Verdict
-from fcpair.report.map_file import CellMap
-from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers, count_answers
-from fcpair.report.map_sides import SideFigures, measure_side
+from fcpair.report.map_file import (
+    CellAnswers,
+    CellMap,
+    CellStandings,
+    SideFigures,
+    build_layers,
+    count_answers,
+    measure_side,
+)
+from fcpair.sentences import mark, say
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
 from fcpair.stages.adjudication.partition import Evidence, best_of_four, is_member, memberships, tier_rules
 from fcpair.stages.assignment.validate import combine_verdicts
@@ -23,10 +30,12 @@ from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import effective_options, labels_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import distinct_answers, rounds
-from fcpair.store.corpus import cells
-from fcpair.store.oversight import map_answers
+from fcpair.store.assignment import rounds
+from fcpair.store.corpus import cells, sides
+from fcpair.store.corpus.grids import cell_range
+from fcpair.store.oversight import pair_search
 
 Ints = NDArray[np.int64]
 SKIPPED = -2  # in the place of a choice
@@ -70,22 +79,22 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     """
     questions = {one.name: one for one in map_questions(tx)}
     if question and question not in questions:
-        hint = suggest_name(question, questions, "the questions of this grid:")
-        raise UnknownIdError(f"there is no question `{question}`; {hint}")
+        hint = suggest_name(question, questions, mark("the questions of this grid: %(names)s"))
+        raise UnknownIdError(say("there is no question `%(question)s`; %(hint)s", question=question, hint=hint))
     meant = questions[question] if question else next(iter(questions.values()))
-    located = map_answers.cell_places(tx)
-    cell_ids, places = located["cell_id"], located["place"]
+    located = cells.cell_arrays(tx)
+    cell_ids, places = located["cell_id"], cells.places_of(tx, located)
     if not len(cell_ids):
         return None
     answers = _count(tx, meant, cell_ids)
-    corpus = map_answers.corpus_places(tx)
+    corpus = np.sort(cells.places_of(tx, cells.corpus_arrays(tx)))
     standings = _standings(tx, meant.asked, answers, cell_ids) if meant.asked and _is_decided(tx, meant) else None
     shape = cells.shape(tx)
     rows, columns = _sides(tx, places, shape, answers)
     return CellMap(
         shape=shape,
         places=places,
-        numbers=located["number"],
+        numbers=cell_ids - cell_range(tx).first,
         corpus=corpus[~np.isin(corpus, places)] if len(corpus) else corpus,
         layers=build_layers(answers, standings),
         rows=rows,
@@ -97,15 +106,15 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
 
 
 def _count(tx: Tx, question: MapQuestion, cell_ids: Ints) -> CellAnswers:
-    arrays = map_answers.current_answers(tx, question.round)
+    arrays = pair_search.current_answers(tx, question.round)
     choices = np.full(int(arrays["answer_id"].max(initial=0)) + 1, NO_CODE)  # by the id of the answer
     if question.asked is not None:
         ids = np.flatnonzero(np.bincount(arrays["answer_id"]))
-        ids = ids[ids != map_answers.NO_ID]
-        stored = distinct_answers.answer_values(tx, ids.tolist())
+        ids = ids[ids != pair_search.NO_ID]
+        stored = rounds.answer_values(tx, ids.tolist())
         codes = part_codes(form_of(question.round.form), stored)[:, question.part]
         choices[ids] = _choice_places(question.asked, codes)
-    choices[map_answers.NO_ID] = SKIPPED
+    choices[pair_search.NO_ID] = SKIPPED
     cell = np.searchsorted(cell_ids, arrays["cell_id"])
     return count_answers(cell, choices[arrays["answer_id"]], arrays["time"], len(cell_ids), question.choices)
 
@@ -124,8 +133,9 @@ def _is_decided(tx: Tx, question: MapQuestion) -> bool:
 
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
     """What became of each cell, its states as `pair_counts.tally` counts them."""
-    decisions = map_answers.standing_codes(tx)
-    decided, code = np.searchsorted(cell_ids, decisions["cell_id"]), decisions["code"]
+    decisions = adjudications.decided_codes(tx)
+    stands = decisions["stands"] == 1
+    decided, code = np.searchsorted(cell_ids, decisions["cell_id"][stands]), decisions["code"][stands]
     verdicts = judgements.verdict_arrays(tx)
     checked, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     final, verdict_of = np.full((2, len(cell_ids)), NO_CODE)
@@ -148,6 +158,11 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
 def _sides(tx: Tx, places: Ints, shape: tuple[int, int], answers: CellAnswers) -> tuple[SideFigures, SideFigures]:
     row, column = np.divmod(places, shape[1])
     return (
-        measure_side("rows", row, column, shape, answers, map_answers.side_clusters(tx, "row")),
-        measure_side("columns", column, row, shape[::-1], answers, map_answers.side_clusters(tx, "column")),
+        measure_side("rows", row, column, shape, answers, _clusters(tx, "row")),
+        measure_side("columns", column, row, shape[::-1], answers, _clusters(tx, "column")),
     )
+
+
+def _clusters(tx: Tx, axis: sides.Axis) -> list[str]:
+    """The cluster of each drawn row or column, where its metadata say it: empty where they do not."""
+    return [str(meta.get("cluster", "")) for meta in sides.values(tx, axis, "meta", drawn=True)]

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 
 from fcpair.errors import InputError
 from fcpair.records import Rule
-from fcpair.stages.corpus.folding import fold_letters
-from fcpair.steps.adjudication.adjudicate import outcome_names
+from fcpair.sentences import say
+from fcpair.stages.corpus.text_identity import fold_letters
+from fcpair.steps.adjudication.adjudicate import outcome_code, outcome_names
 from fcpair.steps.base.context import scheme_of
 from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx
-from fcpair.store.adjudication import decided_pairs
-from fcpair.store.adjudication.decided_pairs import DecisionFilter, MatchingTexts
+from fcpair.store.adjudication import adjudications
+from fcpair.store.adjudication.adjudications import DecisionFilter, MatchingTexts
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import to_public_number
@@ -38,7 +39,7 @@ class DecisionSearch:
 
 @dataclass(frozen=True)
 class DecidedCase:
-    """A decision that stands; `by` is None where a rule or a file made it without a person.
+    """A current decision; `by` is null if a rule or a file made it.
 
     `labels` counts the labels that it rests on, by name; it is empty while somebody has still to label the pair.
     """
@@ -71,13 +72,13 @@ def find_decisions(
     hides_column = rounds.primary(tx).options.hides_column
     decision_filter = DecisionFilter(
         tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
-        (_outcome_code(tx, search.outcome),) if search.outcome else (),
+        (outcome_code(tx, search.outcome),) if search.outcome else (),
         (_decider_id(tx, search.by),) if search.by else (),
         search.flagged,
         tuple(sorted(spared)),
     )
-    rows = decided_pairs.standing_decisions(tx, limit, before, decision_filter, made_by)
-    counts, outcomes = decided_pairs.label_counts(tx, [row["id"] for row in rows]), outcome_names(scheme_of(tx))
+    rows = adjudications.matching_decisions(tx, limit, before, decision_filter, made_by)
+    counts, outcomes = adjudications.label_counts(tx, [row["id"] for row in rows]), outcome_names(scheme_of(tx))
     names = {choice.code: choice.name for choice in scheme_of(tx)}
     hidden_column = {"cn": NOT_SHOWN, "cn_language": None} if hides_column else {}
     return [
@@ -105,19 +106,14 @@ def _fold(text: str) -> str:
     return fold_letters(text).casefold()
 
 
-def _outcome_code(tx: Tx, outcome: str) -> int | None:
-    codes = {name: code for code, name in outcome_names(scheme_of(tx)).items()}
-    if outcome not in codes:
-        raise InputError(f"`{outcome}` is not an outcome; expected one of {', '.join(codes)}")
-    return codes[outcome]
-
-
 def _decider_id(tx: Tx, name: str) -> int | None:
     if name == DecisionSearch.NO_PERSON:
         return None
-    deciders = decided_pairs.deciders(tx)
+    deciders = adjudications.deciders(tx)
     if name not in deciders:
-        raise InputError(f"nobody called `{name}` decides here; expected one of {', '.join(deciders)}")
+        raise InputError(
+            say("nobody called `%(name)s` decides here; expected one of %(names)s", name=name, names=list(deciders))
+        )
     return deciders[name]
 
 
@@ -125,8 +121,8 @@ def _build_decision(row: dict[str, Any], outcome: str, labels: dict[str, int]) -
     return DecidedCase(
         decision_id=row["id"],
         cell_id=to_public_number(row["cell_id"]),
-        hs=ShownText(row["hs"], row["hs_language"]),
-        cn=ShownText(row["cn"], row["cn_language"]),
+        hs=ShownText.of(row["hs"], row["hs_language"]),
+        cn=ShownText.of(row["cn"], row["cn_language"]),
         outcome=outcome,
         rule=Rule(row["rule"]),
         by=row["by"],

@@ -1,7 +1,7 @@
-"""The discussion of a calibration: the pairs on which people differ, what they answered, and what they noted.
+"""A calibration seen as a whole: its discussion, who has answered what, and agreement before and after.
 
-Nobody is named, and nobody sees a pair here that they have not answered themselves, or whose topic they opted out of,
-nor any before it is opened.
+While the discussion lasts, people see only the pairs that they are to answer again, and nobody's name; the lead sees
+all.
 """
 
 from __future__ import annotations
@@ -9,21 +9,36 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from fcpair.records import WORKERS, Role, Visitor
+import numpy as np
+
+from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
+from fcpair.lazy import pd
+from fcpair.params import Agree, Calibration
+from fcpair.records import WORKERS, Figure, Role, Status, Visitor
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.wording import option_wordings
+from fcpair.stages.stats.agreement import AgreementBlock
+from fcpair.steps.adjudication.agreement import agreement_blocks, with_fitting_bins
 from fcpair.steps.adjudication.flags import load_flags
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.calibration_state import CalibrationState, Phase, load_calibration
-from fcpair.steps.base.context import StudyContext, labels_of
+from fcpair.steps.base.calibration_state import (
+    CalibrationState,
+    Phase,
+    latest_answers,
+    load_calibration,
+    need_calibration,
+)
+from fcpair.steps.base.context import GridContext, StudyContext, effective_options, labels_of, options_as_done
 from fcpair.steps.rules import permissions
-from fcpair.steps.rules.wording import effective_words, side_words
+from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx
-from fcpair.store.answers import discussed_answers, task_queries
-from fcpair.store.answers.discussed_answers import DiscussedAnswer
+from fcpair.store.answers import judgements, task_queries
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
+from fcpair.store.people import people
 from fcpair.work_records import ShownText
 
 
@@ -86,25 +101,23 @@ def _discussions(tx: Tx, visitor: Visitor) -> Iterator[Discussion]:
         cell_ids = _cells_to_discuss(tx, state, visitor)
         if not cell_ids and person_id is not None:
             continue
-        row_name, column_name = grids.side_names(tx)
-        row, column, _, _ = side_words(tx, words)
         texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
         names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
+        flags = load_flags(tx) if labels_of(tx) else []
         yield Discussion(
             grid,
-            row.text or row_name,
-            column.text or column_name,
+            *side_headings(tx, words),
             tuple(_discussed_pairs(tx, state, cell_ids, person_id, names)),
             None if person_id is None else task_queries.n_open(tx, person_id, state.again),
-            _flagged_sentences(tx),
+            tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence)),
         )
 
 
 def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list[int]:
     """The pairs of a discussion that a visitor is to be shown, in the order in which they are answered again."""
     if visitor.role is Role.LEAD:
-        return discussed_answers.cells_to_discuss(tx, state.again)
-    cell_ids = discussed_answers.cells_to_discuss(tx, state.again, visitor.id)
+        return judgements.cells_to_discuss(tx, state.again)
+    cell_ids = judgements.cells_to_discuss(tx, state.again, visitor.id)
     spared = permissions.spared_pairs(tx, visitor.id, cell_ids)
     return [cell_id for cell_id in cell_ids if cell_id not in spared]
 
@@ -113,12 +126,14 @@ def _discussed_pairs(
     tx: Tx, state: CalibrationState, cell_ids: Sequence[int], person_id: int | None, names: Mapping[str, str]
 ) -> Iterator[DiscussedPair]:
     form = form_of(state.first.form)
-    given: dict[int, list[DiscussedAnswer]] = {}
-    for answer in discussed_answers.current_answers(tx, state.first, list(cell_ids)):
+    columns = ("cell_id", "person_id", "value", "note")
+    labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
+    given: dict[Any, list[Any]] = {}
+    for answer in labels.itertuples(index=False):
         given.setdefault(answer.cell_id, []).append(answer)
     for cell_id in cell_ids:
         answers = given.get(cell_id, [])
-        row, column = (ShownText(one["body"], one["language"] or None) for one in cells.texts_of(tx, cell_id))
+        row, column = (ShownText.of(one["body"], one["language"]) for one in cells.texts_of(tx, cell_id))
         counts = Counter(_answer_text(form, one.value, names) for one in answers)
         notes = sorted(one.note for one in answers if one.note)
         random.Random(cell_id).shuffle(notes)
@@ -134,7 +149,70 @@ def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {text}" for name, text in said.items()) if len(said) > 1 else next(iter(said.values()))
 
 
-def _flagged_sentences(tx: Tx) -> tuple[str, ...]:
-    """The sentences of the guidelines at which a lead has put the flags of the grid, each once."""
-    flags = load_flags(tx) if labels_of(tx) else []
-    return tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence))
+def measure_calibration(grid: GridContext) -> CalibrationResult:
+    """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options.
+
+    Raises StageError where there is no calibration.
+    """
+    with grid._store.read() as tx:
+        return _measure(tx, need_calibration(tx), effective_options(tx, Agree, {}))
+
+
+def load_calibration_result(tx: Tx, options: Agree) -> CalibrationResult | None:
+    """The same of the grid that a transaction is about, by these options; None where there is no calibration."""
+    state = load_calibration(tx)
+    return _measure(tx, state, options) if state else None
+
+
+def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResult:
+    """Measure a calibration in a transaction that is under way; over its whole batch, not column by column."""
+    options = with_fitting_bins(tx, state.first, replace(options, blocks=None, metadata=None))
+    first = judgements.current_labels(tx, "cell_id", "answer_id", of=state.first)
+    is_open = state.phase is not Phase.ANSWER
+    latest = latest_answers(tx, state, "cell_id", "answer_id") if is_open else None
+    return CalibrationResult(
+        state.target.name,
+        state.phase.value,
+        options_as_done(tx, Calibration).counts,
+        options.level,
+        len(assignments.assigned_cells(tx, state.first)),
+        _calibrated_people(tx, state),
+        _n_differing(tx, first),
+        None if latest is None else _n_differing(tx, latest),
+        () if first.empty else tuple(_figure_changes(tx, state, options, is_open=is_open)),
+    )
+
+
+def _calibrated_people(tx: Tx, state: CalibrationState) -> tuple[CalibratedPerson, ...]:
+    """Everybody who was given pairs of the batch, in the order in which they came."""
+    counts = assignments.counts_of_grid(tx)
+    batches = [counts.get(round_.name, {}) for round_ in (state.first, state.again)]
+    statuses = (Status.DONE.value, Status.OPEN.value)
+    return tuple(
+        CalibratedPerson(one.name, *(batch.get(one.id, {}).get(status, 0) for batch in batches for status in statuses))
+        for one in people.people(tx)
+        if any(one.id in batch for batch in batches)
+    )
+
+
+def _n_differing(tx: Tx, answers: pd.DataFrame) -> int:
+    """Number of cells on which not all answers are the same, in whichever round they were given."""
+    ids, at = np.unique(answers["answer_id"].to_numpy(np.int64), return_inverse=True)
+    values = np.array(rounds.answer_values(tx, ids.tolist()), object)
+    n_different = answers.assign(value=values[at] if len(ids) else []).groupby("cell_id")["value"].nunique()
+    return int((n_different > 1).sum())
+
+
+def _figure_changes(tx: Tx, state: CalibrationState, options: Agree, *, is_open: bool) -> Iterator[FigureChange]:
+    """Yield each figure over the whole batch, part by part, before and after."""
+    after_blocks = agreement_blocks(tx, state.again, options) if is_open else ()
+    after = {(block.part, block.of): _figures(block) for block in after_blocks}
+    for block in agreement_blocks(tx, state.first, options):
+        for name, figure in _figures(block).items():
+            yield FigureChange(block.part, figure, after.get((block.part, block.of), {}).get(name))
+
+
+def _figures(block: AgreementBlock) -> dict[str, Figure]:
+    if block.agreement is None:
+        return {"agreement": Figure("agreement", None, 0, undefined=block.undefined)}
+    return {figure.name: figure for figure in (*block.agreement.pooled, *block.agreement.summary)}

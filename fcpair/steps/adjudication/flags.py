@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fcpair.errors import InputError
 from fcpair.records import UNDECIDED, RunRecord
+from fcpair.sentences import Id, say
 from fcpair.steps.base.context import GridContext, note_run, scheme_of
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log
@@ -40,14 +41,14 @@ class Flag:
 
 def load_flags(tx: Tx) -> list[Flag]:
     """The flags of the grid, newest first."""
-    names = {choice.code: choice.name for choice in scheme_of(tx)}
+    names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
     sentences = settings.of_stage(tx, STAGE)
     return [
         Flag(
             to_public_number(row.cell_id),
             row.hs,
             row.cn,
-            _outcome_text(row, names),
+            "taken back" if row.rule in UNDECIDED else names[row.code],
             row.by,
             row.note,
             row.at,
@@ -56,12 +57,6 @@ def load_flags(tx: Tx) -> list[Flag]:
         )
         for row in activity_log.flagged_decisions(tx)
     ]
-
-
-def _outcome_text(row: activity_log.FlaggedDecision, names: dict[int, str]) -> str:
-    if row.rule in UNDECIDED:
-        return "taken back"
-    return "discarded" if row.code is None else names[row.code]
 
 
 def split_sentences(body: str) -> list[str]:
@@ -86,10 +81,18 @@ def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:
-            raise InputError(f"pair {pair} has no flag; choose one that an adjudicator has flagged")
+            raise InputError(
+                say("pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair))
+            )
         version, body = guidelines.current_version(tx)
         if sentence and sentence not in split_sentences(body):
-            raise InputError(f"version {version} of the guidelines has no sentence `{sentence}`; choose one of its own")
+            raise InputError(
+                say(
+                    "version %(version)s of the guidelines has no sentence `%(sentence)s`; choose one of its own",
+                    version=Id(version),
+                    sentence=sentence,
+                )
+            )
         run = note_run(tx, "guidelines", {"flag": pair, "sentence": sentence, "version": version}, {"pairs": 1})
         settings.save_settings(tx, STAGE, {str(pair): sentence}, run.id)
         return run

@@ -1,5 +1,5 @@
-"""Recording the answers of a file: each is tied to its cell, its person and its assignment, and held against what is
-there.
+"""Answers, labels and verdicts of a file: each is tied to its cell, its person and its assignment, held against what is
+there, and recorded; and labels to a file.
 """
 
 from __future__ import annotations
@@ -7,36 +7,41 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.answers.answer_files import ImportedAnswers
+from fcpair.errors import InputError
+from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, read_answers
+from fcpair.files.tables.tabular import Source, read_table
+from fcpair.lazy import pd
 from fcpair.params import Assign
-from fcpair.records import Known, Origin, Round, RunRecord, Status
+from fcpair.records import Known, Origin, Round, RunRecord
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import strip_zero_decimals
-from fcpair.stages.questions import NO_CODE
-from fcpair.stages.questions.base import Closed
-from fcpair.steps.answers.dismissal import leave_out_dismissed
+from fcpair.stages.questions import NO_CODE, SKIP, Closed
+from fcpair.stages.questions.labels import label_reader
+from fcpair.steps.answers import file_cells
 from fcpair.steps.answers.file_cells import NOBODY, locate_cells
-from fcpair.steps.assignment import leases
+from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import begin_run, has_saved_options, is_planned, lease_minutes
+from fcpair.steps.base.context import GridContext, begin_run, has_saved_options, is_planned, lease_minutes, scheme_of
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.study_notes import look_again
+from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds, vacant_slots
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import people
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
 SUPERSEDE = "--supersede takes this as the newer answer"
+COMPARED = ("assignment_id", "code", "answer_id", "own_code", "origin", "at")  # what is compared of current answers
 FROM_FILES = "from_files"  # the settings that say which rounds of a planned grid are answered in files, undealt
 
 
@@ -44,8 +49,18 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed."""
     locate_cells(tx, incoming)
     _add_people(tx, incoming, round_)
-    leave_out_dismissed(tx, incoming, round_)
+    _leave_out_dismissed(tx, incoming, round_)
     _add_assignments(tx, incoming, round_)
+
+
+def _leave_out_dismissed(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
+    """Leave out the answers of people who were dismissed, with a note on each, where work passes on to others."""
+    dismissed = {run.params["person"] for run in runs.runs(tx, DISMISS)} if round_.reassigns_skipped else set()
+    is_dismissed = incoming.rows["person"].isin(dismissed)
+    for name, rows in incoming.rows[is_dismissed].groupby("person", sort=False):
+        incoming.notes.append(f"{name} was dismissed, so the answers of {name} are left out ({len(rows):,})")
+    if is_dismissed.any():
+        incoming.keep_rows(~is_dismissed.to_numpy(np.bool_))
 
 
 def record_answers(
@@ -62,7 +77,9 @@ def record_answers(
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
     is_skip = new_answers[_answer_column(new_answers)] == NO_CODE
-    n_skips, n_controls = int(is_skip.sum()), _n_controls(tx, new_answers[~is_skip], round_)
+    control_ids = [assignments.assignments(tx, one)["id"] for one in rounds.of_known_pairs(tx, round_, Known.CONTROLS)]
+    n_skips = int(is_skip.sum())
+    n_controls = sum(int(new_answers[~is_skip]["assignment_id"].isin(ids).sum()) for ids in control_ids)
     counts: dict[str, Any] = {
         "answers": len(new_answers) - n_skips - n_controls,
         "skips": n_skips,
@@ -72,19 +89,25 @@ def record_answers(
     }
     counts |= reassignment.reassign(tx, seed=0) if n_skips else {}
     question = closed_question(form_of(round_.form))
-    notes = [*_code_notes(incoming, question), *sorted_column_notes(incoming), *incoming.notes]
+    # where codes are not themselves the names of choices
+    cells = [strip_zero_decimals(cell.strip()) for column in incoming.said.values() for cell in column]
+    n_by_cell = Counter(cells)
+    readings = [
+        f"{choice.code} as {choice.name} ({n_by_cell[str(choice.code)]:,})"
+        for choice in question or ()
+        if str(choice.code) in n_by_cell and choice.name != str(choice.code)
+    ]
+    notes = [
+        *((f"codes were read as labels: {', '.join(readings)}",) if readings else ()),
+        *sorted_column_notes(incoming),
+        *incoming.notes,
+    ]
     if round_.counts and question:
         cell_ids = new_answers["cell_id"].unique().tolist()
         counts |= rule_decisions.apply_policy(tx, cell_ids)
         n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
         notes += look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
     return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
-
-
-def _n_controls(tx: Tx, answers: pd.DataFrame, round_: Round) -> int:
-    """How many of these answers are to control pairs, which are no answers of the round."""
-    dealt = (assignments.assignments(tx, one)["id"] for one in rounds.of_known_pairs(tx, round_, Known.CONTROLS))
-    return sum(int(answers["assignment_id"].isin(ids).sum()) for ids in dealt)
 
 
 def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:
@@ -96,18 +119,6 @@ def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataF
     answer_ids = (None if answer == NO_CODE else answer for answer in rows["answer_id"])
     keys = zip(rows["assignment_id"], answer_ids, rows["at"], strict=True)
     return rows[np.array([key not in recorded for key in keys], np.bool_)]
-
-
-def _code_notes(incoming: ImportedAnswers, question: Closed | None) -> tuple[str, ...]:
-    """A sentence on what codes were read as, where a file has codes that are not themselves the names of choices."""
-    cells = [strip_zero_decimals(cell.strip()) for column in incoming.said.values() for cell in column]
-    n_by_cell = Counter(cells)
-    readings = [
-        f"{choice.code} as {choice.name} ({n_by_cell[str(choice.code)]:,})"
-        for choice in question or ()
-        if str(choice.code) in n_by_cell and choice.name != str(choice.code)
-    ]
-    return (f"codes were read as labels: {', '.join(readings)}",) if readings else ()
 
 
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
@@ -177,9 +188,14 @@ def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     incoming.brings_work = _is_unassigned(tx, round_)
     if incoming.brings_work:
         _refuse_ineligible(tx, incoming, is_identified, round_)
-        _add_missing_assignments(tx, rows[is_identified], round_)
+        reassignment.assign_missing(tx, rows[is_identified], round_)
     elif lease_minutes(tx, round_) is not None:
-        _take_free_slots(tx, rows[is_identified], round_)
+        answered = rows[is_identified][["cell_id", "person_id"]].drop_duplicates()
+        existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
+        new_pairs = answered[~answered.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
+        leases.take_slots_of_cells(
+            tx, round_, new_pairs["cell_id"].to_numpy(np.int64), new_pairs["person_id"].to_numpy(np.int64)
+        )
     assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
     matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
     is_stray = is_identified & matched_rows["id"].isna().to_numpy()
@@ -213,31 +229,17 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray
     incoming.add_findings(is_checker, messages, cause=f"people who validate or decided a {unit} cannot label it")
     if not is_planned(tx):
         return
+    identified_rows = rows[is_identified]
+    ids, column = np.unique(identified_rows["person_id"].to_numpy(np.int64), return_inverse=True)
+    candidates = [open_slots.Candidate(one, 0, ()) for one in ids.tolist()]
+    ineligible = reassignment.ineligibility_matrix(
+        tx, identified_rows["cell_id"].to_numpy(np.int64), candidates, round_, first_assignment=True
+    )
     is_ineligible = np.zeros(len(rows), np.bool_)
-    is_ineligible[is_identified] = _ineligible_rows(tx, rows[is_identified], round_)
+    is_ineligible[is_identified] = ineligible[np.arange(len(identified_rows)), column]
     reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"
     messages = (f"{name} may not answer {unit} {pair}: {reason}" for pair, name in pairs)
     incoming.add_findings(is_ineligible & ~is_checker, messages, cause=reason)
-
-
-def _ineligible_rows(tx: Tx, rows: pd.DataFrame, round_: Round) -> NDArray[np.bool_]:
-    """Whether each person may not be given that cell, shape `(n_rows,)`."""
-    ids, column = np.unique(rows["person_id"].to_numpy(np.int64), return_inverse=True)
-    candidates = [vacant_slots.Candidate(one, 0, ()) for one in ids.tolist()]
-    ineligible = reassignment.ineligibility_matrix(
-        tx, rows["cell_id"].to_numpy(np.int64), candidates, round_, first_assignment=True
-    )
-    return np.asarray(ineligible[np.arange(len(rows)), column])
-
-
-def _take_free_slots(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
-    """Give people the free slots that a file says they answered in."""
-    pairs = rows[["cell_id", "person_id"]].drop_duplicates()
-    existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    new_pairs = pairs[~pairs.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
-    leases.take_slots_of_cells(
-        tx, round_, new_pairs["cell_id"].to_numpy(np.int64), new_pairs["person_id"].to_numpy(np.int64)
-    )
 
 
 def _is_unassigned(tx: Tx, round_: Round) -> bool:
@@ -251,16 +253,6 @@ def _is_unassigned(tx: Tx, round_: Round) -> bool:
     return round_.name in settings.of_stage(tx, FROM_FILES) or not assignments.n_by_status(tx, round_)
 
 
-def _add_missing_assignments(tx: Tx, rows: pd.DataFrame, round_: Round) -> None:
-    new_rows = rows[["cell_id", "person_id"]].drop_duplicates().assign(status=Status.OPEN.value)
-    existing_pairs = assignments.assignments(tx, round_).set_index(["cell_id", "person_id"]).index
-    new_rows = new_rows[~new_rows.set_index(["cell_id", "person_id"]).index.isin(existing_pairs)]
-    last_positions = new_rows["person_id"].map(assignments.last_positions(tx, round_, new_rows["person_id"].tolist()))
-    last_positions = last_positions.fillna(0).astype("int64")
-    new_rows["position"] = last_positions + new_rows.groupby("person_id").cumcount() + 1
-    assignments.add_assignments(tx, new_rows, round_)
-
-
 def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
     """Add `is_new` to each row, and a finding where another answer is there that it may not supersede.
 
@@ -268,7 +260,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     overrides nobody; the reverse is an answer that differs.
     """
     rows = incoming.rows
-    current_answers = judgements.current_codes(tx, round_).set_index("assignment_id")
+    current_answers = judgements.current_answers(tx, round_, *COMPARED).set_index("assignment_id")
     is_answered = rows["assignment_id"].isin(current_answers.index).to_numpy()
     differs = is_answered & differing_rows(rows, current_answers)
     was_simulated = (rows["assignment_id"].map(current_answers["origin"]) == Origin.SIMULATED.value).to_numpy()
@@ -316,4 +308,112 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     lapsed_ids = assignments.released_ids(tx, answers["assignment_id"][~is_skipped].tolist())
     judgements.add_judgements(tx, rows, origin)
     for assignment_id in lapsed_ids:  # now, so that whoever took a slot over and answers in the same file keeps it
-        vacant_slots.reclaim_skipped(tx, assignment_id)
+        open_slots.reclaim_skipped(tx, assignment_id)
+
+
+OWN_LABEL, VERDICT = "own_label", "verdict"
+
+
+def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
+    """Record the labels of a file or a frame: filled-in sheets, or a long table made elsewhere.
+
+    `supersede` lets a different label replace an earlier one as the current one.
+    """
+    with grid._store.write() as tx:
+        incoming = read_answers(
+            path,
+            label_reader(scheme_of(tx)),
+            person="annotator",
+            answer="label",
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
+        round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
+        identify_rows(tx, incoming, round_)
+        compare_answers(tx, incoming, round_, supersede=supersede)
+        return record_answers(tx, incoming, round_, supersede=supersede)
+
+
+def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
+    """Record the verdicts of a file or a frame: filled-in sheets, or a long table made elsewhere.
+
+    `supersede` lets a different verdict replace an earlier one as the current one.
+    """
+    with grid._store.write() as tx:
+        # as was dealt; its columns say it where both were
+        kinds = assignments.blind_kinds(tx) or {validate.is_blind(tx)}
+        blind = kinds.pop() if len(kinds) == 1 else OWN_LABEL in read_table(path).columns
+        read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
+        answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
+        incoming = read_answers(
+            path,
+            read_word,
+            person="validator",
+            answer=answer,
+            shown=shown,
+            headings=sheet_headings(tx, PAIR_COLUMNS),
+        )
+        round_ = rounds.validation(tx)
+        identify_rows(tx, incoming, round_)
+        is_blind_by_id = assignments.assignments(tx, rounds.validation(tx)).set_index("id")["blind"]
+        rows = incoming.rows
+        has_other_kind = (rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
+        kind, column = ("with its label shown", VERDICT) if blind else ("blind", OWN_LABEL)
+        messages = (f"pair {pair} was assigned {kind}; give `{column}` in a separate file" for pair in rows["pair"])
+        incoming.add_findings(
+            has_other_kind, messages, cause=f"these pairs were assigned {kind}; give `{column}` in a separate file"
+        )
+        incoming.rows = validate.with_decisions(tx, incoming.rows, blind=blind)
+        compare_answers(tx, incoming, round_, supersede=supersede)
+        rows = incoming.rows
+        reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
+        is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
+        messages = (str(reasons.get(pair, "")) for pair in rows["cell_id"].tolist())
+        cause = "these pairs are still being labelled; they can be checked when all their labels are in"
+        incoming.add_findings(is_early, messages, cause=cause)
+        _refuse_other_label(tx, incoming)
+        return record_answers(tx, incoming, round_, supersede=supersede)
+
+
+def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
+    """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
+    rows = incoming.rows
+    names, question = validate.label_names(tx), scheme_of(tx)
+    current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
+    shown_labels = rows["shown"].map(lambda cell: _label_name(question, str(cell)))
+    is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
+    has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
+    hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
+    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["pair"])
+    incoming.add_findings(has_other_label, messages, cause=f"the labels of these pairs have changed {hint}")
+    has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
+    clause = "no adjudicated label, so there is nothing to check"
+    messages = (f"pair {pair} has {clause}" for pair in rows["pair"])
+    incoming.add_findings(has_no_label, messages, cause=f"these pairs have {clause}")
+
+
+def _label_name(question: Closed, cell: str) -> str:
+    """The name of the label that a cell shows, which another program may have written in its own way."""
+    try:
+        return question.name(question.read(cell)) if cell else ""
+    except InputError:
+        return cell
+
+
+def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
+    """Every annotator's current answer of each pair, skips included.
+
+    Columns: `pair`, `hs_id`, `cn_id`, `annotator`, `label`, `seconds`, `time`, `note`, `origin`. With `known`, answers
+    to known pairs come behind the others, marked in a column `known`: qualification or controls.
+    """
+    with grid._store.read() as tx:
+        names = {choice.code: choice.name for choice in scheme_of(tx)}
+        answer_rounds = [rounds.primary(tx), *(rounds.of_known_pairs(tx, rounds.primary(tx)) if known else [])]
+        read = ("cell_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
+        tables = [judgements.current_answers(tx, one, *read).assign(known=one.options.known) for one in answer_rounds]
+        answers = pd.concat(tables, ignore_index=True)
+        sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
+    label = answers["code"].astype("Int64").map(names).astype(object)
+    answers["label"] = label.where(~answers["skipped"], SKIP)
+    answers = answers.join(sides, on="cell_id").assign(pair=to_public_number(answers["cell_id"]), time=answers["at"])
+    columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
+    return answers[[*columns, "known"] if known else columns]

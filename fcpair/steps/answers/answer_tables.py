@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, ImportedAnswers, read_forms
+from fcpair.files.tables.tabular import Source
+from fcpair.lazy import pd
 from fcpair.records import Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
@@ -24,20 +24,17 @@ from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
-from fcpair.store.answers import authorship, judgements, model_replies, refused_texts, text_origins
+from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.distinct_answers import WRITTEN
+from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
 
 
-def export_answers(grid: GridContext, name: str | None = None, *, known: bool = False) -> pd.DataFrame:
+def export_answers(grid: GridContext, round: str | None = None, *, known: bool = False) -> pd.DataFrame:
     """Everybody's current answer in a round, by cell and person; without a name, in the round that counts.
 
     Columns: `cell` (its number in the grid), `row` and `column` (their texts), `by`, `skipped` (bool), one for each
@@ -55,10 +52,8 @@ def export_answers(grid: GridContext, name: str | None = None, *, known: bool = 
     Raises:
         UnknownIdError: no such round.
     """
-    import pandas as pd
-
     with grid._store.read() as tx:
-        round_ = rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, round)
         if not known:
             return answers_table(tx, round_)
         answer_rounds = (round_, *rounds.of_known_pairs(tx, round_))
@@ -66,16 +61,14 @@ def export_answers(grid: GridContext, name: str | None = None, *, known: bool = 
         return pd.concat(tables, ignore_index=True)
 
 
-def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
+def export_texts(grid: GridContext, round: str | None = None) -> pd.DataFrame:
     """Export what was written or answered in a round, as `export_answers` does but without skips, for looking at texts.
 
     Behind `row` is `row_number`, from 1, since several rows may have the same words. Where a text was rejected, the
     column that would have it is empty, as there is no text. Raises UnknownIdError for a round that there is not.
     """
-    import pandas as pd
-
     with grid._store.read() as tx:
-        round_ = rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, round)
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
         row_numbers = pd.Series(
@@ -88,7 +81,7 @@ def export_texts(grid: GridContext, name: str | None = None) -> pd.DataFrame:
     return table
 
 
-def export_refusals(grid: GridContext, name: str | None = None) -> pd.DataFrame:
+def export_refusals(grid: GridContext, round: str | None = None) -> pd.DataFrame:
     """Export what checks refused of texts sent in a round, oldest first; without a name, in the round that counts.
 
     Columns: `cell`, `by`, `rule`, `version` (of the rule), `score` (a number of words, a probability or a similarity;
@@ -98,12 +91,12 @@ def export_refusals(grid: GridContext, name: str | None = None) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid._store.read() as tx:
-        rows = refused_texts.table(tx, rounds.by_name(tx, name))
+        rows = refused_texts.table(tx, rounds.by_name(tx, round))
     rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
     return rows
 
 
-def export_replies(grid: GridContext, name: str) -> pd.DataFrame:
+def export_replies(grid: GridContext, round: str) -> pd.DataFrame:
     """Every reply that models ever gave in a round, verbatim, oldest first; what was asked again has several.
 
     Columns: `cell`, `by`, `run` (its number), `reply`, `marks` (separated by semicolons).
@@ -112,12 +105,12 @@ def export_replies(grid: GridContext, name: str) -> pd.DataFrame:
         UnknownIdError: no such round.
     """
     with grid._store.read() as tx:
-        return replies_table(tx, rounds.by_name(tx, name))
+        return replies_table(tx, rounds.by_name(tx, round))
 
 
 def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Every reply of models in a round, as `export_replies` has it."""
-    rows = model_replies.table(tx, round_)
+    rows = refused_texts.reply_table(tx, round_)
     rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
     return rows.assign(marks=["; ".join(marks) for marks in rows["marks"]])
 
@@ -125,7 +118,9 @@ def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
 def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Everybody's current answer in a round, as `export_answers` has it."""
     forms = [form_of(rounds.form(tx, item)) for item in round_.ids]
-    answers = judgements.answer_values(tx, round_)
+    answers = judgements.current_answers(
+        tx, round_, "cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at"
+    )
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
     located = answers.join(cells.by_id(tx, answers["cell_id"]).set_index("cell_id"), on="cell_id")
     answers_by_value = {value: _answers_by_question(forms, value) for value in answers["value"].dropna().unique()}
@@ -139,7 +134,7 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     )
     for question in empty_answers:
         table[question] = [answers_by_value.get(value, empty_answers).get(question, "") for value in answers["value"]]
-    if round_.role is Role.MODEL and (marks_by_answer := model_replies.marks(tx, round_)):
+    if round_.role is Role.MODEL and (marks_by_answer := refused_texts.reply_marks(tx, round_)):
         pairs = zip(answers["cell_id"], answers["annotator"], strict=True)
         table["marks"] = ["; ".join(marks_by_answer.get(pair, ())) for pair in pairs]
         empty_answers = {**empty_answers, "marks": ""}
@@ -153,8 +148,6 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
 
 def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str] | pd.Series[int]]:
     """The columns about what was done with each text; none where the round edits nothing."""
-    import pandas as pd
-
     if not round_.options.edits:
         return {}
     originals = authorship.originals(tx, round_)
@@ -174,7 +167,7 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
     """Facts about the text of each row, beside the text, by column; columns that are empty are left out."""
     meta = cells.texts_of_grid(tx).set_index("text_id")["meta"]
-    origins = text_origins.origins_of(tx, sorted(set(row_ids))) if WRITTEN in grids.side_kinds(tx) else {}
+    origins = authorship.origins_of(tx, sorted(set(row_ids))) if WRITTEN in grids.side_kinds(tx) else {}
     row_origins = [origins.get(origin) for origin in row_ids]
     metadata = [
         {**(origin.meta if origin else {}), **meta[row]} for origin, row in zip(row_origins, row_ids, strict=True)
@@ -219,17 +212,15 @@ def cells_not_due(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> set[int]:
     return set(cell_ids) - authorship.cells_answered_before(tx, round_) if round_.options.rests_on else set()
 
 
-def import_answers(
-    grid: GridContext, path: str | Path, name: str | None = None, *, supersede: bool = False
-) -> RunRecord:
-    """Record the answers of a file in a round, the one that counts if none is named: filled-in sheets, or a long table
-    as `export_answers` has it.
+def import_answers(grid: GridContext, path: Source, round: str | None = None, *, supersede: bool = False) -> RunRecord:
+    """Record the answers of a file or a frame in a round, the one that counts if none is named: filled-in sheets, or a
+    long table as `export_answers` has it.
 
     `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for a round
     that there is not, and StageError for one that models answer or that checks what was decided.
     """
     with grid._store.read() as tx:
-        round_ = round_for_files(tx, grid.grid.name, name)
+        round_ = round_for_files(tx, grid.grid.name, round)
         form = form_of(round_.form)
         headings = sheet_headings(tx, CELL_COLUMNS)
         incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)

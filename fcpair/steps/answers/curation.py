@@ -1,30 +1,32 @@
-"""Effect of a round that edits or curates on the texts of the round before it, source by source."""
+"""Texts written in a round, as one table, and the effect of a round that edits or curates on those of another."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import StageError
-from fcpair.records import Round
+from fcpair.lazy import pd
+from fcpair.notebook import Result
+from fcpair.records import Origin, Round
 from fcpair.stages.answers.curation import ALL, CurationSummary, TextChange, describe_change, summarize_changes
-from fcpair.stages.questions import Form
+from fcpair.stages.questions import AnyOf, Form
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
-from fcpair.store.answers import authorship, judgements, text_origins
+from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import to_public_number
 
 UNKNOWN = "unknown"
+SEPARATOR = "; "
 
 
-@dataclass(frozen=True)
-class Curation:
+@dataclass(frozen=True, repr=False)
+class Curation(Result):
     """Effect of a round on the texts of the round that it `edits`, or of the rows where that is `row`.
 
     `sources` are those who wrote the texts, people or models, by name, and `all` is over all of them. `lost` answers
@@ -39,13 +41,20 @@ class Curation:
     all: CurationSummary
     lost: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """The same as plain Python values, ready for JSON."""
-        sources = [one.as_dict() for one in self.sources]
-        return {**vars(self), "sources": sources, "all": self.all.as_dict()}
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each source, and one for all: how many answers did what, for which reason, and the two means."""
+        for of in (*self.sources, self.all):
+            reasons = {f"rejected: {reason}": n for reason, n in of.reasons.items()}
+            means = {"words_changed": of.words_changed.value, "characters_changed": of.characters_changed.value}
+            counts = {name: getattr(of, name) for name in ("source", "n", "accepted", "edited", "rejected")}
+            yield counts | reasons | means
+
+    def _summary(self) -> str:
+        of = self.all
+        return f"round `{self.round}`, {of.accepted:,} accepted, {of.edited:,} edited, {of.rejected:,} rejected"
 
 
-def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
+def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
     """Count the texts that a round accepted, edited and rejected, by reason; without a name, in the round that counts.
 
     Each current answer counts, skips left out. Whether a text was changed is found by comparing it with what the round
@@ -56,12 +65,12 @@ def measure_curation(grid: GridContext, name: str | None = None) -> Curation:
         StageError: the round edits nothing, or nothing has been answered there yet.
     """
     with grid._store.read() as tx:
-        round_ = rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, round)
         form = form_of(round_.form)
         if not (round_.options.edits and form.edited_question):
             raise StageError(f"round `{round_.name}` edits nothing; name one that does with `--round`")
         originals = _originals(tx, round_)
-        answers = judgements.answer_values(tx, round_)
+        answers = judgements.current_answers(tx, round_, "cell_id", "value")
     texts = {cell_id: entry.body for cell_id, entry in originals.items()}
     changes_made = [
         (originals.get(cell_id), entry)
@@ -89,7 +98,7 @@ def _originals(tx: Tx, round_: Round) -> dict[int, authorship.AuthoredText]:
     """The text that is edited on each cell, and where it is from."""
     if round_.options.edits_round:
         return authorship.authored_texts(tx, rounds.by_name(tx, round_.options.edits_round))
-    sources = text_origins.sources_of_rows(tx)
+    sources = authorship.sources_of_rows(tx)
     row_texts = authorship.originals(tx, round_).items()
     return {cell_id: authorship.AuthoredText(body, sources.get(cell_id, UNKNOWN)) for cell_id, body in row_texts}
 
@@ -107,3 +116,60 @@ def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -
         (cell_id, answers_by_value.get(value)) for cell_id, value in zip(rows["cell_id"], rows["value"], strict=True)
     )
     return [None if one is None else describe_change(question, one, originals.get(cell_id)) for cell_id, one in answers]
+
+
+def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
+    """The texts of the current answers of a round, by cell and writer; without a name, of the round that counts.
+
+    Columns: `cell`, `hs` (the row's text), `type` (the column's), `cn` (what was written), `types` (the column's, and
+    what the first question of several labels adds, separated by semicolons; where the column is none of those labels,
+    these alone), `by`, `simulated`; and where there are any `original` (what was edited), `group` and `language` (of
+    the row).
+
+    Raises:
+        UnknownIdError: no such round.
+        StageError: no text is written there, or none was.
+    """
+    round_ = rounds.by_name(tx, name)
+    form = form_of(round_.form)
+    if form.written_question is None:
+        raise StageError(f"no text is written in round `{round_.name}`, so there is none to export")
+    answers = judgements.current_answers(tx, round_, "cell_id", "annotator", "value", "origin")
+    answers_by_value = {value: form.load(value) for value in answers["value"].dropna().unique()}
+    texts = {value: form.text(answer) for value, answer in answers_by_value.items()}
+    text_rows = answers[answers["value"].map(texts, na_action="ignore").notna()]
+    if text_rows.empty:
+        raise StageError(f"nothing has been written in round `{round_.name}` yet")
+    table = _locate_texts(tx, text_rows.assign(cn=text_rows["value"].map(texts)))
+    # The types of a text are its column's, and the labels of the first question that asks for several.
+    types = next(((name, one.names) for name, one in form.questions if isinstance(one, AnyOf)), None)
+    joined = []
+    for kind, value in zip(table["type"], text_rows["value"], strict=True):
+        of_column = [kind] if types is None or kind in types[1] else []
+        answered = (types and json.loads(value)[types[0]]) or ()
+        joined.append(SEPARATOR.join([*of_column, *(one for one in answered if one != kind)]))
+    table["types"] = joined
+    if not round_.options.edits:
+        return table
+    return table.assign(original=text_rows["cell_id"].map(authorship.originals(tx, round_)).to_numpy())
+
+
+def _locate_texts(tx: Tx, text_rows: pd.DataFrame) -> pd.DataFrame:
+
+    located = text_rows.join(cells.by_id(tx, text_rows["cell_id"]).set_index("cell_id"), on="cell_id")
+    texts = cells.texts_of_grid(tx).set_index("text_id")
+    row_texts = texts.reindex(located["hs_id"])
+    table = pd.DataFrame(
+        {
+            "cell": to_public_number(text_rows["cell_id"]).to_numpy(),
+            "hs": row_texts["body"].to_numpy(),
+            "type": located["cn_id"].map(texts["body"]).to_numpy(),
+            "cn": text_rows["cn"].to_numpy(),
+            "types": "",
+            "by": text_rows["annotator"].to_numpy(),
+            "simulated": (text_rows["origin"] == Origin.SIMULATED.value).to_numpy(),
+        }
+    )
+    groups = [str(meta.get("group", "")) for meta in row_texts["meta"]]
+    languages = [language or "" for language in row_texts["language"]]
+    return table.assign(**{name: one for name, one in (("group", groups), ("language", languages)) if any(one)})

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
-from fcpair.files.tables.tabular import read_table
-from fcpair.records import UNDECIDED
+from fcpair.files.tables.tabular import Source, read_table
+from fcpair.lazy import pd
+from fcpair.sentences import say
 from fcpair.stages.questions import IRRECONCILABLE
 from fcpair.steps.base.context import is_planned, need_labels, scheme_of
 from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DECISION, LABEL, LABELS = "decision", "label", "labels"
 DECISION_COLUMNS = (DECISION, "rule", "adjudicator", "answers", "agree", "note")
@@ -40,10 +34,9 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         StageError: the answers of the grid are no labels, or nothing has been decided.
     """
     need_labels(tx, "export decisions")
-    decisions = adjudications.current_adjudications(tx)
-    decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])].reset_index(drop=True)
+    decisions = adjudications.current_adjudications(tx, standing=True)
     if decisions.empty:
-        raise StageError("nothing has been decided yet; run `fcpair adjudicate`")
+        raise StageError(say("nothing has been decided yet; run `fcpair adjudicate`"))
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     located = cells.by_id(tx, decisions["cell_id"]).set_index("cell_id").loc[decisions["cell_id"]]
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
@@ -55,7 +48,21 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         if layout is CELL_COLUMNS
         else decisions[[]]
     )
-    return table.join(row_metadata).join(_decision_columns(tx, decisions))
+    question, names = scheme_of(tx), {one.id: one.name for one in people.people(tx)}
+    answers = judgements.current_labels(tx, "cell_id", "code")
+    decided_codes = decisions.set_index("cell_id")["code"]
+    is_same = answers["code"] == answers["cell_id"].map(decided_codes)
+    columns = (
+        decisions["code"].map(question.name, na_action="ignore").fillna(IRRECONCILABLE),
+        decisions["rule"],
+        decisions["person_id"].map(names).fillna(""),
+        *(
+            decisions["cell_id"].map(part["cell_id"].value_counts()).fillna(0).astype("int64")
+            for part in (answers, answers[is_same])
+        ),
+        decisions["note"].fillna(""),
+    )
+    return table.join(row_metadata).join(decisions[[]].assign(**dict(zip(DECISION_COLUMNS, columns, strict=True))))
 
 
 def _row_metadata(tx: Tx, name: str) -> pd.DataFrame:
@@ -66,28 +73,7 @@ def _row_metadata(tx: Tx, name: str) -> pd.DataFrame:
     return rows[[column for column in rows.columns if column not in reserved]]
 
 
-def _decision_columns(tx: Tx, decisions: pd.DataFrame) -> pd.DataFrame:
-    """The columns of `DECISION_COLUMNS` of each decision."""
-    question, names = scheme_of(tx), {one.id: one.name for one in people.people(tx)}
-    answers = judgements.all_answers(tx, rounds.primary(tx))
-    answers = answers[~answers["skipped"].astype(bool)]
-    decided_codes = decisions.set_index("cell_id")["code"]
-    is_same = answers["code"] == answers["cell_id"].map(decided_codes)
-    columns = (
-        decisions["code"].map(question.name, na_action="ignore").fillna(IRRECONCILABLE),
-        decisions["rule"],
-        decisions["person_id"].map(names).fillna(""),
-        *(_n_answers_per_decision(part, decisions) for part in (answers, answers[is_same])),
-        decisions["note"].fillna(""),
-    )
-    return decisions[[]].assign(**dict(zip(DECISION_COLUMNS, columns, strict=True)))
-
-
-def _n_answers_per_decision(answers: pd.DataFrame, decisions: pd.DataFrame) -> pd.Series[int]:
-    return decisions["cell_id"].map(answers["cell_id"].value_counts()).fillna(0).astype("int64")
-
-
-def layout_of(tx: Tx, path: str | Path) -> tuple[CellColumns, str]:
+def layout_of(tx: Tx, path: Source) -> tuple[CellColumns, str]:
     """Layout of a file of decisions: how it names its cells, and which of its columns has what was decided.
 
     That is `label`, as in a sheet, or `decision`, as `decisions_table` has it: what is known of a row may be called

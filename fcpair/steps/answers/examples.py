@@ -1,37 +1,33 @@
-"""Examples that models are shown with a row: finding them in another grid, and having a person review them."""
+"""Examples that models are shown with a row: finding them in another grid, and the gate where a person reviews them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, StageError, UnknownIdError, reject
 from fcpair.files.tables.tabular import LINE, place_of, read_table
+from fcpair.lazy import pd
 from fcpair.models import encode, model_files
 from fcpair.models.encode import Progress
 from fcpair.records import Example, Round, RunRecord
-from fcpair.stages.answers.examples import nearest_examples
+from fcpair.sentences import say
+from fcpair.stages.answers.examples import format_examples, nearest_examples
 from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
-from fcpair.stages.corpus.folding import fold_by
-from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Neighbours
-from fcpair.stages.corpus.text_identity import strip_zero_decimals
+from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR
+from fcpair.stages.corpus.text_identity import fold_by, strip_zero_decimals
 from fcpair.steps.answers.answer_import import sorted_column_sentence
 from fcpair.steps.answers.file_cells import letters
 from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.rules.example_review import examples_of_round
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
-from fcpair.store.answers.examples import Key, WrittenText
+from fcpair.store.answers.examples import WrittenText
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, grids
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.store.corpus import cells, grids, sides
 
 EXAMPLES = "examples"
 COLUMNS = ("row", "rank", "hs", "cn", "type", "score", "used")
@@ -64,8 +60,8 @@ class _SearchInputs(NamedTuple):
     written: list[WrittenText]
 
 
-def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
-    """Find examples for each row of round `name`: what was written in an earlier grid, on the rows nearest to it.
+def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
+    """Find examples for each row of a `round`: what was written in an earlier grid, on the rows nearest to it.
 
     Each row of that grid brings one: its current text, and of several the one of its first cell. None is an answer to
     the row's own text. To `redo` keeps what was said of examples that are found again.
@@ -78,19 +74,24 @@ def find_examples(grid: GridContext, name: str, *, redo: bool = False, progress:
         ConflictError: what this rests on changed while texts were encoded.
     """
     with grid._store.read() as tx:
-        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
+        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
         inputs, fold = basis.inputs, fold_by(folding(tx))
     round_, rows, hs = inputs.round, list(inputs.rows.values()), [one.hs for one in inputs.written]
     model = model_files.resolve(str(round_.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
     cut, n = encode.count_cut([*rows, *hs], model), int(round_.options.n_examples)
     nearest = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
-    example_rows = list(_example_rows(inputs, nearest))
+    example_rows = [
+        ((row, inputs.written[place].hs_id, inputs.written[place].cn_id), rank, score)
+        for row, places, scores in zip(inputs.rows, *(part.tolist() for part in nearest), strict=True)
+        for rank, (place, score) in enumerate(zip(places, scores, strict=True), 1)
+        if place != NO_NEIGHBOUR
+    ]
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
         n_kept = examples.replace_examples(tx, round_, example_rows)
-        params = {"grid": grid.grid.name, "round": name, "of": round_.options.examples, "n_examples": n, "redo": redo}
-        counts = {"round": name, "rows": len(rows), "examples": len(example_rows), "reviewed_before": n_kept}
+        params = {"grid": grid.grid.name, "round": round, "of": round_.options.examples, "n_examples": n, "redo": redo}
+        counts = {"round": round, "rows": len(rows), "examples": len(example_rows), "reviewed_before": n_kept}
         counts |= {"cut_texts": cut.n} if cut.n else {}
         return replace(note_run(tx, EXAMPLES, params, counts, model.record()), notes=cut.notes)
 
@@ -118,25 +119,25 @@ def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:
             f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there are no "
             "examples"
         )
-    return _SearchInputs(round_, examples.row_texts(tx), written_texts)
+    row_ids, row_bodies = sides.text_ids(tx, "row", drawn=True), sides.values(tx, "row", "body", drawn=True)
+    return _SearchInputs(round_, dict(zip(row_ids, row_bodies, strict=True)), written_texts)
 
 
 def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
     """The round of this name, which has examples."""
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
-        raise StageError(f"round `{name}` of grid `{grid}` has no examples; set `examples` for the round in the recipe")
+        raise StageError(
+            say(
+                "round `%(name)s` of grid `%(grid)s` has no examples; set `examples` for the round in the recipe",
+                name=name,
+                grid=grid,
+            )
+        )
     return round_
 
 
-def _example_rows(inputs: _SearchInputs, nearest: Neighbours) -> Iterator[tuple[Key, int, float]]:
-    for row, places, scores in zip(inputs.rows, *(part.tolist() for part in nearest), strict=True):
-        for rank, (place, score) in enumerate(zip(places, scores, strict=True), 1):
-            if place != NO_NEIGHBOUR:
-                yield (row, inputs.written[place].hs_id, inputs.written[place].cn_id), rank, score
-
-
-def list_examples(grid: GridContext, name: str) -> pd.DataFrame:
+def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
     """The examples of a round, row by row, the nearest first.
 
     Columns: `row` (its text), `rank` (from 1), `hs`, `cn`, `type` (all texts), `score` (cosine similarity, to six
@@ -146,10 +147,8 @@ def list_examples(grid: GridContext, name: str) -> pd.DataFrame:
         UnknownIdError: no such round.
         StageError: the round has no examples.
     """
-    import pandas as pd
-
     with grid._store.read() as tx:
-        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
+        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
     rows = [
         [USED_WORDS[one.used] if column == "used" else getattr(one, column) for column in COLUMNS]
         for one in round_examples
@@ -163,7 +162,7 @@ def rounds_with_examples(grid: GridContext) -> list[str]:
         return [one.name for one in rounds.of_grid(tx) if one.options.examples]
 
 
-def review_example(grid: GridContext, name: str, example_id: int, *, used: bool, by: int) -> None:
+def review_example(grid: GridContext, round: str, example_id: int, *, used: bool, by: int) -> None:
     """Note that somebody, by their number, lets an example of a round be used, or does not; the newest word counts.
 
     Raises:
@@ -171,13 +170,15 @@ def review_example(grid: GridContext, name: str, example_id: int, *, used: bool,
         StageError: the round has no examples.
     """
     with grid._store.write() as tx:
-        round_ = _round_with_examples(tx, grid.grid.name, name)
+        round_ = _round_with_examples(tx, grid.grid.name, round)
         if not examples.has_example(tx, round_, example_id):
-            raise UnknownIdError(f"round `{name}` has no such example; examples may have been searched again since")
+            raise UnknownIdError(
+                say("round `%(round)s` has no such example; examples may have been searched again since", round=round)
+            )
         examples.add_reviews(tx, [(example_id, used)], by)
 
 
-def row_to_review(grid: GridContext, name: str, place: int | None = None) -> ExampleReview | None:
+def row_to_review(grid: GridContext, round: str, place: int | None = None) -> ExampleReview | None:
     """A row of a round with its examples: the one at a `place` from 1, else the first that has some to review.
 
     Where none has, it is the first row; None where no examples were found yet.
@@ -187,7 +188,7 @@ def row_to_review(grid: GridContext, name: str, place: int | None = None) -> Exa
         StageError: the round has no examples.
     """
     with grid._store.read() as tx:
-        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, name))
+        round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
     by_row: dict[int, list[Example]] = {}
     for example in round_examples:
         by_row.setdefault(example.row_id, []).append(example)
@@ -197,15 +198,22 @@ def row_to_review(grid: GridContext, name: str, place: int | None = None) -> Exa
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
     position = place if place is not None else next(iter(open_places), 1)
     if not 1 <= position <= len(rows):
-        raise UnknownIdError(f"round `{name}` has no row {position:,} with examples; rows go from 1 to {len(rows):,}")
+        raise UnknownIdError(
+            say(
+                "round `%(round)s` has no row %(place)s with examples; rows go from 1 to %(number)s",
+                round=round,
+                place=position,
+                number=len(rows),
+            )
+        )
     other_places = [example for example in open_places if example > position] + [
         example for example in open_places if example < position
     ]
     row = tuple(rows[position - 1])
-    return ExampleReview(name, position, len(rows), row[0].row, row, len(open_places), next(iter(other_places), None))
+    return ExampleReview(round, position, len(rows), row[0].row, row, len(open_places), next(iter(other_places), None))
 
 
-def review_examples(grid: GridContext, name: str, path: str | Path) -> RunRecord:
+def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecord:
     """Take in a sheet of a round's examples, as `Grid.examples` has them, in which `used` is filled in: yes or no.
 
     A row in which it is empty is left out, and what is there already is not written again.
@@ -217,15 +225,31 @@ def review_examples(grid: GridContext, name: str, path: str | Path) -> RunRecord
     """
     table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
     with grid._store.write() as tx:
-        round_ = _round_with_examples(tx, grid.grid.name, name)
+        round_ = _round_with_examples(tx, grid.grid.name, round)
         examples_by_words: dict[_Words, list[Example]] = {}
         for example in examples_of_round(tx, round_):
             examples_by_words.setdefault(
                 _words_of_example(example.row, example.rank, example.hs, example.cn), []
             ).append(example)
         if not examples_by_words:
-            raise StageError(f"round `{name}` has no examples yet; run `fcpair examples find`")
-        used_by_words = _read_used(table, examples_by_words)
+            raise StageError(say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round))
+        place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
+        for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
+            words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
+            if (used := _READ.get(word)) is None:
+                if word:
+                    errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
+            elif words not in examples_by_words:
+                message = "there is no such example in this round; write a new sheet"
+                errors.append(Finding(place, line, message))
+            elif used_and_line.setdefault(words, (used, line))[0] is not used:
+                errors.append(
+                    Finding(place, line, f"line {used_and_line[words][1]} has the opposite for the same example")
+                )
+        reject(place, errors)
+        if not used_and_line:
+            raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
+        used_by_words = {words: used for words, (used, _) in used_and_line.items()}
         changes = [
             (example.id, used)
             for words, used in used_by_words.items()
@@ -235,12 +259,12 @@ def review_examples(grid: GridContext, name: str, path: str | Path) -> RunRecord
         examples.add_reviews(tx, changes, None)
         n_rows = len({example.row_id for example in examples_of_round(tx, round_) if example.used is None})
         n_used = sum(used for _, used in changes)
-        counts: dict[str, Any] = {"round": name, "used": n_used, "not_used": len(changes) - n_used}
+        counts: dict[str, Any] = {"round": round, "used": n_used, "not_used": len(changes) - n_used}
         counts |= {
             "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
             "rows_to_review": n_rows,
         }
-        params = {"grid": grid.grid.name, "round": name, "path": str(path)}
+        params = {"grid": grid.grid.name, "round": round, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)
     return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
 
@@ -259,20 +283,66 @@ def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:
     return letters(row), strip_zero_decimals(str(rank)), letters(hs), letters(cn)
 
 
-def _read_used(table: pd.DataFrame, examples_by_words: dict[_Words, list[Example]]) -> dict[_Words, bool]:
-    """Read the rows of a sheet; raises InputError with all that is wrong."""
-    place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
-    for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
-        words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
-        if (used := _READ.get(word)) is None:
-            if word:
-                errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
-        elif words not in examples_by_words:
-            message = "there is no such example in this round; write a new sheet"
-            errors.append(Finding(place, line, message))
-        elif used_and_line.setdefault(words, (used, line))[0] is not used:
-            errors.append(Finding(place, line, f"line {used_and_line[words][1]} has the opposite for the same example"))
-    reject(place, errors)
-    if not used_and_line:
-        raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
-    return {words: used for words, (used, _) in used_and_line.items()}
+def source_round(tx: Tx, round_: Round) -> Round:
+    """The round in which the examples of a round were written: the one that counts in the grid that they are of."""
+    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
+        return rounds.primary(tx)
+
+
+def examples_of_round(tx: Tx, round_: Round) -> list[Example]:
+    """The examples of a round, row by row, the nearest first; none where they were not found yet."""
+    return examples.list_examples(tx, round_, source_round(tx, round_))
+
+
+def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None:
+    """Say what must be done before models of a round can see its examples; None where nothing must, or it has none.
+
+    `grid_option` is the option by which commands are given the grid.
+    """
+    return (
+        _blocking_message(tx, round_, examples_of_round(tx, round_), grid_option) if round_.options.examples else None
+    )
+
+
+def _blocking_message(tx: Tx, round_: Round, round_examples: list[Example], grid_option: str) -> str | None:
+    options = f"{grid_option} --round {quote(round_.name)}".strip()
+    if not round_examples:
+        return f"round `{round_.name}` has no examples yet; run `fcpair examples find {options}`"
+    set_aside_ids = examples.ids_without_current_text(tx, round_, source_round(tx, round_))
+    if n := sum(example.id in set_aside_ids for example in usable_examples(round_examples)):
+        subject = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
+        return (
+            f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` "
+            "since; review what "
+            f"is not to be used, or run `fcpair examples find {options} --redo`"
+        )
+    if round_.options.reviewed and (n := len({example.row_id for example in round_examples if example.used is None})):
+        subject = "1 row has" if n == 1 else f"{n:,} rows have"
+        return (
+            f"round `{round_.name}`: {subject} examples that nobody has reviewed; `fcpair serve`, where a lead "
+            "does so, or "
+            f"`fcpair examples sheet FILE {options}`"
+        )
+    return None
+
+
+def usable_examples(round_examples: list[Example]) -> list[Example]:
+    """The examples but those that a person did not let be used."""
+    return [one for one in round_examples if one.used is not False]
+
+
+def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
+    """The examples of each row of a round as a prompt has them, by the id of the row; nothing where it has none.
+
+    Raises:
+        StageError: they were not found or not reviewed, or the text of one does not stand any more.
+    """
+    if not round_.options.examples:
+        return {}
+    round_examples = examples_of_round(tx, round_)
+    if message := _blocking_message(tx, round_, round_examples, f"--grid {quote(grid)}"):
+        raise StageError(message)
+    examples_by_row: dict[int, list[tuple[str, str, str]]] = {}
+    for example in usable_examples(round_examples):
+        examples_by_row.setdefault(example.row_id, []).append((example.hs, example.cn, example.type))
+    return {row: format_examples(some) for row, some in examples_by_row.items()}

@@ -6,18 +6,17 @@ import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, list_first
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts
+from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts, open_export
 from fcpair.files.exchange.catalogue import find_tool
-from fcpair.files.exchange.export_files import open_export
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
 from fcpair.files.tables.folders import new_folder
+from fcpair.lazy import pd
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.steps.answers import answer_import, answer_tables, file_cells, sheets
 from fcpair.steps.base.answer_values import form_of
@@ -30,13 +29,10 @@ from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Announce = Callable[[str], None]
 
 
-def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | None = None) -> dict[str, int]:
+def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
     """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
 
     `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises what
@@ -49,7 +45,7 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | 
     access.Access(grid).spare()
     writer = find_tool(tool)
     with grid._store.read() as tx:
-        round_, rows = sheets.open_cells(tx, grid, name)
+        round_, rows = sheets.open_cells(tx, grid, round)
         form = form_of(round_.form)
         if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
@@ -61,7 +57,7 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, name: str | 
             form=form,
             headings=_headings(tx, round_),
             shards=shards,
-            command=_command(tx, grid, name, folder),
+            command=_command(tx, grid, round, folder),
         )
     with new_folder(folder) as place:
         for path, content in writer.write(project).items():
@@ -85,7 +81,7 @@ def import_export(
     grid: GridContext,
     path: str | Path,
     tool: str,
-    name: str | None = None,
+    round: str | None = None,
     *,
     people: str | Path | None = None,
     supersede: bool = False,
@@ -114,7 +110,7 @@ def import_export(
     reader = find_tool(tool)
     users = None if people is None else read_users(people)
     with grid._store.read() as tx:
-        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, round)
         unit = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     form = form_of(round_.form)
     export = reader.read(open_export(path, reader.suffixes), form)
@@ -220,10 +216,9 @@ def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterat
 
     Simulated answers are nobody's, and where the export has no times nothing says which is the older.
     """
-    import pandas as pd
-
     rows = incoming.rows
-    current = judgements.current_codes(tx, rounds.with_known_pairs(tx, round_)).set_index("assignment_id")
+    seen_round = rounds.with_known_pairs(tx, round_)
+    current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")
     current = current[current["origin"] != Origin.SIMULATED.value]
     times = pd.to_datetime(rows["at"], utc=True, format="ISO8601", errors="coerce")
     current_times = pd.to_datetime(
@@ -231,7 +226,7 @@ def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterat
     )
     is_older = (times < current_times) & answer_import.differing_rows(rows, current)
     for name, older in rows[is_older].groupby("person", sort=False):
-        numbers = ", ".join(map(str, older["pair"].tolist()[:5])) + ", ..." * (len(older) > 5)
+        numbers = list_first(older["pair"].tolist(), 5)
         left_out = f"{len(older):,} ({incoming.of.number}s {numbers})"
         yield f"{name} has answered differently since; older answers left out: {left_out}"
     incoming.keep_rows(~is_older.to_numpy(np.bool_))

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.errors import StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
 from fcpair.files.corpus.corpus import CN, HS
+from fcpair.lazy import pd
+from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions import NO_CODE
 from fcpair.steps.base.context import load_opaque_ids
 from fcpair.steps.base.text_digests import digester
 from fcpair.store import Tx
-from fcpair.store.assignment.distinct_answers import WRITTEN
+from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import build_progress
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NOBODY = -1  # stands for a cell, a person or an assignment that there is not
 
 
 def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add `cell_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
-    import pandas as pd
-
     if not build_progress.n_built(tx)["pair"]:
-        raise StageError("the study has no pairs yet; run `fcpair pair`")
+        raise StageError(say("the study has no pairs yet; run `fcpair pair`"))
     rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
     unit = incoming.of.number
     kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))

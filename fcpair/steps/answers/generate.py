@@ -6,31 +6,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fcpair.errors import ConflictError, InputError, ServiceError, StageError, suggest_name
+from fcpair.lazy import pd
 from fcpair.models.answering_models import AnsweringModel, Cell, Progress, RequestEstimate, open_model
-from fcpair.models.cached_requests import strip_fence
 from fcpair.models.language import check_language, other_language
-from fcpair.models.service import Service
-from fcpair.records import Origin, Person, Role, Round, RunRecord, Status
-from fcpair.stages.answers import option_probabilities
+from fcpair.models.service import Service, strip_fence
+from fcpair.records import Origin, Person, Role, Round, RunRecord
+from fcpair.sentences import say
 from fcpair.stages.answers.model_spec import ModelSpec, match_columns, parse_model_spec
 from fcpair.stages.answers.prompts import COLUMN, DEFINITION, EXAMPLES, ROW, ROW_PREFIX, fill_prompt, row_columns
-from fcpair.stages.answers.reply_flags import DUPLICATE_KEYS, MARKS, find_marks
+from fcpair.stages.answers.replies import DUPLICATE_KEYS, MARKS, find_marks, read_choice, read_probabilities
 from fcpair.stages.corpus.text_identity import NO_TEXT, escape_non_text, identity
-from fcpair.stages.questions import Curate, Form, OneOf, Question, Text
+from fcpair.stages.questions import Curate, Form, OneOf, Text
 from fcpair.stages.questions.form import Answer
 from fcpair.steps.answers.answer_import import save_answers
+from fcpair.steps.answers.examples import prompt_examples
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run
+from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.example_review import prompt_examples
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
-from fcpair.store.answers import authorship, judgements, model_replies
+from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
@@ -46,13 +47,13 @@ MOVING_NOTE = (
 MAX_SHOWN = 200  # characters of a reply that cannot be taken
 
 
-def generation_outlook(grid: GridContext, name: str) -> list[tuple[str, RequestEstimate]]:
+def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
     """Estimate what asking the models of a round would take, by model, for the cells that they have not answered.
 
     Nothing is asked. Raises what `generate` does, but for what comes of asking.
     """
     with grid._store.read() as tx:
-        queries = _load_queries(tx, grid.grid.name, name)
+        queries = _load_queries(tx, grid.grid.name, round)
     prompt = str(queries.round.options.prompt)
     outlooks = []
     for model, answerer in enumerate(queries.answerers):
@@ -95,12 +96,12 @@ def service_obstacle(grid: GridContext, name: str) -> str | None:
     return None
 
 
-def generate(grid: GridContext, name: str, *, progress: Progress | None = None) -> RunRecord:
-    """Ask the models of round `name` for every cell that they have not answered, and keep what they say.
+def generate(grid: GridContext, round: str, *, progress: Progress | None = None) -> RunRecord:
+    """Ask the models of a `round` for every cell that they have not answered, and keep what they say.
 
     Every reply is kept as it is. Where the form asks for one text, it is the answer. Else a reply is taken as the form
     takes a cell of a file, and of several questions it is a JSON object with each by its name; one that cannot be taken
-    is a skip, whose note says why. A text may have any length: what is amiss with it is marked (`reply_flags`), for
+    is a skip, whose note says why. A text may have any length: what is amiss with it is marked (`replies`), for
     those who curate it. Models are asked outside of any transaction, and their replies are kept, so that a run that
     broke off asks only for the rest, as does this where what they are asked has changed meanwhile.
 
@@ -117,7 +118,7 @@ def generate(grid: GridContext, name: str, *, progress: Progress | None = None) 
     replies_by_query: _RepliesByQuery = {}
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
-            basis = Basis(tx, lambda tx: _load_queries(tx, grid.grid.name, name))
+            basis = Basis(tx, lambda tx: _load_queries(tx, grid.grid.name, round))
         queries = basis.inputs
         prompt = str(queries.round.options.prompt)
         speakers = [open_model(answerer, prompt, _weighed_options(queries.round)) for answerer in queries.answerers]
@@ -132,28 +133,33 @@ def generate(grid: GridContext, name: str, *, progress: Progress | None = None) 
                 answerer.name: own_speaker.record()
                 for answerer, own_speaker in zip(queries.answerers, speakers, strict=True)
             }
-            run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": name, "models": models})
+            run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": round, "models": models})
             _save_outcomes(tx, queries, form, outcomes, run_id)
-            return runs.end_run(tx, run_id, _counts(tx, queries, form, outcomes))
-    raise ConflictError(f"what the models of round `{name}` are asked {MOVING_NOTE}")
-
-
-def _counts(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome]) -> dict[str, Any]:
-    """Count the outcomes of a run, and what rules decide by them."""
-    n_answers = sum(outcome.answer is not None for outcome in outcomes)
-    counts: dict[str, Any] = {"round": queries.round.name, "models": len(queries.answerers), "answers": n_answers}
-    counts["skips"] = len(outcomes) - n_answers
-    if n_by_mark := Counter(mark for outcome in outcomes for mark in outcome.marks):
-        counts["marked"] = {name: n_by_mark[name] for name in MARKS if name in n_by_mark}
-    if queries.round.counts and closed_question(form):
-        counts |= rule_decisions.apply_policy(tx, sorted(set(queries.cell_id)))
-    return counts
+            n_answers = sum(outcome.answer is not None for outcome in outcomes)
+            counts: dict[str, Any] = {
+                "round": queries.round.name,
+                "models": len(queries.answerers),
+                "answers": n_answers,
+            }
+            counts["skips"] = len(outcomes) - n_answers
+            if n_by_mark := Counter(mark for outcome in outcomes for mark in outcome.marks):
+                counts["marked"] = {name: n_by_mark[name] for name in MARKS if name in n_by_mark}
+            if queries.round.counts and closed_question(form):
+                counts |= rule_decisions.apply_policy(tx, sorted(set(queries.cell_id)))
+            return runs.end_run(tx, run_id, counts)
+    raise ConflictError(f"what the models of round `{round}` are asked {MOVING_NOTE}")
 
 
 def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
     round_ = rounds.by_name(tx, name)
     if round_.role is not Role.MODEL:
-        raise StageError(f"round `{name}` of grid `{grid}` is answered by people; `fcpair assign --round` assigns it")
+        raise StageError(
+            say(
+                "round `%(name)s` of grid `%(grid)s` is answered by people; `fcpair assign --round` assigns it",
+                name=name,
+                grid=grid,
+            )
+        )
     if expected := round_.options.language:
         check_language(str(expected))
     if not cells.number_range(tx)[1]:
@@ -173,10 +179,8 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
     models_by_column: dict[int, list[int]] = {}
     for column, model in match_columns([bodies[item] for item in columns], answerers):
         models_by_column.setdefault(columns[column], []).append(model)
-    answers = judgements.all_answers(tx, round_)
-    answered_keys = set(
-        zip(answers["cell_id"][~answers["skipped"]], answers["person_id"][~answers["skipped"]], strict=True)
-    )
+    answers = judgements.current_labels(tx, "cell_id", "person_id", of=round_)
+    answered_keys = set(zip(answers["cell_id"], answers["person_id"], strict=True))
     unanswered = [
         (
             cell_id,
@@ -190,7 +194,9 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         if (cell_id, ids_by_name.get(answerers[model].name)) not in answered_keys
     ]
     if not unanswered:
-        raise StageError(f"every cell of grid `{grid}` has the answer of its model in round `{name}`")
+        raise StageError(
+            say("every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`", grid=grid, name=name)
+        )
     cell_ids, cells_to_ask, models = map(list, zip(*unanswered, strict=True))
     return _ModelQueries(round_, answerers, cell_ids, cells_to_ask, models)
 
@@ -200,7 +206,7 @@ def _check_prompt_columns(round_: Round, row_metadata: Sequence[Mapping[str, Any
     known_names = list(dict.fromkeys(name for about in row_metadata for name in about))
     for name in sorted(row_columns(str(round_.options.prompt))):
         if name not in known_names:
-            hint = suggest_name(name, known_names, "they have") if known_names else "they have none"
+            hint = suggest_name(name, known_names, "they have %(names)s") if known_names else "they have none"
             raise InputError(
                 f"the prompt of round `{round_.name}` has `{{{ROW_PREFIX}{name}}}`, which no row has; {hint}"
             )
@@ -255,10 +261,27 @@ def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _Re
     if reply is None:
         return _ReplyOutcome(None, None, (), "the model has no reply to this cell")
     if isinstance(closed := closed_question(form), OneOf):
-        return _read_choice(form, closed, round_, reply, cell)
+        name, names = form.questions[0][0], [one.name for one in closed]
+        note = ""
+        try:
+            if round_.options.probabilities:
+                chosen, _, note = read_probabilities(reply, names)
+            else:
+                texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(names))]
+                chosen = read_choice(reply, names, texts) or reply
+            return _ReplyOutcome(escape_non_text(reply), form.read({name: chosen}), (), note)
+        except InputError as error:
+            return _ReplyOutcome(
+                escape_non_text(reply),
+                None,
+                (),
+                escape_non_text(f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"),
+            )
     names = [name for name, _ in form.questions]
     question = form[names[0]]
-    if len(names) == 1 and _is_verbatim(question) and not NO_TEXT.search(reply):
+    # any reply is an answer; what curates a text has to be read, as it may reject one
+    is_free = len(names) == 1 and not isinstance(question, Curate) and not NO_TEXT.search(reply)
+    if is_free and isinstance(question, Text):
         marks = _reply_marks(round_, reply, question)
         return _ReplyOutcome(reply, {names[0]: reply}, marks, f"marked: {', '.join(marks)}" if marks else "")
     try:
@@ -277,35 +300,10 @@ def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _Re
     return _ReplyOutcome(reply, answer, marks, f"marked: {', '.join(marks)}" if marks else "")
 
 
-def _read_choice(form: Form, question: OneOf, round_: Round, reply: str, cell: Cell) -> _ReplyOutcome:
-    """Read a reply to a closed question, by its names or by what the row's metadata say of them."""
-    name, names = form.questions[0][0], [one.name for one in question]
-    note = ""
-    try:
-        if round_.options.probabilities:
-            chosen, _, note = option_probabilities.read_probabilities(reply, names)
-        else:
-            texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(names))]
-            chosen = option_probabilities.read_choice(reply, names, texts) or reply
-        return _ReplyOutcome(escape_non_text(reply), form.read({name: chosen}), (), note)
-    except InputError as error:
-        return _ReplyOutcome(
-            escape_non_text(reply),
-            None,
-            (),
-            escape_non_text(f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"),
-        )
-
-
 def _reply_marks(round_: Round, text: str, question: Text) -> tuple[str, ...]:
     expected = str(round_.options.language or "")
     detected = other_language(text, expected) if expected and identity(text) else None
     return find_marks(text, question, detected and detected[0])
-
-
-def _is_verbatim(question: Question[Any]) -> TypeGuard[Text]:
-    """Whether any reply is an answer; what curates a text has to be read, as it may reject one."""
-    return isinstance(question, Text) and not isinstance(question, Curate)
 
 
 def _parse_json_object(reply: str) -> dict[str, Any]:
@@ -323,28 +321,17 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
 
 def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:
     """Deal the cells to their models as far as they have not been, and add the answers and the replies."""
-    import pandas as pd
-
     ids = np.array([item.id for item in _people_of_models(tx, queries.answerers)])
     cells_ = pd.DataFrame({"cell_id": queries.cell_id, "person_id": ids[queries.model]})
-    existing_rows = assignments.assignments(tx, queries.round)[["id", "cell_id", "person_id"]]
-    new_cells = cells_[
-        ~pd.MultiIndex.from_frame(cells_).isin(pd.MultiIndex.from_frame(existing_rows[["cell_id", "person_id"]]))
-    ]
-    last_positions = (
-        new_cells["person_id"]
-        .map(assignments.last_positions(tx, queries.round, ids.tolist()))
-        .fillna(0)
-        .astype("int64")
-    )
-    position = last_positions + new_cells.groupby("person_id").cumcount() + 1
-    assignments.add_assignments(tx, new_cells.assign(position=position, status=Status.OPEN.value), queries.round)
+    reassignment.assign_missing(tx, cells_, queries.round)
     assigned_rows = assignments.assignments(tx, queries.round)[["id", "cell_id", "person_id"]]
     rows = cells_.merge(assigned_rows, on=["cell_id", "person_id"]).rename(columns={"id": "assignment_id"})
     rows["answer_id"] = answer_numbers(tx, queries.round, form, [item.answer for item in outcomes], queries.cell_id)
     save_answers(tx, rows.assign(note=[item.note for item in outcomes]), Origin.GENERATED, run_id)
     outcome_rows = zip(rows["assignment_id"].tolist(), outcomes, strict=True)
-    model_replies.add(tx, run_id, ((item, of.reply, of.marks) for item, of in outcome_rows if of.reply is not None))
+    refused_texts.add_replies(
+        tx, run_id, ((item, of.reply, of.marks) for item, of in outcome_rows if of.reply is not None)
+    )
 
 
 def _people_of_models(tx: Tx, answerers: Sequence[ModelSpec]) -> list[Person]:

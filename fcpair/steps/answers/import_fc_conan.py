@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
@@ -16,10 +15,10 @@ from fcpair.files.corpus.fc_conan import (
     HS_METADATA,
     SIMULATED,
     VALIDATOR,
-    PublishedPartition,
     read_published,
 )
-from fcpair.params import Import
+from fcpair.lazy import pd
+from fcpair.params import Agree, Import
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import NO_CODE
@@ -27,7 +26,7 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.answers.file_cells import locate_cells
 from fcpair.steps.assignment.validate import with_decisions
-from fcpair.steps.base.context import GridContext, begin_run, file_setting, scheme_of
+from fcpair.steps.base.context import GridContext, begin_run, effective_options, file_setting, scheme_of
 from fcpair.steps.corpus.import_ import add_side
 from fcpair.steps.rules.rule_decisions import apply_policy
 from fcpair.store import Tx
@@ -37,9 +36,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FORMAT = "fc-conan"
 PUBLISHED = "published"  # the settings that say from where
@@ -54,7 +50,8 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
 
     Raises:
         StageError: the study has people or judgements of its own, or another label scheme.
-        InputError: the file is broken, or has a pair that is not in the study's grid.
+        InputError: the file is broken, has a pair that is not in the study's grid, or the study's own intervals
+            generalise to new annotators.
     """
     published = read_published(path)
     with grid._store.write() as tx:
@@ -68,21 +65,41 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
             )
         is_new_grid = not any(build_progress.n_built(tx).values())
         if is_new_grid:
-            _add_grid(tx, published.pairs)
+            # a pair keeps the number that it was published with
+            keyed = published.pairs.assign(
+                hs_digest=published.pairs[HS].map(digest), cn_digest=published.pairs[CN].map(digest), language="en"
+            )
+            hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
+            sides.set_texts(tx, "row", list(hs_ids.values()))
+            sides.set_texts(tx, "column", list(cn_ids.values()))
+            numbered = keyed[["pair"]].rename(columns={"pair": "id"})
+            cells.add(tx, numbered.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
         incoming = ImportedAnswers(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
         locate_cells(tx, incoming)
         pairs = incoming.checked_rows()
         cell_ids_by_pair = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
         run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
-        n_labels = _add_labels(tx, published, cell_ids_by_pair, run_id)
-        _add_decisions(tx, pairs)
+        labellers = set(published.labels["person"])
+        names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in labellers]
+        ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
+        labels = published.labels.assign(
+            cell_id=published.labels["pair"].map(cell_ids_by_pair), person_id=published.labels["person"].map(ids)
+        )
+        simulated = published.pairs.set_index("pair")[SIMULATED]
+        _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
+        n_labels = len(labels)
+        decisions = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
+        adjudications.add_adjudications(tx, decisions)
         apply_policy(tx, pairs["cell_id"].tolist())
-        verdicts = _add_verdicts(tx, pairs, run_id)
-        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": verdicts}
+        validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
+        verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
+        _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
+        counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": len(verdicts)}
         file = file_setting(Path(path))
         settings.save_settings(tx, PUBLISHED, {"path": file}, run_id)
+        check_interval_scope(tx, effective_options(tx, Agree, {}))
         if is_new_grid:
-            settings.save_settings(tx, Import.stage, {"path": file, "format": FORMAT}, run_id)
+            settings.save_settings(tx, Import.stage, {"path": file, "reader": FORMAT}, run_id)
         return replace(runs.end_run(tx, run_id, counts), notes=(_DIAMOND_NOTE,))
 
 
@@ -100,38 +117,10 @@ def check_annotators_known(tx: Tx, cannot: str) -> None:
         )
 
 
-def _add_grid(tx: Tx, pairs: pd.DataFrame) -> None:
-    """Make the file's texts and pairs the study's; a pair keeps the number that it was published with."""
-    keyed = pairs.assign(hs_digest=pairs[HS].map(digest), cn_digest=pairs[CN].map(digest), language="en")
-    hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
-    sides.set_texts(tx, "row", list(hs_ids.values()))
-    sides.set_texts(tx, "column", list(cn_ids.values()))
-    grid = keyed[["pair"]].rename(columns={"pair": "id"})
-    cells.add(tx, grid.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
-
-
-def _add_labels(tx: Tx, published: PublishedPartition, cell_ids_by_pair: dict[int, int], run_id: int) -> int:
-    labellers = set(published.labels["person"])
-    names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in labellers]
-    ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
-    labels = published.labels.assign(
-        cell_id=published.labels["pair"].map(cell_ids_by_pair), person_id=published.labels["person"].map(ids)
-    )
-    simulated = published.pairs.set_index("pair")[SIMULATED]
-    _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
-    return len(labels)
-
-
-def _add_decisions(tx: Tx, pairs: pd.DataFrame) -> None:
-    rows = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
-    adjudications.add_adjudications(tx, rows)
-
-
-def _add_verdicts(tx: Tx, pairs: pd.DataFrame, run_id: int) -> int:
-    validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
-    verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
-    _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
-    return len(verdicts)
+def check_interval_scope(tx: Tx, options: Agree) -> None:
+    """Raise InputError for intervals that generalise to new annotators where nobody knows whose a label is."""
+    if options.intervals == "annotators":
+        check_annotators_known(tx, "no interval generalises to new annotators; omit `intervals` (--intervals)")
 
 
 def _record_answers(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:

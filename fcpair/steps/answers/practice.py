@@ -1,4 +1,4 @@
-"""Practice on known items: who has them, what is asked, and setting them. Nothing of it is stored as an answer."""
+"""Known pairs that teach: those on which people practise, and, once it is over, those of a qualification."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from fcpair.errors import StageError
 from fcpair.files.answers.known_items import parse_known_items, read_known_items
-from fcpair.practice import PRACTISING, KnownItem, Practice, check_items
-from fcpair.records import Role, RunRecord
+from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
+from fcpair.records import Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.wording import with_wordings
-from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import (
     StudyContext,
     effective_options,
@@ -21,10 +21,12 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import matches_saved_options
-from fcpair.steps.rules.wording import effective_words, side_words
+from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, standing_of
+from fcpair.steps.rules import permissions
+from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx
-from fcpair.store.assignment import rounds
-from fcpair.store.corpus import grids
+from fcpair.store.assignment import known_work, rounds
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
 
 KNOWN_ITEMS = "known_items"  # the settings that hold the items, wherever they came from
@@ -56,17 +58,13 @@ def save_practice(
         StageError: no grid of the study asks for labels.
     """
     with study._store.write() as tx:
-        options = _effective_practice(tx) if practice is None else practice
+        with grids.on_first_grid(tx):
+            options = effective_options(tx, Practice, {}) if practice is None else practice
         known_items = _load_items(tx, options)
         with grids.on_first_grid(tx):
             run = note_stage_run(tx, options, {"items": len(known_items)})
             settings.save_settings(tx, KNOWN_ITEMS, {"items": [one._asdict() for one in known_items]}, run.id)
             return run
-
-
-def _effective_practice(tx: Tx) -> Practice:
-    with grids.on_first_grid(tx):
-        return effective_options(tx, Practice, {})
 
 
 def _load_items(tx: Tx, options: Practice) -> list[KnownItem]:
@@ -113,9 +111,7 @@ def practice_round(study: StudyContext, role: Role, language: str | None = None)
         with grids.on_grid(tx, grid_id):
             name = next(one.name for one in grids.keys(tx) if one.id == grid_id)
             (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, name)
-            row_name, column_name = grids.side_names(tx)
-            row, column, _, _ = side_words(tx, words)
-        return PracticeRound(question, row.text or row_name, column.text or column_name, tuple(items))
+            return PracticeRound(question, *side_headings(tx, words), tuple(items))
 
 
 def _saved_items(tx: Tx) -> list[KnownItem]:
@@ -140,3 +136,76 @@ def _answer_names(tx: Tx) -> list[str]:
         raise StageError(NOTHING_ASKED)
     with grids.on_grid(tx, grid_id):
         return [choice.name for choice in scheme_of(tx)]
+
+
+class ReviewedPair(NamedTuple):
+    """A known pair with one's own answer, None for a skip, and the right one, by their names."""
+
+    row: str
+    column: str
+    own: str | None
+    answer: str
+    explanation: str
+
+
+class QualificationReview(NamedTuple):
+    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did.
+
+    `pairs` are those that they answered or skipped, but for topics that they have opted out of since.
+    """
+
+    standing: Standing
+    right: int
+    answered: int
+    question: dict[str, Any]
+    row_name: str
+    column_name: str
+    pairs: tuple[ReviewedPair, ...]
+
+
+def review_qualifications(study: StudyContext, visitor: Visitor) -> list[QualificationReview]:
+    """The qualifications that somebody has answered to the end, grid by grid, in their language."""
+    with study._store.read() as tx:
+        qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
+        reviews = [_review(tx, one, visitor) for one in qualifications]
+    return [one for one in reviews if one is not None]
+
+
+def waits_for_lead(study: StudyContext, visitor: Visitor) -> bool:
+    """Whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
+    with study._store.read() as tx:
+        qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
+        return any(standing_of(tx, one, visitor.id) is Standing.WAITS for one in qualifications)
+
+
+def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationReview | None:
+    with grids.on_grid(tx, qualification.grid_id):
+        score = score_of(tx, qualification, visitor.id)
+        if not score.is_done:
+            return None
+        words = effective_words(tx).in_language(visitor.language)
+        grid_name = next(one.name for one in grids.keys(tx) if one.id == qualification.grid_id)
+        (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
+        known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
+        names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
+        answers = known_work.answers(tx, qualification, visitor.id)
+        spared = permissions.spared_pairs(tx, visitor.id, [one.cell_id for one in answers])
+        answers = [one for one in answers if one.cell_id not in spared]
+        return QualificationReview(
+            standing_of(tx, qualification, visitor.id),
+            score.right,
+            score.answered,
+            question,
+            *side_headings(tx, words),
+            tuple(
+                ReviewedPair(
+                    row["body"],
+                    column["body"],
+                    None if one.code is None else names[one.code],
+                    known_by_texts[one.row_id, one.column_id].answer,
+                    known_by_texts[one.row_id, one.column_id].explanation,
+                )
+                for one in answers
+                for row, column in [cells.texts_of(tx, one.cell_id)]
+            ),
+        )

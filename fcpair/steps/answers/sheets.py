@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
 from fcpair.files.tables.tabular import read_table
+from fcpair.lazy import pd
 from fcpair.records import Round, Status
+from fcpair.sentences import say
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
 from fcpair.stages.questions.any_of import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_tables
+from fcpair.steps.assignment.validate import is_blind, label_names
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, load_opaque_ids, scheme_of
 from fcpair.steps.people import access
@@ -28,9 +31,6 @@ from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 from fcpair.work_records import KeepReason, OldSheet
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
 NOTE = "note"
@@ -81,25 +81,22 @@ def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -
         )
 
 
-def old_answer_sheets(grid: GridContext, folder: str | Path, name: str | None = None) -> list[OldSheet]:
+def old_answer_sheets(grid: GridContext, folder: str | Path, round: str | None = None) -> list[OldSheet]:
     """List old sheets as `old_sheets` does, for those of `write_answer_sheets`."""
     with grid._store.read() as tx:
-        round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, round)
         return _find_old_sheets(tx, Path(folder), round_, [question for question, _ in form_of(round_.form).questions])
 
 
 def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
     everybody = {one.name: one for one in people.people(tx)}
-    counts = assignments.counts(tx)
-    round_counts = counts[counts["round"] == round_.name]
+    counts = assignments.counts_of_grid(tx).get(round_.name, {})
 
     def find_sheets() -> Iterator[OldSheet]:
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             person = everybody.get(path.stem)
-            person_counts = round_counts[round_counts["person_id"] == person.id] if person else round_counts[:0]
-            if person is None or person_counts.empty:
+            if person is None or not (n_by_status := counts.get(person.id)):
                 continue
-            n_by_status = dict(zip(person_counts["status"].tolist(), person_counts["n"].tolist(), strict=True))
             n_open = n_by_status.get(Status.OPEN.value, 0)
             passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
             yield OldSheet(path, person.name, keep_reason(path, columns), n_open, person.retired, passed_on)
@@ -110,7 +107,7 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
 SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
 
 
-def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:
+def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
     """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
     A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
@@ -119,13 +116,15 @@ def write_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv
     with grid._store.read() as tx:
         blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
         rows = _begun_work(tx, rounds.primary(tx))
-        is_assigned = not assignments.counts(tx).empty
+        is_assigned = bool(assignments.counts_of_grid(tx))
         _refuse_free(tx, rounds.primary(tx))
     if rows.empty:
-        raise StageError("no label is open" if is_assigned else "no pairs have been assigned; run `fcpair assign`")
+        raise StageError(
+            say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
+        )
     rows["pair"] = to_public_number(rows["cell_id"])
     return _write_by_person(
-        rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, form, blank, ANSWER_COLUMNS[False]
+        rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, sheet_format, blank, ANSWER_COLUMNS[False]
     )
 
 
@@ -148,30 +147,31 @@ def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
     if begun.empty and not rows.empty:
         raise StageError(
-            "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people qualified` "
-            "shows how far they are"
+            say(
+                "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
+                "qualified` shows how far they are"
+            )
         )
     return begun
 
 
-def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFormat = "csv") -> dict[str, int]:
+def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
     """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
     open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
     holds answers or notes, or is no such sheet, is kept, and not in what is returned.
     """
-    from fcpair.steps.assignment.validate import is_blind, label_names
-
     access.Access(grid).spare()
     with grid._store.read() as tx:
         rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
         if rows.empty:
             is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
-            raise StageError(f"no verdict is open; `fcpair validate assign{' --more' * is_assigned}` assigns pairs")
+            command = f"fcpair validate assign{' --more' * is_assigned}"
+            raise StageError(say("no verdict is open; `%(command)s` assigns pairs", command=command))
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
-            raise StageError("no verdict is due: open verdicts wait until all labels of their pairs are in")
+            raise StageError(say("no verdict is due: open verdicts wait until all labels of their pairs are in"))
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
@@ -187,11 +187,11 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, form: SheetFo
             rows["label"] = rows["cell_id"].map(label_names(tx))
             sheets = rows.assign(verdict="", note="")[[*columns, "label", "verdict", "note"]]
         blank = _make_blank(tx, {answer: answer_words(question)}, PAIR_COLUMNS, rounds.validation(tx))
-    return _write_by_person(sheets, folder, form, blank, ANSWER_COLUMNS[True])
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[True])
 
 
 def write_answer_sheets(
-    grid: GridContext, folder: str | Path, name: str | None = None, form: SheetFormat = "csv"
+    grid: GridContext, folder: str | Path, round: str | None = None, sheet_format: SheetFormat = "csv"
 ) -> dict[str, int]:
     """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
     column for each question; returns the rows by person.
@@ -201,7 +201,7 @@ def write_answer_sheets(
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        round_, rows = open_cells(tx, grid, name)
+        round_, rows = open_cells(tx, grid, round)
         questions = form_of(round_.form).questions
         blank = _make_blank(
             tx, {name: _answer_instructions(question) for name, question in questions}, CELL_COLUMNS, round_
@@ -213,7 +213,7 @@ def write_answer_sheets(
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
     return _write_by_person(
-        sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, form, blank, [*blank.columns]
+        sheets.assign(**dict.fromkeys(blank.columns, ""), note=""), folder, sheet_format, blank, [*blank.columns]
     )
 
 

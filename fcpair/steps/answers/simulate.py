@@ -6,25 +6,27 @@ import itertools
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
+from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
-from fcpair.stages.answers.simulate_effects import (
+from fcpair.stages.answers.simulate import (
     TextEffects,
+    draw_form_answers,
+    draw_form_truths,
     draw_latent_answers,
     draw_leniency,
     draw_pairs,
     fit_habits,
     true_codes,
 )
-from fcpair.stages.answers.simulate_form import draw_form_answers, draw_form_truths
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
@@ -34,17 +36,14 @@ from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
 from fcpair.steps.people import known_dealing, reassignment
-from fcpair.steps.people.known_scores import known_codes
+from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
-from fcpair.store.assignment import assignments, distinct_answers, open_slots, rounds
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 
@@ -97,7 +96,14 @@ def simulate(
         simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
-        _describe_people(tx, round_, options.seed)
+        # unless they said so before
+        with grids.on_first_grid(tx):
+            questions = dict(map(parse_people_question, effective_options(tx, Annotate, {}).demographics))
+        if any(questions.values()):
+            person_ids = people.ids_without_demographics(tx, round_.role)
+            drawn = simulation.draw_attributes(len(person_ids), questions, options.seed)
+            for person_id, demographics in zip(person_ids, drawn, strict=True):
+                people.change(tx, person_id, demographics=demographics)
         update_simulate_section(tx, options, run_id)
         n_known = Counter[str]()
         if question := simulated_people.question:
@@ -119,17 +125,6 @@ def _truth_settings(options: Simulate) -> dict[str, Any]:
     effects = {name: getattr(options, name) for name in ("hs_effect", "cn_effect", "annotator_effect")}
     drawn = {"seed": options.seed, "positive": options.positive}
     return drawn | (effects if any(effects.values()) else {})
-
-
-def _describe_people(tx: Tx, round_: Round, seed: int) -> None:
-    """Have those who answer a round say about themselves what the study asks, unless they did before."""
-    with grids.on_first_grid(tx):
-        questions = dict(map(parse_people_question, effective_options(tx, Annotate, {}).demographics))
-    if any(questions.values()):
-        person_ids = people.ids_without_demographics(tx, round_.role)
-        people.set_demographics(
-            tx, dict(zip(person_ids, simulation.draw_attributes(len(person_ids), questions, seed), strict=True))
-        )
 
 
 class _SimulatedPeople:
@@ -162,15 +157,11 @@ class _SimulatedPeople:
 
     def _draw_latent(self, grid_cells: pd.DataFrame) -> pd.Series[float]:
         """What each cell of the grid is like, by its number."""
-        import pandas as pd
-
         hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
         return pd.Series(draw_pairs(hs, cn, self._effects, self._draw_params[1]), index=grid_cells["cell_id"])
 
     def _truths(self, cell_ids: pd.Series[int]) -> pd.DataFrame:
         """True codes of each cell of the grid, by its number: the same for all who are ever asked about it."""
-        import pandas as pd
-
         if self.question is None:
             return pd.DataFrame(draw_form_truths(len(cell_ids), self._form, *self._draw_params), index=cell_ids)
         if self._latent_by_cell is None:
@@ -210,8 +201,6 @@ class _SimulatedPeople:
 
     def _second_answer_ids(self, answers: pd.DataFrame, seed: int) -> list[int]:
         """The answers after a discussion, by the first ones on the same cells, as numbers of the round."""
-        import pandas as pd
-
         first = need_calibration(self._tx).first
         cell_ids = answers["cell_id"].unique().tolist()
         key = ["cell_id", "person_id"]
@@ -219,7 +208,7 @@ class _SimulatedPeople:
         cell_id, answer_id = (given[name].to_numpy(np.int64) for name in ("cell_id", "answer_id"))
         given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
         drawn = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
-        values = distinct_answers.answer_values(self._tx, drawn)
+        values = rounds.answer_values(self._tx, drawn)
         own_cells = answers["cell_id"].tolist()
         return answer_numbers(self._tx, self._round, self._form, [self._form.load(one) for one in values], own_cells)
 

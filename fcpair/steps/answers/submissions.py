@@ -17,51 +17,57 @@ from fcpair.errors import (
 )
 from fcpair.params import Annotate
 from fcpair.records import WORKERS, Known, Status, Visitor
+from fcpair.sentences import Id, join, say
 from fcpair.stages.questions import SKIP
 from fcpair.steps.assignment import leases
 from fcpair.steps.base.answer_values import closed_question, form_of, parse_submitted, text_sent
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
-from fcpair.steps.base.idempotency import perform_once
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import known_dealing, known_scores, reassignment
-from fcpair.steps.people.reading_limits import has_limit, limit_reached
+from fcpair.steps.people import known_dealing, known_pairs, reassignment
+from fcpair.steps.people.terms import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
-from fcpair.store.assignment import distinct_answers, rounds, vacant_slots
+from fcpair.store.assignment import open_slots, rounds
 from fcpair.store.assignment.assignments import OPTED_OUT
-from fcpair.store.assignment.distinct_answers import Answer
+from fcpair.store.assignment.rounds import Answer
 from fcpair.store.corpus import grids
 from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
 
-NOT_YOURS = (
+NOT_YOURS = say(
     "this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"
 )
-LABEL_CHANGED = "the label of this pair has changed since you saw it; please look at it again"
-LABEL_NOT_STATED = (
+LABEL_CHANGED = say("the label of this pair has changed since you saw it; please look at it again")
+LABEL_NOT_STATED = say(
     "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
     "please look at the pair again"
 )
-TOPIC_OPTED_OUT = (
+TOPIC_OPTED_OUT = say(
     "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; you "
     "can opt in again under Settings"
 )
-ANSWERED_ELSEWHERE = (
-    "you have just {} this pair in another window or on another device: that answer counts, and this one was not "
-    "stored; press Undo to see it"
-)
-_PAST_ACTIONS = {Status.DONE: "answered", Status.SKIPPED: "skipped"}
-STILL_TO_QUALIFY = (
+ANSWERED_ELSEWHERE = {
+    Status.DONE: say(
+        "you have just answered this pair in another window or on another device: that answer counts, and this one was "
+        "not stored; press Undo to see it"
+    ),
+    Status.SKIPPED: say(
+        "you have just skipped this pair in another window or on another device: that answer counts, and this one was "
+        "not stored; press Undo to see it"
+    ),
+}
+STILL_TO_QUALIFY = say(
     "you have not qualified yet, so your answer was not stored; load the page again to go on with your qualification, "
     "or wait until the people who run the study have looked at it"
 )
-QUALIFICATION_OVER = "your qualification is over, so its answers can no longer be changed"
-CALIBRATION_CLOSED = (
+QUALIFICATION_OVER = say("your qualification is over, so its answers can no longer be changed")
+CALIBRATION_CLOSED = say(
     "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
 )
-GIVEN_TO_OTHERS = "this pair has been given to somebody else; your answer was not needed"
+GIVEN_TO_OTHERS = say("this pair has been given to somebody else; your answer was not needed")
+NO_CONTENT = ("examined", "again")  # fields that may differ when a request is repeated
 
 
 class Submissions:
@@ -141,7 +147,7 @@ class Submissions:
         """
         remarks = self.check_text(visitor, submission.assignment_id, submission.answer, keep=True)
         if sentences := [remark.sentence for remark in remarks if remark.refuses]:
-            raise InputError(" ".join(sentences))
+            raise InputError(join(sentences))
 
     def submit_all(
         self, submissions: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
@@ -161,26 +167,18 @@ class Submissions:
             if self._store.many_write:
                 person_ids = [visitor.id for visitor, _ in received]
                 task_queries.hold_people(tx, person_ids, [submission.assignment_id for _, submission in received])
-            replies = [self._try_to_record(tx, visitor, submission) for visitor, submission in received]
+            replies: list[dict[str, int] | FcpairError] = []
+            for visitor, submission in received:
+                try:  # whatever refuses an answer does so before anything of it is written
+                    assignment = task_queries.find_assignment(tx, submission.assignment_id, visitor)
+                    is_looked_up = assignment is not None or visitor.remembered is None
+                    check_visitor(visitor, assignment if is_looked_up else task_queries.visitor_state(tx, visitor))
+                    content = {key: value for key, value in vars(submission).items() if key not in NO_CONTENT}
+                    record = partial(self._record_answer, tx, visitor, submission, assignment)
+                    replies.append(task_queries.perform_once(tx, visitor.id, submission.request_id, content, record))
+                except FcpairError as refused:
+                    replies.append(refused)
         return [_with_opaque_id(reply, numbers, *asked) for reply, asked in zip(replies, submissions, strict=True)]
-
-    def _try_to_record(self, tx: Tx, visitor: Visitor, submission: Submission) -> dict[str, int] | FcpairError:
-        """Record one answer. Whatever refuses it does so before anything of it is written."""
-        try:
-            assignment = task_queries.find_assignment(tx, submission.assignment_id, visitor)
-            check_visitor(
-                visitor, assignment or (None if visitor.remembered is None else task_queries.visitor_state(tx, visitor))
-            )
-            content = {name: value for name, value in vars(submission).items() if name not in ("examined", "again")}
-            return perform_once(
-                tx,
-                visitor.id,
-                submission.request_id,
-                content,
-                partial(self._record_answer, tx, visitor, submission, assignment),
-            )
-        except FcpairError as refused:
-            return refused
 
     def _decision_token(self, tx: Tx, assignment_id: int, decided_code: int | None) -> int:
         """Token for the label that a pair has; it changes with the label, and is another for each validator.
@@ -196,17 +194,26 @@ class Submissions:
         skipped = submission.answer == SKIP
         answer = None if skipped else self._parse_answer(tx, assignment, submission)
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
-        if submission.guideline_version is not None:
-            _check_guidelines(submission.guideline_version, assignment.guideline_version)
+        if (shown := submission.guideline_version) is not None and shown > assignment.guideline_version:
+            raise InputError(
+                say(
+                    "there is no version %(number)s of the guidelines; the newest is %(most)s",
+                    number=Id(shown),
+                    most=Id(assignment.guideline_version),
+                )
+            )
         if assignment.qualification is not None:
             self._check_qualified(tx, visitor, assignment)
         if assignment.known == Known.QUALIFICATION:
-            _check_not_over(tx, visitor, assignment)
+            # somebody may have read what was right
+            with grids.on_grid(tx, assignment.grid_id):
+                if known_pairs.is_over(tx, rounds.by_id(tx, assignment.round_id), visitor.id):
+                    raise ConflictError(QUALIFICATION_OVER)
         if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
         row = {
             "skipped": skipped,
-            "answer_id": distinct_answers.get_or_add(tx, assignment.round_id, answer)
+            "answer_id": rounds.get_or_add_answer(tx, assignment.round_id, answer)
             if isinstance(answer, Answer)
             else answer,
             "adjudication_id": adjudication_id,
@@ -216,7 +223,16 @@ class Submissions:
         }
         judgement_id = task_queries.add_judgement(tx, assignment, row, Status.SKIPPED if skipped else Status.DONE)
         if skipped or assignment.until is not None or assignment.may_decide:
-            _apply_consequences(tx, visitor, assignment, skipped=skipped)
+            with grids.on_grid(tx, assignment.grid_id):
+                if assignment.until is not None:
+                    leases.renew_leases(tx, visitor.id, assignment.round_id)
+                if skipped and assignment.known == Known.QUALIFICATION:
+                    n_skipped = int(assignment.status != Status.SKIPPED)
+                    known_dealing.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
+                elif skipped:
+                    reassignment.pass_on_skipped(tx, assignment.id, is_control=assignment.known == Known.CONTROLS)
+                if assignment.may_decide and closed_question(form_of(assignment.form)):
+                    rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
@@ -228,11 +244,12 @@ class Submissions:
             return number
         with grids.on_grid(tx, assignment.grid_id):
             form = form_of(assignment.form)
-            if not submission.examined and form.written_question:
-                _check_examined(tx, assignment)
+            is_unexamined = not submission.examined and form.written_question
+            if is_unexamined and text_checks.is_checked(rounds.by_id(tx, assignment.round_id)):
+                raise UnexaminedError("this text has not been checked against the rules of its round")
             answer = parse_submitted(tx, assignment.round_id, assignment.form, assignment.cell_id, value)
             if key and closed_question(form):  # of all rounds at once: no reply tells that its round is another one
-                self._answer_ids[key] = distinct_answers.find_in_rounds(tx, assignment.form, answer)
+                self._answer_ids[key] = rounds.find_answer_in_rounds(tx, assignment.form, answer)
         return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
@@ -262,7 +279,7 @@ class Submissions:
         if key in self._qualified and not assignment.is_qualifying:
             return
         with grids.on_grid(tx, assignment.grid_id):
-            if not known_scores.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
+            if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
                 raise RefusedError(STILL_TO_QUALIFY)
         self._qualified.add(key)
 
@@ -276,39 +293,20 @@ class Submissions:
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:
             raise ConflictError(GIVEN_TO_OTHERS)
-        if submission.again is False and (did := _PAST_ACTIONS.get(status)):
-            raise ConflictError(ANSWERED_ELSEWHERE.format(did))
+        if submission.again is False and (sentence := ANSWERED_ELSEWHERE.get(status)):
+            raise ConflictError(sentence)
         if (status is Status.OPEN or has_lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
-        if has_lapsed and not vacant_slots.reclaim_skipped(tx, submission.assignment_id):
+        if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):
             raise ConflictError(GIVEN_TO_OTHERS)
         if (
             status is Status.SKIPPED
             and submission.answer != SKIP
-            and not vacant_slots.reclaim_skipped(tx, submission.assignment_id)
+            and not open_slots.reclaim_skipped(
+                tx, submission.assignment_id, is_control=assignment.known == Known.CONTROLS
+            )
         ):
-            raise ConflictError("somebody else has this pair now, since you skipped it")
-
-
-def _check_not_over(tx: Tx, visitor: Visitor, assignment: Any) -> None:
-    """Raise ConflictError where somebody may have read what was right in a qualification."""
-    with grids.on_grid(tx, assignment.grid_id):
-        if known_scores.is_over(tx, rounds.by_id(tx, assignment.round_id), visitor.id):
-            raise ConflictError(QUALIFICATION_OVER)
-
-
-def _apply_consequences(tx: Tx, visitor: Visitor, assignment: Any, *, skipped: bool) -> None:
-    """Do what follows from an answer: a lease is renewed, a skipped cell goes to somebody else, a rule decides."""
-    with grids.on_grid(tx, assignment.grid_id):
-        if assignment.until is not None:
-            leases.renew_leases(tx, visitor.id, assignment.round_id)
-        if skipped and assignment.known == Known.QUALIFICATION:
-            n_skipped = int(assignment.status != Status.SKIPPED)
-            known_dealing.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
-        elif skipped:
-            reassignment.reassign(tx, assignment.id, slot=assignment.id)
-        if assignment.may_decide and closed_question(form_of(assignment.form)):
-            rule_decisions.follow_answer(tx, assignment.cell_id, counts=assignment.counts)
+            raise ConflictError(say("somebody else has this pair now, since you skipped it"))
 
 
 def _with_opaque_id(
@@ -321,12 +319,6 @@ def _with_opaque_id(
     return {**reply, "judgement_id": judgement_id, "assignment_id": submission.assignment_id}
 
 
-def _check_examined(tx: Tx, assignment: Any) -> None:
-    """Raise UnexaminedError where a text that comes to this assignment has to be held against checks first."""
-    if text_checks.is_checked(rounds.by_id(tx, assignment.round_id)):
-        raise UnexaminedError("this text has not been checked against the rules of its round")
-
-
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
     """Raise RefusedError for somebody who answers no round, or has not consented yet.
 
@@ -337,12 +329,6 @@ def check_visitor(visitor: Visitor, state: Any = None) -> None:
         if not state or state.is_gone or (state.key_now, state.secret_now, state.role_now) != expected:
             raise UnknownVisitorError
     if visitor.role not in WORKERS:
-        raise RefusedError("only people who answer rounds have open work")
+        raise RefusedError(say("only people who answer rounds have open work"))
     if not visitor.consented:
-        raise RefusedError("please read what the study is about and agree to take part first")
-
-
-def _check_guidelines(shown: int, newest: int) -> None:
-    """Raise InputError for a version of the guidelines that nobody can have been shown."""
-    if shown > newest:
-        raise InputError(f"there is no version {shown} of the guidelines; the newest is {newest}")
+        raise RefusedError(permissions.NOT_CONSENTED)

@@ -1,31 +1,36 @@
-"""Taking back, as a whole, what a run brought: its answers are superseded by none, and the cells wait again."""
+"""Taking answers back: all that a run brought, or all of somebody who is let go; their cells wait again."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from fcpair.errors import StageError, UnknownIdError
+from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.lazy import pd
+from fcpair.param_values import whole_number
 from fcpair.params import Simulate
 from fcpair.records import Round, RunRecord, Status
+from fcpair.sentences import Id, say
+from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.answers.generate import GENERATE
 from fcpair.steps.answers.import_fc_conan import FORMAT
-from fcpair.steps.base.context import LARGEST_ID, GridContext, begin_run, labels_of
+from fcpair.steps.base import departures
+from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, labels_of
 from fcpair.steps.people import access, reassignment
+from fcpair.steps.people.known_dealing import assign_everywhere
+from fcpair.steps.people.people import find_person
+from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds, vacant_slots
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-LABELS, VERDICTS, ANSWERS = ("labels", "labels"), ("verdicts", "validate"), ("answers", "answers")
-"""What is answered in the round that counts, in one that checks, and in any, and the command for it."""
+Kind = Literal["labels", "verdicts", "answers"]
+COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answers": "answers"}
 
 
 @dataclass(frozen=True)
@@ -74,36 +79,28 @@ def _can_bring_answers(run: RunRecord) -> bool:
     return is_import and run.params.get("format") != FORMAT
 
 
-def withdraw_labels(grid: GridContext, run: int) -> RunRecord:
-    """Take the labels back that a run brought, as a whole; `import_labels` and `simulate` return its `id`.
+def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
+    """Take the answers back that a run brought, as a whole; imports and `simulate` return its `id`.
 
     To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
     again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
     as it is. An answer that was superseded since leaves the newer one standing.
 
+    Args:
+        grid: the grid.
+        run: the number of the run.
+        kind: labels (of the round that counts), verdicts (of the one that checks), or answers of any round.
+
     Raises:
         UnknownIdError: there is no such run.
         StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
     """
-    return _withdraw(grid, run, LABELS)
-
-
-def withdraw_verdicts(grid: GridContext, run: int) -> RunRecord:
-    """Take the verdicts back that a run brought, as `withdraw_labels` does with labels."""
-    return _withdraw(grid, run, VERDICTS)
-
-
-def withdraw_answers(grid: GridContext, run: int) -> RunRecord:
-    """Take the answers back that a run brought, in any round of the grid, as `withdraw_labels` does with labels."""
-    return _withdraw(grid, run, ANSWERS)
-
-
-def _withdraw(grid: GridContext, run_id: int, kind: tuple[str, str]) -> RunRecord:
     with grid._store.write() as tx:
-        run_answers = _answers_of_run(tx, run_id, kind)
+        run = whole_number("run", run)
+        run_answers = _answers_of_run(tx, run, kind)
         round_ = rounds.by_name(tx, str(run_answers["round"].iloc[0]))
         current = run_answers[run_answers["current"]]
-        withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run_id})
+        withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run})
         judgements.withdraw(tx, current["id"].tolist(), withdrawal)
         _reopen_cells(tx, current, round_)
         skips = int(current["skipped"].sum())
@@ -114,48 +111,52 @@ def _withdraw(grid: GridContext, run_id: int, kind: tuple[str, str]) -> RunRecor
         return runs.end_run(tx, withdrawal, counts)
 
 
-def _answers_of_run(tx: Tx, run_id: int, kind: tuple[str, str]) -> pd.DataFrame:
+def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
     """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
-        raise UnknownIdError(f"there is no run {run_id}; `fcpair log` lists the runs")
-    subject = f"run {run_id} ({run.stage})"
+        raise UnknownIdError(say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id)))
+    subject = say("run %(number)s (%(stage)s)", number=Id(run_id), stage=run.stage)
     if run.params.get("format") == FORMAT:
-        raise StageError(f"{subject} imported a published study with its decisions; `fcpair init` makes a new study")
+        raise StageError(
+            say(
+                "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
+                subject=subject,
+            )
+        )
     if not _can_bring_answers(run):
-        raise StageError(f"{subject} brought no answers; `fcpair log` lists the runs")
+        raise StageError(say("%(subject)s brought no answers; `fcpair log` lists the runs", subject=subject))
     run_answers = judgements.answers_of_run(tx, run_id)
     if run_answers.empty:
-        raise StageError(_no_answers_message(subject, run))
-    _check_kind(tx, run_answers, subject, run_id, kind)
-    if run_answers["withdrawn"].any():
-        raise StageError(f"{subject} has been withdrawn already")
-    if not run_answers["current"].any():
-        raise StageError(f"every answer of {subject} has been superseded since, so none is left to withdraw")
-    return run_answers
-
-
-def _check_kind(tx: Tx, run_answers: pd.DataFrame, subject: str, run_id: int, kind: tuple[str, str]) -> None:
-    """Raise StageError where a run answered another grid, or a round that this command is not for."""
+        if not any(run.counts.get(name) for name in ("answers", "skips")):
+            raise StageError(say("%(subject)s brought no new answers, so there are none to withdraw", subject=subject))
+        raise StageError(
+            f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` "
+            "lets the right file replace it"
+        )
     name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
     if grid_id != grids.current_grid_id(tx):
         other_grid = next(one.name for one in grids.keys(tx) if one.id == grid_id)
         raise StageError(f"{subject} brought answers in grid `{other_grid}`; name it (`--grid {other_grid}`)")
-    by_round = {rounds.primary(tx).name: LABELS, rounds.validation(tx).name: VERDICTS}
-    answers, command = by_round.get(name, ANSWERS)
-    if kind != ANSWERS and kind[0] != answers:
+    by_round: dict[str, Kind] = {rounds.primary(tx).name: "labels", rounds.validation(tx).name: "verdicts"}
+    answers = by_round.get(name, "answers")
+    if kind not in ("answers", answers):
         raise StageError(
-            f"{subject} brought no {kind[0]} but {answers}; `fcpair {command} withdraw {run_id}` takes them back"
+            f"{subject} brought no {kind} but {answers}; `fcpair {COMMANDS[answers]} withdraw {run_id}` takes them back"
         )
-
-
-def _no_answers_message(subject: str, run: RunRecord) -> str:
-    if not any(run.counts.get(name) for name in ("answers", "skips")):
-        return f"{subject} brought no new answers, so there are none to withdraw"
-    return (
-        f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` lets the "
-        "right file replace it"
-    )
+    if run_answers["withdrawn"].any():
+        raise StageError(
+            say("run %(number)s (%(stage)s) has been withdrawn already", number=Id(run_id), stage=run.stage)
+        )
+    if not run_answers["current"].any():
+        raise StageError(
+            say(
+                "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw",
+                number=Id(run_id),
+                stage=run.stage,
+            )
+        )
+    return run_answers
 
 
 def _reopen_cells(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
@@ -166,6 +167,68 @@ def _reopen_cells(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
     active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
     latest = answers.iloc[::-1]
     for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
-        is_theirs = person_id in active_ids and vacant_slots.reclaim_skipped(tx, assignment_id)
-        assignments.set_status(tx, [assignment_id], [(Status.OPEN if is_theirs else Status.WITHDRAWN).value])
+        is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
+        assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
     access.withdraw_opted_out(tx, sorted(active_ids))
+
+
+LONGEST_REASON = 2_000  # characters
+
+
+def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) -> RunRecord:
+    """Let a person go, and set aside what they answered: in every round whose work passes on, it is dealt to others.
+
+    To each answer of theirs that is current a judgement is added that withdraws it; nothing is deleted. What everybody
+    answers, such as a pilot, stays, and so do decisions that they took. Where texts of theirs are in a grid that was
+    made of them, they stay there; `fcpair pair --redo` makes that grid anew as long as nobody has answered in it.
+
+    With a `reason`, they read it when they come back by their link; and somebody can be dismissed who has answered
+    nothing yet, as after a qualification.
+
+    Raises:
+        UnknownIdError: there is nobody of that name.
+        InputError: the reason is too long to be read.
+        StageError: there is nothing of theirs to be set aside; `retire` lets them go.
+    """
+    with study._store.write() as tx:
+        person = find_person(tx, name)
+        if len(reason := reason.strip()) > LONGEST_REASON:
+            raise InputError(
+                say(
+                    "the reason has %(number)s characters; expected at most %(most)s",
+                    number=len(reason),
+                    most=LONGEST_REASON,
+                )
+            )
+        run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
+        n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))
+        if not n_set_aside and not reason:
+            raise StageError(
+                say("`%(name)s` has no answers that could go to others; `fcpair people retire %(name)s`", name=name)
+            )
+        if not person.retired:
+            people.retire(tx, person.id, keeps_link=bool(reason))
+        if reason:
+            access.save_farewell(tx, person.id, reason, run_id)
+        n_withdrawn = assignments.withdraw_open(tx, person.id)
+        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
+        counts |= assign_everywhere(tx)
+        departures.update_people(tx, run_id)
+        return runs.end_run(tx, run_id, counts)
+
+
+def _set_answers_aside(tx: Tx, person_id: int, run_id: int) -> int:
+    """Withdraw what somebody answered in the grid that the transaction is about; returns how many answers."""
+    n = 0
+    for round_ in rounds.answer_rounds(tx):
+        if not round_.reassigns_skipped:
+            continue
+        columns = ("id", "assignment_id", "cell_id")
+        answers = judgements.current_labels(tx, *columns, person_ids=[person_id], of=round_)
+        ids = answers["assignment_id"].tolist()
+        judgements.withdraw(tx, answers["id"].tolist(), run_id)
+        assignments.set_status(tx, ids, Status.WITHDRAWN)
+        if ids and round_.counts and labels_of(tx):
+            rule_decisions.apply_policy(tx, answers["cell_id"].unique().tolist())
+        n += len(ids)
+    return n

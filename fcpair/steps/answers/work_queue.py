@@ -10,6 +10,7 @@ from fcpair.errors import RefusedError
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
+from fcpair.sentences import say
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.wording import option_wordings, with_wordings
@@ -18,17 +19,17 @@ from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.people.known_scores import is_closed_to, may_begin
-from fcpair.steps.people.reading_limits import reading_allowance
+from fcpair.steps.people.known_pairs import is_closed_to, may_begin
+from fcpair.steps.people.terms import reading_allowance
 from fcpair.steps.rules import permissions, text_checks, wording
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
-from fcpair.work_records import CalibrationPart, Progress, RoundForm, ShownText, Task
+from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
-NOT_RENUMBERED = "answers that an older version of this page kept can no longer be stored; please give them again"
+NOT_RENUMBERED = say("answers that an older version of this page kept can no longer be stored; please give them again")
 
 
 class WorkQueue(Submissions):
@@ -87,7 +88,7 @@ class WorkQueue(Submissions):
                 option_wordings(checked_form, words, grid_name) | sides.names,
                 sides.single_column,
                 round_.options.known == Known.QUALIFICATION,
-                _calibration_part(round_),
+                ("again" if round_.options.again else "first") if round_.options.calibrates else "",
             )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
@@ -125,17 +126,14 @@ class WorkQueue(Submissions):
         """Number of cells that a person may still read now; None without a limit."""
         return reading_allowance(tx, visitor.id, self._annotate).n_remaining if self._has_limit else None
 
-    def _rounds_of(self, tx: Tx, role: Role) -> list[Round]:
-        known_rounds = self._rounds  # another thread may begin anew meanwhile
-        if role not in known_rounds:
-            seen_rounds = rounds.seen_in_role(tx, role)
-            known_rounds[role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
-        return known_rounds[role]
-
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
         n = n if n_remaining is None else min(n, n_remaining)
         tasks: list[Task] = []
-        seen_rounds = self._rounds_of(tx, visitor.role)
+        known_rounds = self._rounds  # another thread may begin anew meanwhile
+        if visitor.role not in known_rounds:
+            seen_rounds = rounds.seen_in_role(tx, visitor.role)
+            known_rounds[visitor.role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
+        seen_rounds = known_rounds[visitor.role]
         for round_ in _rounds_begun(tx, visitor, seen_rounds):
             if len(tasks) < n:
                 rows = task_queries.open_tasks(tx, visitor.id, round_, n - len(tasks))
@@ -202,63 +200,43 @@ class WorkQueue(Submissions):
         undefined_reason = NO_PACE if pace is None else None
         remaining_s = None if pace is None else left_s(n_open, pace)
         return Progress(
-            n_open,
-            done,
-            skipped,
+            **vars(reading.shown),
+            open=n_open,
+            done=done,
+            skipped=skipped,
             pace_s=pace,
             left_s=remaining_s,
             undefined=undefined_reason,
             more=has_more,
-            **reading.to_dict(),
         )
 
     def _task(self, tx: Tx, round_: Round, row: dict[str, Any], *, answer: Any = None, **fields: Any) -> Task:
         checks = round_.checks is not None
+        meta = task_queries.row_metadata(tx, row["cell_id"]) if round_.options.rewords_rows else {}
+        number = grids.to_public_number(row["cell_id"])
         return Task(
             assignment_id=self._load_opaque(tx).encrypt_assignment(row["id"]),
             grid=self._grid_name(tx, round_.grid_id),
-            cell_id=self._cell_number(tx, round_, row["cell_id"]),
+            cell_id=self._load_opaque(tx).encrypt_cell(number) if round_.options.hides_column else number,
             round=round_.name,
-            row=_shown_text(row["row"], row["row_language"]),
-            column=None if round_.options.hides_column else _shown_text(row["column"], row["column_language"]),
-            answered=_shown_text(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
+            row=ShownText.of(row["row"], row["row_language"]),
+            column=None if round_.options.hides_column else ShownText.of(row["column"], row["column_language"]),
+            answered=ShownText.of(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(to_client(row["decided_value"])) if checks and not row["blind"] else None,
             original=_original_text(tx, round_, row),
-            untranslated=_untranslated_text(tx, round_, row["cell_id"]),
+            untranslated=ShownText.of(meta[ORIGINAL], meta.get(ORIGINAL_LANGUAGE)) if meta.get(ORIGINAL) else None,
             decision_id=self._decision_token(tx, row["id"], row["decided"]) if checks else None,
             answer=answer,
-            **{"note": "", **fields},
+            **{"note": "", "outdated": False, **fields},
         )
-
-    def _cell_number(self, tx: Tx, round_: Round, cell_id: int) -> int:
-        """The number by which a person knows a cell."""
-        number = grids.to_public_number(cell_id)
-        return self._load_opaque(tx).encrypt_cell(number) if round_.options.hides_column else number
-
-
-def _calibration_part(round_: Round) -> CalibrationPart:
-    """The part of a calibration that a round is; empty for any other round."""
-    if not round_.options.calibrates:
-        return ""
-    return "again" if round_.options.again else "first"
-
-
-def _shown_text(body: str, language: str | None) -> ShownText:
-    return ShownText(body, language or None)
 
 
 def _original_text(tx: Tx, round_: Round, row: dict[str, Any]) -> ShownText | None:
     """The text to be edited; None where there is none."""
     if round_.options.edits_row:
-        return _shown_text(row["row"], row["row_language"])
+        return ShownText.of(row["row"], row["row_language"])
     original = task_queries.original_text(tx, round_, row["cell_id"]) if round_.options.edits else None
-    return _shown_text(*original) if original else None
-
-
-def _untranslated_text(tx: Tx, round_: Round, cell_id: int) -> ShownText | None:
-    """Original of the row's text, where a round writes the text in other words and its metadata have an original."""
-    meta = task_queries.row_metadata(tx, cell_id) if round_.options.rewords_rows else {}
-    return _shown_text(meta[ORIGINAL], meta.get(ORIGINAL_LANGUAGE)) if meta.get(ORIGINAL) else None
+    return ShownText.of(*original) if original else None
 
 
 def _blind_kinds(tx: Tx, visitor: Visitor, round_: Round) -> list[bool]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fcpair.errors import InputError
+from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
+from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
 from fcpair.steps.assignment.extra_labels import assign_more, plan_more
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
@@ -33,9 +34,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.work_records import ExtraLabels
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @takes_params
 def assign(
@@ -48,7 +46,7 @@ def assign(
     expected: int | None = None,
     annotators: int | None = own(None),
     overlap: Mapping[int, float] = own({}),
-    groups: Sequence[Sequence[str]] = own(()),
+    annotator_groups: Sequence[Sequence[str]] = own(()),
     order: ShardOrder = own("random"),
     seed: int = own(0),
     open: bool = own(False),
@@ -74,16 +72,28 @@ def assign(
         return assign_more(grid, options, pairs, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
-    import pandas as pd
-
-    from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
 
     with grid._store.read() as tx:
         check_building(tx, "assign", redo=redo)
         basis = Basis(tx, lambda tx: _load_inputs(tx, options))
     names, grid_pairs, counted = basis.inputs
     hs, cn = grid_pairs["hs_id"].to_numpy(), grid_pairs["cn_id"].to_numpy()
-    shards = assign_pairs(hs, cn, len(names), options.overlap, _group_indices(options.groups, names), seed=options.seed)
+    index_by_name = {name: i for i, name in enumerate(names)}
+    unknown_names = [name for group in options.annotator_groups for name in group if name not in index_by_name]
+    if unknown_names:
+        check_distinct_spelling(unknown_names, index_by_name)
+        raise InputError(
+            f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
+            f"{', '.join(index_by_name)}"
+        )
+    shards = assign_pairs(
+        hs,
+        cn,
+        len(names),
+        options.overlap,
+        [tuple(index_by_name[name] for name in group) for group in options.annotator_groups],
+        seed=options.seed,
+    )
     positions = shard_order(shards.annotator, hs[shards.pair], options.seed, options.order)
     loads = np.bincount(shards.annotator, minlength=len(names))
     counts = {
@@ -130,7 +140,7 @@ def plan_more_labels(
     pairs: Sequence[int] | None = None,
     annotators: int | None = own(None),
     overlap: Mapping[int, float] = own({}),
-    groups: Sequence[Sequence[str]] = own(()),
+    annotator_groups: Sequence[Sequence[str]] = own(()),
     order: ShardOrder = own("random"),
     seed: int = own(0),
     open: bool = own(False),
@@ -140,20 +150,8 @@ def plan_more_labels(
 
     Groups, which are for the first assignment, are ignored.
     """
-    options = replace(options or by_recipe(grid, Assign, more=True), groups=())
+    options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
     with grid._store.read() as tx:
         is_open = options_as_done(tx, Assign).open
     plan = leases.plan_more_slots if options.open or is_open else plan_more
     return plan(grid, options, pairs)
-
-
-def _group_indices(groups: tuple[tuple[str, ...], ...], annotators: list[str]) -> list[tuple[int, ...]]:
-    index_by_name = {name: i for i, name in enumerate(annotators)}
-    unknown_names = [name for group in groups for name in group if name not in index_by_name]
-    if unknown_names:
-        check_distinct_spelling(unknown_names, index_by_name)
-        raise InputError(
-            f"`{unknown_names[0]}` in a group is not an active annotator; active annotators are "
-            f"{', '.join(index_by_name)}"
-        )
-    return [tuple(index_by_name[name] for name in group) for group in groups]

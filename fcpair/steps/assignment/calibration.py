@@ -6,15 +6,14 @@ into the round that does when the other pairs are assigned.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
+from fcpair.lazy import pd
 from fcpair.params import Assign, Calibration, CalibrationCounts
 from fcpair.records import Role, Round, RunRecord, Status
 from fcpair.round_options import RoundOptions
+from fcpair.sentences import say
 from fcpair.stages.assignment.assign import shard_order
 from fcpair.stages.assignment.rounds import assign_cells
 from fcpair.steps.assignment.rounds import cells_to_assign, n_people_to_add
@@ -36,12 +35,9 @@ from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.round_progress import round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds, vacant_slots
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DISCUSSION = "discussion"  # the stages of the runs that open it and end the calibration
 CLOSING = "close calibration"
@@ -72,14 +68,47 @@ def start_calibration(
     with grid._store.write() as tx:
         target = rounds.by_name(tx, options.round or None)
         _check_startable(tx, grid.grid.name, target)
-        pairs_to_draw = _pairs_of(tx, grid.grid.name, target)
-        batch = _draw_batch(pairs_to_draw, options)
+        pairs_to_draw = cells_to_assign(tx, grid.grid.name, target) if is_planned(tx) else cells.cells(tx)
+        if options.pairs > len(pairs_to_draw):
+            raise InputError(
+                say(
+                    "%(pairs)s pairs cannot be drawn; there are %(number)s; lower `pairs`",
+                    pairs=options.pairs,
+                    number=len(pairs_to_draw),
+                )
+            )
+        if options.pairs == len(pairs_to_draw) and options.counts != "neither":
+            raise InputError(
+                say(
+                    "the batch has all %(number)s pairs, so with counts = %(counts)s none would be left to assign; "
+                    "lower `pairs`",
+                    number=len(pairs_to_draw),
+                    counts=options.counts,
+                )
+            )
+        drawn = np.random.default_rng([options.seed, options.pairs]).choice(
+            len(pairs_to_draw), options.pairs, replace=False
+        )
+        batch = pairs_to_draw.iloc[np.sort(drawn)]
         n = n_planned if annotators is not None or not is_planned(tx) else n_people_to_add(tx, target)
         persons = ensure_active(tx, target.role, n)
         if len(persons) < 2:
-            raise InputError(f"there is 1 {target.role}; calibration compares people, so it needs two or more")
+            raise InputError(
+                say(
+                    "there is 1 %(role)s; calibration compares people, so it needs two or more",
+                    role=say(str(target.role)),
+                )
+            )
         first, _ = _get_or_add_rounds(tx, target, options.seed)
-        n_assigned = _assign_batch(tx, first, batch, options.seed)
+        cell_id, row, column = (batch[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
+        candidates = open_slots.candidates(tx, first.role)
+        barred = reassignment.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
+        shards = assign_cells(row, column, barred, 0, seed=options.seed, unit="pairs")
+        positions = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
+        ids = np.array([one.id for one in candidates])
+        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
+        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), first)
+        n_assigned = len(shards.pair)
         if access.withdraw_opted_out(tx, [one.id for one in persons]):
             reassignment.reassign(tx, options.seed)
         run = note_stage_run(
@@ -93,47 +122,39 @@ def _check_startable(tx: Tx, grid: str, target: Round) -> None:
     """Raise StageError or InputError where no calibration for this round can begin."""
     if state := load_calibration(tx):
         raise StageError(
-            f"grid `{grid}` has been calibrated for round `{state.target.name}`"
+            say("grid `%(grid)s` has been calibrated for round `%(name)s`", grid=grid, name=state.target.name)
             if state.phase is Phase.CLOSED
-            else f"people are calibrating themselves for round `{state.target.name}` of grid `{grid}` already"
+            else say(
+                "people are calibrating themselves for round `%(name)s` of grid `%(grid)s` already",
+                name=state.target.name,
+                grid=grid,
+            )
         )
     if target.checks is not None or target.role is Role.MODEL or target.options.per_batch:
-        raise InputError(f"round `{target.name}` is not one that people can calibrate themselves for")
+        raise InputError(say("round `%(name)s` is not one that people can calibrate themselves for", name=target.name))
     form = form_of(target.form)
     if form.written_question or not form.parts():
-        raise InputError(f"round `{target.name}` asks no closed question alone, so there is no agreement to reach")
-    if not cells.number_range(tx)[1]:
-        raise StageError(f"grid `{grid}` has no pairs yet; run `fcpair pair`")
-    if round_progress(tx, target).dealt:
-        raise StageError(f"round `{target.name}` has been assigned; people calibrate themselves before that")
-
-
-def _pairs_of(tx: Tx, grid: str, target: Round) -> pd.DataFrame:
-    """The pairs that the round is about."""
-    return cells_to_assign(tx, grid, target) if is_planned(tx) else cells.cells(tx)
-
-
-def _draw_batch(pairs: pd.DataFrame, options: Calibration) -> pd.DataFrame:
-    """The pairs of the batch, drawn by seed, in their order."""
-    if options.pairs > len(pairs):
-        raise InputError(f"{options.pairs:,} pairs cannot be drawn; there are {len(pairs):,}; lower `pairs`")
-    if options.pairs == len(pairs) and options.counts != "neither":
         raise InputError(
-            f"the batch has all {len(pairs):,} pairs, so with counts = {options.counts} none would be left to assign; "
-            "lower `pairs`"
+            say("round `%(name)s` asks no closed question alone, so there is no agreement to reach", name=target.name)
         )
-    drawn = np.random.default_rng([options.seed, options.pairs]).choice(len(pairs), options.pairs, replace=False)
-    return pairs.iloc[np.sort(drawn)]
+    if not cells.number_range(tx)[1]:
+        raise StageError(say("grid `%(grid)s` has no pairs yet; run `fcpair pair`", grid=grid))
+    if round_progress(tx, target).dealt:
+        raise StageError(
+            say("round `%(name)s` has been assigned; people calibrate themselves before that", name=target.name)
+        )
 
 
 def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
     """The two rounds of the calibration for a round, which are there already where the pairs were made anew."""
     existing = rounds.calibration_rounds(tx)
     if existing and existing[0].options.calibrates != target.name:
-        raise InputError(f"this grid has calibration rounds for `{existing[0].options.calibrates}`; name that round")
+        raise InputError(
+            say("this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates)
+        )
     taken = {one.name for one in rounds.of_grid(tx)} & {FIRST, AGAIN}
     if taken and not existing:
-        raise InputError(f"the grid has a round `{min(taken)}` of its own; give it another name")
+        raise InputError(say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken)))
     for name in () if existing else (FIRST, AGAIN):
         options = RoundOptions(
             answers=0,
@@ -151,21 +172,6 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
     return rounds.calibration_rounds(tx)
 
 
-def _assign_batch(tx: Tx, first: Round, batch: pd.DataFrame, seed: int) -> int:
-    """Assign the batch to everybody who may answer it; returns how many assignments that are."""
-    import pandas as pd
-
-    cell_id, row, column = (batch[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
-    candidates = vacant_slots.candidates(tx, first.role)
-    barred = reassignment.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
-    shards = assign_cells(row, column, barred, 0, seed=seed, unit="pairs")
-    positions = shard_order(shards.annotator, row[shards.pair], seed, "random")
-    ids = np.array([one.id for one in candidates])
-    columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
-    assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), first)
-    return len(shards.pair)
-
-
 def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
     """Close the first answers of the calibration, show where people differ, and let those who do answer once more.
 
@@ -174,17 +180,17 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
     Raises:
         StageError: no calibration, its discussion was opened already, nobody has answered, or somebody has still to.
     """
-    import pandas as pd
-
     with grid._store.write() as tx:
         state = need_calibration(tx)
         if state.phase is not Phase.ANSWER:
-            raise StageError("the discussion has been opened already")
+            raise StageError(say("the discussion has been opened already"))
         answers = judgements.current_labels(tx, "cell_id", "person_id", "answer_id", of=state.first)
         if answers.empty:
-            raise StageError(f"nobody has answered round `{state.first.name}` yet, so there is nothing to discuss")
+            raise StageError(
+                say("nobody has answered round `%(name)s` yet, so there is nothing to discuss", name=state.first.name)
+            )
         n_withdrawn = _withdraw_open(tx, state.first, early=early)
-        differing = answers[answers["cell_id"].isin(differing_cells(answers))]
+        differing = answers[answers.groupby("cell_id")["answer_id"].transform("nunique") > 1]
         active_ids = [one.id for one in people.people(tx, state.first.role, active=True)]
         rows = differing[differing["person_id"].isin(active_ids)][["cell_id", "person_id"]]
         position = rows.groupby("person_id").cumcount() + 1
@@ -204,21 +210,21 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
         return run
 
 
-def differing_cells(answers: pd.DataFrame) -> NDArray[np.int64]:
-    """The cells on which people differ: not all of the answers (`cell_id`, `answer_id`) are the same."""
-    n_different = answers.groupby("cell_id")["answer_id"].nunique()
-    return n_different.index[n_different > 1].to_numpy(np.int64)
-
-
 def _withdraw_open(tx: Tx, round_: Round, *, early: bool) -> int:
     """Take back what is open in a round; raises StageError where something is, unless that is wanted."""
     open_by_person = assignments.n_open_by_person(tx, round_)
     if open_by_person and not early:
-        waits = ", ".join(f"{name} {n:,}" for name, n in open_by_person)
-        raise StageError(f"answers in round `{round_.name}` are open: {waits}; `--early` goes on without them")
+        waits = [say("%(name)s %(number)s", name=name, number=n) for name, n in open_by_person]
+        raise StageError(
+            say(
+                "answers in round `%(name)s` are open: %(waits)s; `--early` goes on without them",
+                name=round_.name,
+                waits=waits,
+            )
+        )
     rows = assignments.assignments(tx, round_)
     ids = rows["id"][rows["status"] == Status.OPEN.value].tolist()
-    assignments.set_status(tx, ids, [Status.WITHDRAWN.value] * len(ids))
+    assignments.set_status(tx, ids, Status.WITHDRAWN)
     return len(ids)
 
 

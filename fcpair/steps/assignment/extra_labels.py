@@ -6,14 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.lazy import pd
 from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
+from fcpair.sentences import join, say, say_number
+from fcpair.stages.assignment.assign import check_overlap, overlap_counts, shard_order
+from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
@@ -26,17 +30,14 @@ from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import known_dealing, reassignment
 from fcpair.steps.people.people import expected_names
 from fcpair.steps.people.reassignment import Handover
-from fcpair.steps.rules.pair_lists import as_ranges, find_cells
+from fcpair.steps.rules.pair_counts import as_ranges, find_cells
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
-from fcpair.store.assignment import assignments, rounds, vacant_slots
-from fcpair.store.assignment.vacant_slots import Candidate
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.assignment.open_slots import Candidate
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_TRIES = 2  # while others go on; after that they wait
 
@@ -86,8 +87,10 @@ def assign_more(
         InputError: options that only the first deal can follow, or an overlap that cannot be.
         ConflictError: not as many labels would be added as `expected`.
     """
-    if options.groups:
-        raise InputError("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
+    if options.annotator_groups:
+        raise InputError(
+            say("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
+        )
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_state(tx, options, pairs))
@@ -119,8 +122,11 @@ def plan_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = 
 def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
-        raise StageError("nothing has been assigned yet; run `fcpair assign`")
-    annotators = _annotators(tx, options.annotators)
+        raise StageError(say("nothing has been assigned yet; run `fcpair assign`"))
+    annotators = open_slots.candidates(tx, Role.ANNOTATOR)
+    if not annotators:
+        raise StageError(say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody"))
+    expected_names(tx, Role.ANNOTATOR, options.annotators)
     if pairs is not None:
         return _assignment_state(tx, annotators, [], find_cells(tx, pairs)), Handover([], 0, [])
     handover = reassignment.plan_handover(tx, options.seed)
@@ -144,17 +150,20 @@ def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _P
 def check_expected(n_new: int, expected: int | None) -> None:
     """Raise ConflictError unless as many labels are added as somebody expects."""
     if expected is not None and n_new != expected:
-        raise ConflictError(
-            f"{n_new:,} labels would be added now, not {expected:,}, because something was assigned or decided after "
-            "the page was loaded; nothing was done"
+        sentence = say(
+            "%(number)s labels would be added now, not %(most)s, because something was assigned or decided after the "
+            "page was loaded; nothing was done",
+            number=n_new,
+            most=expected,
         )
+        raise ConflictError(sentence)
 
 
 def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
     check_expected(plan.counts["new"], expected)
-    vacant_slots.fill_slots(tx, plan.refilled.rows)
+    open_slots.fill_slots(tx, plan.refilled.rows)
     _write_assignments(tx, plan.given)
-    reassignment.withdraw_doubled_controls(tx)
+    reassignment.merge_doubled_controls(tx)
     known_counts = known_dealing.assign_known_pairs(tx, rounds.primary(tx))
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
     run = note_run(
@@ -165,15 +174,6 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     return run
 
 
-def _annotators(tx: Tx, n: int | None) -> list[Candidate]:
-    """Those to whom more is dealt; raises StageError where nobody is left, InputError where there are not `n`."""
-    annotators = vacant_slots.candidates(tx, Role.ANNOTATOR)
-    if not annotators:
-        raise StageError("no annotator is left; `fcpair people add NAME --role annotator` adds somebody")
-    expected_names(tx, Role.ANNOTATOR, n)
-    return annotators
-
-
 def _params(options: Assign, pairs: Sequence[int] | None) -> dict[str, Any]:
     if pairs is not None:
         return {"more": True, "pairs": as_ranges(pairs), "order": options.order, "seed": options.seed}
@@ -182,20 +182,30 @@ def _params(options: Assign, pairs: Sequence[int] | None) -> dict[str, Any]:
 
 
 def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
-    n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
-    subject = "pair that somebody has decided gets" if n_settled == 1 else "pairs that somebody has decided get"
-    decided_note = f"; the {n_settled:,} {subject} no further labels" if n_settled else ""
     if n_unmet:
-        return (
-            f"nobody may give the {n_unmet:,} labels that are missing; `fcpair people add NAME --role annotator` adds "
-            "somebody who can"
+        return say_number(
+            "nobody may give the %(n)s label that is missing; `fcpair people add NAME --role annotator` adds somebody "
+            "who can",
+            "nobody may give the %(n)s labels that are missing; `fcpair people add NAME --role annotator` adds "
+            "somebody who can",
+            n_unmet,
         )
+    n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
     if state.chosen is not None:
-        return f"there is nothing to assign{decided_note}"
-    return (
-        "there is nothing to assign: every pair already has as many annotators as requested, and everybody has their "
-        f"share; `--overlap 2:SHARE` asks for more labels{decided_note}"
+        nothing = say("there is nothing to assign")
+    else:
+        nothing = say(
+            "there is nothing to assign: every pair already has as many annotators as requested, and everybody has "
+            "their share; `--overlap 2:SHARE` asks for more labels"
+        )
+    if not n_settled:
+        return nothing
+    decided = say_number(
+        "the %(n)s pair that somebody has decided gets no further labels",
+        "the %(n)s pairs that somebody has decided get no further labels",
+        n_settled,
     )
+    return join((nothing, decided), "; ")
 
 
 def _assignment_state(
@@ -235,8 +245,6 @@ def _assignment_state(
 
 def _current_work(tx: Tx, ids: NDArray[np.int64], handover_rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Cells that these people have done or open, with what they are about to take over."""
-    import pandas as pd
-
     existing_rows = assignments.assignments(tx, rounds.primary(tx))[
         ["id", "cell_id", "person_id", "position", "status"]
     ]
@@ -255,9 +263,6 @@ def _current_work(tx: Tx, ids: NDArray[np.int64], handover_rows: list[dict[str, 
 
 def _new_assignments(state: _AssignmentState, options: Assign) -> tuple[pd.DataFrame, int]:
     """The new assignments, `cell_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
-    from fcpair.stages.assignment.assign import check_overlap, overlap_counts
-    from fcpair.stages.assignment.extra_labels import add_labels, n_labels_missing
-
     pairs = state.pairs
     if state.chosen is None:
         check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
@@ -273,8 +278,6 @@ def _new_assignments(state: _AssignmentState, options: Assign) -> tuple[pd.DataF
 
 def _moved_assignments(state: _AssignmentState, new_rows: pd.DataFrame) -> pd.DataFrame:
     """The open assignments that late joiners take over: `cell_id`, `hs_id`, `replaces` and `person`, an index."""
-    from fcpair.stages.assignment.extra_labels import hand_over_slots
-
     open_rows = state.open_
     row = open_rows["row"].to_numpy()
     is_new = np.zeros_like(state.barred)
@@ -292,10 +295,6 @@ def _in_shard_order(
     people: NDArray[np.int64], new_rows: pd.DataFrame, moved_rows: pd.DataFrame, options: Assign
 ) -> pd.DataFrame:
     """The new and the moved assignments in one order, `position` counted from 1 for each person."""
-    import pandas as pd
-
-    from fcpair.stages.assignment.assign import shard_order
-
     combined: pd.DataFrame = pd.concat([new_rows, moved_rows], ignore_index=True)
     combined["replaces"] = combined.get("replaces", pd.Series()).astype("Int64")
     person = combined["person"].to_numpy(int)
@@ -307,13 +306,11 @@ def _in_shard_order(
 def _write_assignments(tx: Tx, new_assignments: pd.DataFrame) -> None:
     """Write new and moved assignments behind what each person has already."""
     replaced_ids = new_assignments["replaces"].dropna().tolist()
-    successor_ids = vacant_slots.successors(tx, [-one for one in replaced_ids if one < 0])
+    successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
     new_assignments["replaces"] = new_assignments["replaces"].replace(
         {-slot: one for slot, one in successor_ids.items()}
     )
-    assignments.set_status(
-        tx, new_assignments["replaces"].dropna().tolist(), [Status.WITHDRAWN.value] * len(replaced_ids)
-    )
+    assignments.set_status(tx, new_assignments["replaces"].dropna().tolist(), Status.WITHDRAWN)
     seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
     last_positions = assignments.last_positions(tx, seen_round, new_assignments["person_id"].unique().tolist())
     new_assignments["position"] += new_assignments["person_id"].map(last_positions).fillna(0).astype("int64")

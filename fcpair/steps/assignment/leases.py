@@ -13,21 +13,21 @@ from fcpair.errors import StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
-from fcpair.stages.assignment.extra_labels import n_labels_missing
-from fcpair.stages.assignment.lease_choice import choose_slots, refill_threshold
-from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
+from fcpair.sentences import say
+from fcpair.stages.assignment.extra_labels import choose_slots, n_labels_missing, refill_threshold
 from fcpair.steps.assignment.extra_labels import check_expected
+from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.people import known_dealing, reassignment
+from fcpair.steps.people import reassignment
+from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules.pair_lists import as_ranges, find_cells
+from fcpair.steps.rules.pair_counts import as_ranges, find_cells
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import task_queries
-from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
-from fcpair.store.assignment.open_slots import FreeSlot, Hold
-from fcpair.store.assignment.vacant_slots import Candidate, Slot
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.assignment.open_slots import Candidate, FreeSlot, Hold, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
@@ -50,7 +50,10 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
     """
     with grid._store.write() as tx:
         begin_building(tx, "assign", redo=redo)
-        known_dealing.check_not_open(tx)
+        if has_known_pairs(tx):
+            raise StageError(
+                "with open assignment, nobody has a shard, and known pairs are for shards; omit one of them"
+            )
         existing_annotators = people.people(tx, Role.ANNOTATOR, active=True)
         annotators = (
             ensure_active(tx, Role.ANNOTATOR, options.annotators)
@@ -80,16 +83,16 @@ def open_more_slots(
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
-            raise StageError("nothing has been assigned yet; run `fcpair assign --open`")
+            raise StageError(say("nothing has been assigned yet; run `fcpair assign --open`"))
         if pairs is not None:
             return _open_slots_of(tx, options, pairs, expected)
-        slots = vacant_slots.find_vacant(tx, round_)
-        open_slots.give_back(tx, round_, slots)
+        slots = open_slots.find_vacant(tx, round_)
+        open_slots.add(tx, round_, [(one.cell_id, one.id) for one in slots])
         n_added = _add_free_slots(tx, options, has_begun=True)
         check_expected(n_added, expected)
         n_free = len(slots) + n_added
         if not n_free and lease_minutes(tx, round_) is not None:
-            raise StageError("there is nothing to add: every pair has as many slots as requested")
+            raise StageError(say("there is nothing to add: every pair has as many slots as requested"))
         overlap = {str(n): share for n, share in options.overlap.items()}
         params = {"more": True, "open": True, "lease_minutes": options.lease_minutes, "overlap": overlap}
         counts = {"free": n_free, "pairs_by_labels": _n_pairs_by_labels(tx)}
@@ -104,9 +107,9 @@ def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int], expected: int 
     chosen = _undecided(tx, pairs)
     check_expected(len(chosen), expected)
     if not len(chosen):
-        raise StageError("there is nothing to add: a person has decided all of these pairs")
+        raise StageError(say("there is nothing to add: a person has decided all of these pairs"))
     order = np.random.default_rng([options.seed, len(pairs)]).permutation(chosen)
-    open_slots.add(tx, rounds.primary(tx), order.tolist())
+    open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
     params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
     counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
     return note_run(tx, Assign.stage, params, counts)
@@ -152,7 +155,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
     """Let slots be free that no pair has yet and that the options ask for; returns how many."""
     cell_id, n_more = _missing_slots(tx, options, has_begun=has_begun)
     order = np.random.default_rng([options.seed, len(cell_id)]).permutation(np.repeat(cell_id, n_more))
-    open_slots.add(tx, rounds.primary(tx), order.tolist())
+    open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
     return len(order)
 
 
@@ -250,7 +253,7 @@ def assign_free_slots(
     with store.read() as tx:
         is_overdue = open_slots.has_overdue(tx)
     if is_overdue:
-        with store.write(grows=False) as tx:
+        with store.write() as tx:
             reclaim_lapsed(tx)
     task_lists = _assign_together(store, requests, range(len(requests)), "others", find_tasks)
     for index, tasks in enumerate(task_lists):
@@ -268,7 +271,7 @@ def _assign_together(
 ) -> list[list[Task]]:
     """Assign tasks to the requests at these indices, in one transaction."""
     task_lists = []
-    with store.write(alone=False, grows=False) as tx:
+    with store.write(alone=False) as tx:
         task_queries.hold_people(tx, [requests[index].visitor.id for index in indices])
         for index in indices:
             _assign_to_visitor(tx, *requests[index], hold)
@@ -294,32 +297,29 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
     n_open = 0
     for round_, lease in _open_rounds(tx, visitor):
         n_open += task_queries.n_open(tx, visitor.id, round_)
-        n_open += _give_slots(tx, _as_candidate(tx, visitor), round_, n_target - n_open, lease, hold)
-
-
-def _give_slots(tx: Tx, candidate: Candidate, round_: Round, n: int, lease: int, hold: Hold) -> int:
-    """Give somebody up to `n` free slots of a round, and renew their lease on the others; returns how many."""
-    lease_end, n_given = open_slots.lease_end(lease), 0
-    offers = _offers(tx, candidate, round_, hold)
-    while n_given < n and (allowed := next(offers, [])):
-        chosen = choose_slots(
-            [(slot.row_id, slot.column_id) for slot in allowed],
-            *open_slots.texts_met(tx, round_, candidate.id),
-            n - n_given,
-        )
-        last_position = assignments.last_positions(tx, round_, [candidate.id]).get(candidate.id, 0)
-        open_slots.assign_slots(
-            tx, [allowed[index] for index in chosen], round_, candidate.id, until=lease_end, behind=last_position
-        )
-        n_given += len(chosen)
-    open_slots.renew_leases(tx, candidate.id, round_.id, lease_end)
-    return n_given
+        candidate = _as_candidate(tx, visitor)
+        n = n_target - n_open
+        lease_end, n_given = open_slots.lease_end(lease), 0
+        offers = _offers(tx, candidate, round_, hold)
+        while n_given < n and (allowed := next(offers, [])):
+            chosen = choose_slots(
+                [(slot.row_id, slot.column_id) for slot in allowed],
+                *open_slots.texts_met(tx, round_, candidate.id),
+                n - n_given,
+            )
+            last_position = assignments.last_positions(tx, round_, [candidate.id]).get(candidate.id, 0)
+            open_slots.assign_slots(
+                tx, [allowed[index] for index in chosen], round_, candidate.id, until=lease_end, behind=last_position
+            )
+            n_given += len(chosen)
+        open_slots.renew_leases(tx, candidate.id, round_.id, lease_end)
+        n_open += n_given
 
 
 def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
     """Give all that is free to those who are there, as if they had asked: for simulated people, who come at once."""
     slots = open_slots.free_slots(tx, round_)
-    candidates = vacant_slots.candidates(tx, round_.role)
+    candidates = open_slots.candidates(tx, round_.role)
     cell_id = np.array([one.cell_id for _, one in slots], np.int64)
     _hand_over_slots(tx, round_, slots, candidates, reassignment.choose_takers(tx, cell_id, candidates, round_, seed))
 
@@ -329,7 +329,7 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: NDArray[np.int64], perso
 
     `cell_id` and `person_id` are `(n,)`, and name nobody twice on a cell.
     """
-    candidates = [item for item in vacant_slots.candidates(tx, round_.role) if item.id in set(person_id.tolist())]
+    candidates = [item for item in open_slots.candidates(tx, round_.role) if item.id in set(person_id.tolist())]
     index_by_person = {item.id: column for column, item in enumerate(candidates)}
     candidate_index = np.array([index_by_person.get(item, -1) for item in person_id.tolist()], np.int64)
     allowed = candidate_index >= 0
@@ -366,6 +366,6 @@ def _hand_over_slots(
         if index >= 0
     ]
     open_slots.remove(tx, [number for number, _, _ in taken_slots])
-    vacant_slots.fill_slots(
+    open_slots.fill_slots(
         tx, reassignment.assignment_rows_at_end(tx, [(one, person_id) for _, one, person_id in taken_slots], round_)
     )

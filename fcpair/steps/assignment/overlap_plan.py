@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.pilot_labels import read_pilot_labels
+from fcpair.files.answers.answer_files import read_pilot_labels
+from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Assign, Plan, PlannedFigure
 from fcpair.records import Role, Round, RunRecord
-from fcpair.stages.assignment.overlap_ladder import AssignedPairs
-from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
+from fcpair.stages.assignment.overlap_plan import AssignedPairs, OverlapPlan, plan_grid
 from fcpair.stages.questions import Closed
 from fcpair.steps.base import departures
 from fcpair.steps.base.calibration_state import load_calibration
@@ -26,9 +26,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import build_progress, settings
 from fcpair.store.people import people
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
 _OWN_LABELS = Path("<labels of the study>")
@@ -109,8 +106,10 @@ def plan_overlap(
 def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
     n_hs, n_cn = cells.shape(tx)
     n_people = len(people.people(tx, Role.ANNOTATOR, active=True)) or effective_options(tx, Assign, {}).annotators
-    sources = list(_pilot_rounds(tx))
-    measured = _read_seconds(tx, sources)
+    calibration = load_calibration(tx)
+    sources = [rounds.primary(tx), *([calibration.first] if calibration else [])]  # the better ones first
+    seconds = (judgements.current_answers(tx, round_, "seconds")["seconds"].dropna() for round_ in sources)
+    measured = next((one for one in seconds if len(one) >= LEAST_MEASURED), None)
     known: dict[str, int | float] = {}
     basis = []
     for name, number, what in (
@@ -136,22 +135,6 @@ def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
         labels=pilot.labels if pilot else None,
         assigned=_read_assigned(tx) if (options.hs or n_hs, options.cn or n_cn) == (n_hs, n_cn) else None,
     )
-
-
-def _pilot_rounds(tx: Tx) -> Iterator[Round]:
-    """Yield the rounds whose answers can be a pilot, the better ones first: the labels, and those of a calibration."""
-    yield rounds.primary(tx)
-    if state := load_calibration(tx):
-        yield state.first
-
-
-def _read_seconds(tx: Tx, sources: Iterable[Round]) -> pd.Series[float] | None:
-    """The seconds that answers took, of the first round in which enough were measured."""
-    for round_ in sources:
-        measured = judgements.all_answers(tx, round_)["seconds"].dropna()
-        if len(measured) >= LEAST_MEASURED:
-            return measured
-    return None
 
 
 def _read_pilot(tx: Tx, sources: Iterable[Round]) -> _Pilot | None:
@@ -183,15 +166,13 @@ def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
         if build_progress.n_built(tx)["assign"]:
             step = plan.next_step or "the plan is for a grid of another size"
             raise StageError(f"pairs have been assigned, so the recipe stays as it is: {step}")
-        run = note_run(tx, "plan", as_params(plan.options), _count(plan))
+        rung = plan.recommended_rung
+        overlap = {str(n): share for n, share in (plan.recommended or {}).items()}
+        run = note_run(
+            tx, "plan", as_params(plan.options), {"overlap": overlap, "labels": rung.expected.labels if rung else 0}
+        )
         overlap = as_settings(Assign(overlap=plan.recommended))["overlap"]
         settings.save_settings(tx, settings.RECIPE + Assign.stage, {"overlap": overlap}, run.id)
         if departures.recipe_version(tx):
             departures.add_recipe_version(tx, run.id)
         return run
-
-
-def _count(plan: OverlapPlan) -> dict[str, object]:
-    rung = plan.recommended_rung
-    overlap = {str(n): share for n, share in (plan.recommended or {}).items()}
-    return {"overlap": overlap, "labels": rung.expected.labels if rung else 0}

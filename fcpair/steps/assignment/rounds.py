@@ -1,30 +1,40 @@
-"""Dealing a round of a planned grid, by its options."""
+"""Dealing a round of a planned grid, by its options; a round of spot checks as batches of an earlier one are done."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.records import Role, Round, RunRecord, Status
+from fcpair.lazy import pd
+from fcpair.params import Calibration
+from fcpair.records import Origin, Role, Round, RunRecord, Status
+from fcpair.sentences import say
 from fcpair.stages.assignment.assign import AssignedPairs, shard_order
-from fcpair.stages.assignment.rounds import assign_cells, assign_rows, batches, draw_columns, order_by_batch
-from fcpair.steps.assignment import spot_checks
-from fcpair.steps.assignment.counted_answers import carry_answers, counted_cells, with_calibration
-from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run
+from fcpair.stages.assignment.rounds import (
+    assign_cells,
+    assign_rows,
+    batches,
+    draw_columns,
+    draw_per_batch,
+    order_by_batch,
+)
+from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
+from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
+from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run, options_as_done
 from fcpair.steps.people import access, known_dealing, qualification, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
-from fcpair.steps.rules import text_checks
+from fcpair.steps.rules import rule_decisions, text_checks
 from fcpair.steps.rules.round_progress import check_done, round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
-from fcpair.store.assignment import assignments, rounds, vacant_slots
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 
-if TYPE_CHECKING:
-    import pandas as pd
+CARRIED = ("cell_id", "person_id", "answer_id", "note", "seconds", "origin", "at")
 
 
 class _RoundInputs(NamedTuple):
@@ -48,7 +58,7 @@ class _RoundInputs(NamedTuple):
     counted: list[int]
 
 
-def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = False) -> RunRecord:
+def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = False) -> RunRecord:
     """Deal a round of a planned grid to the people in its role, by its options; without a name, the only round.
 
     Nobody is given a cell one of whose texts they wrote, or one that they answered in the round on which this one
@@ -63,10 +73,8 @@ def assign_round(grid: GridContext, name: str | None = None, *, redo: bool = Fal
         UnknownIdError: no such round.
         ConflictError: what this rests on changed while it was worked out.
     """
-    import pandas as pd
-
     with grid._store.read() as tx:
-        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, name, redo=redo))
+        basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
     inputs = basis.inputs
     text_checks.check_prerequisites(inputs.round)
     options = inputs.round.options
@@ -118,7 +126,7 @@ def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPair
 
 def has_people(tx: Tx, round_: Round) -> bool:
     """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
-    return bool(vacant_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
+    return bool(open_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
 
 
 def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
@@ -127,7 +135,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
     pairs = pairs[~pairs["cell_id"].isin(counted)]
     cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
-    candidates = vacant_slots.candidates(tx, round_.role)
+    candidates = open_slots.candidates(tx, round_.role)
     names = expected_names(tx, round_.role, n_people_to_add(tx, round_))
     if candidates:
         ineligible = reassignment.ineligibility_matrix(tx, cell_id, candidates, round_, first_assignment=True)
@@ -151,7 +159,7 @@ def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
     """The cells that are dealt, in their order: all that can be, or those that are drawn of them."""
     seed, pairs = round_.options.seed, cells.cells(tx)
     if round_.options.per_batch:
-        return spot_checks.cells_due(tx, round_, pairs)
+        return cells_due(tx, round_, pairs)
     if round_.options.rests_on:
         earlier = rounds.by_name(tx, round_.options.rests_on)
         check_done(tx, grid, earlier)
@@ -163,40 +171,55 @@ def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
             )
     if per_row := round_.options.columns_per_row:
         pairs = pairs[draw_columns(pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy(), per_row, seed)]
-    return _sample_cells(pairs, round_.options.cells, seed)
-
-
-def _sample_cells(pairs: pd.DataFrame, n: int | None, seed: int) -> pd.DataFrame:
-    """So many of the cells, drawn by seed, in their order; all where no number is given."""
-    if n is None:
+    if round_.options.cells is None:
         return pairs
-    if n > len(pairs):
-        raise InputError(f"{n:,} cells cannot be drawn; there are {len(pairs):,}; lower `cells`")
-    return pairs.iloc[np.sort(np.random.default_rng([seed, n]).choice(len(pairs), n, replace=False))]
+    if round_.options.cells > len(pairs):
+        raise InputError(f"{round_.options.cells:,} cells cannot be drawn; there are {len(pairs):,}; lower `cells`")
+    return pairs.iloc[
+        np.sort(
+            np.random.default_rng([seed, round_.options.cells]).choice(len(pairs), round_.options.cells, replace=False)
+        )
+    ]
 
 
 def _only_round(tx: Tx, grid: str) -> Round:
     """The only round of the grid; raises InputError where there are several."""
     answer_rounds = rounds.answer_rounds(tx)
     if len(answer_rounds) > 1:
-        raise InputError(f"grid `{grid}` has several rounds; name one: {', '.join(one.name for one in answer_rounds)}")
+        raise InputError(
+            say(
+                "grid `%(grid)s` has several rounds; name one: %(names)s",
+                grid=grid,
+                names=[one.name for one in answer_rounds],
+            )
+        )
     return answer_rounds[0]
 
 
 def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
-        raise StageError(f"the rounds of grid `{grid}` are assigned by `fcpair assign` and `fcpair validate assign`")
+        raise StageError(
+            say("the rounds of grid `%(grid)s` are assigned by `fcpair assign` and `fcpair validate assign`", grid=grid)
+        )
     if round_.checks:
         raise StageError(
-            f"round `{round_.name}` of grid `{grid}` is assigned by `fcpair validate assign --grid {grid}`"
+            say(
+                "round `%(name)s` of grid `%(grid)s` is assigned by `fcpair validate assign --grid %(grid)s`",
+                name=round_.name,
+                grid=grid,
+            )
         )
     if round_.role is Role.MODEL:
         raise StageError(
-            f"round `{round_.name}` of grid `{grid}` is answered by models, so it is not assigned to people"
+            say(
+                "round `%(name)s` of grid `%(grid)s` is answered by models, so it is not assigned to people",
+                name=round_.name,
+                grid=grid,
+            )
         )
     if not cells.number_range(tx)[1]:
-        raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
+        raise StageError(say("grid `%(grid)s` has no cells yet; run `fcpair pair --grid %(grid)s`", grid=grid))
     _check_pilot(tx, grid, round_)
     if round_.options.per_batch:
         return
@@ -204,11 +227,21 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
     if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
         raise StageError(
-            f"round `{round_.name}` cannot be assigned again: it has {n:,} answers, and answers are never discarded"
+            say(
+                "round `%(name)s` cannot be assigned again: it has %(n)s answers, and answers are never discarded",
+                name=round_.name,
+                n=n,
+            )
         )
     if progress.dealt and not redo:
         n_dealt = sum(progress.counts[one.value] for one in Status)
-        raise StageError(f"round `{round_.name}` has been assigned; `--redo` would discard {n_dealt:,} assignments")
+        raise StageError(
+            say(
+                "round `%(name)s` has been assigned; `--redo` would discard %(n_dealt)s assignments",
+                name=round_.name,
+                n_dealt=n_dealt,
+            )
+        )
 
 
 def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
@@ -219,12 +252,106 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
         check_done(tx, round_.options.passed, rounds.primary(tx))
     if not qualification.who_passed(tx, round_):
         raise StageError(
-            f"nobody has passed grid `{round_.options.passed}` ({round_.options.pass_at} positive judgements) for "
-            f"round `{round_.name}`; `fcpair people pilot --grid {grid} --round {round_.name}` shows how everybody did"
+            say(
+                "nobody has passed grid `%(passed)s` (%(pass_at)s positive judgements) for round `%(name)s`; `fcpair "
+                "people pilot --grid %(grid)s --round %(name)s` shows how everybody did",
+                passed=round_.options.passed,
+                pass_at=round_.options.pass_at,
+                name=round_.name,
+                grid=grid,
+            )
         )
 
 
 def n_people_to_add(tx: Tx, round_: Round) -> int | None:
     """Number of people to add for a round; None where there are some already, or the round does not say how many."""
-    candidates = vacant_slots.candidates(tx, round_.role)
+    candidates = open_slots.candidates(tx, round_.role)
     return None if candidates else round_.options.people
+
+
+def counted_cells(tx: Tx, target: Round) -> list[int]:
+    """The cells that are not assigned in a round, as answers of its calibration count for it.
+
+    Raises StageError as long as people are calibrating themselves for it.
+    """
+    state = load_calibration(tx)
+    if state is None or state.target.id != target.id:
+        return []
+    if state.phase is not Phase.CLOSED:
+        raise StageError(
+            say(
+                "people are calibrating themselves for round `%(name)s`; `fcpair calibrate close` ends that",
+                name=target.name,
+            )
+        )
+    answers = _counted_answers(tx, state)
+    return [] if answers is None else np.unique(answers["cell_id"].to_numpy(np.int64)).tolist()
+
+
+def _counted_answers(tx: Tx, state: CalibrationState) -> pd.DataFrame | None:
+    """The answers of a calibration that count: the first ones, or of each person the latest; None where none do."""
+    which = options_as_done(tx, Calibration).counts
+    if which == "neither":
+        return None
+    if which == "first":
+        return judgements.current_labels(tx, *CARRIED, of=state.first)
+    return latest_answers(tx, state, *CARRIED)
+
+
+def carry_answers(tx: Tx, target: Round, run_id: int) -> None:
+    """Carry the answers of a calibration that count over into the round that it was for, with their times and notes."""
+    state = load_calibration(tx)
+    answers = _counted_answers(tx, state) if state and state.target.id == target.id else None
+    if answers is None:
+        return
+    form, cell_ids = form_of(target.form), answers["cell_id"].tolist()
+    values = rounds.answer_values(tx, answers["answer_id"].tolist())
+    answers["answer_id"] = answer_numbers(tx, target, form, [form.load(value) for value in values], cell_ids)
+    position = answers.groupby("person_id").cumcount() + 1
+    rows = {"cell_id": answers["cell_id"], "person_id": answers["person_id"], "position": position}
+    assignments.add_assignments(tx, pd.DataFrame({**rows, "status": Status.DONE.value}), target)
+    assigned = assignments.assignments(tx, target)[["id", "cell_id", "person_id"]]
+    answers = answers.merge(assigned.rename(columns={"id": "assignment_id"}), on=["cell_id", "person_id"])
+    for origin, group in answers.groupby("origin"):
+        columns = group[["assignment_id", "answer_id", "note", "seconds", "at"]]
+        judgements.add_judgements(tx, columns.assign(skipped=False, run_id=run_id), Origin(str(origin)))
+    if target.counts and closed_question(form):
+        rule_decisions.apply_policy(tx, sorted(set(cell_ids)))
+
+
+def with_calibration(run: RunRecord, cell_ids: list[int]) -> RunRecord:
+    """A run that assigned a round, with a sentence on the pairs of the calibration that count, if there are any."""
+    if not cell_ids:
+        return run
+    note = f"{len(cell_ids):,} pairs have the answers of the calibration that count, so they were not assigned"
+    return replace(run, notes=(*run.notes, note))
+
+
+def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
+    """The cells to be dealt now, of all `pairs` of the grid: drawn from batches that are done and not checked yet.
+
+    A batch is done when nothing of it is open or waits for somebody. Only cells with an answer are drawn.
+
+    Raises:
+        StageError: there is no such batch.
+    """
+    earlier = rounds.by_name(tx, round_.options.rests_on)
+    assigned_rows = assignments.assignments(tx, earlier)
+    waiting_cells = set(assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value])
+    waiting_cells |= {one.cell_id for one in open_slots.find_vacant(tx, earlier)}
+    pairs = pairs[pairs["cell_id"].isin(assigned_rows["cell_id"])]
+    batch = batches(pairs["hs_id"].to_numpy(np.int64), int(earlier.options.batch or 1), earlier.options.seed)
+    is_waiting = pairs["cell_id"].isin(waiting_cells | set(assignments.assigned_cells(tx, round_))).to_numpy()
+    is_answered = pairs["cell_id"].isin(judgements.answered_cells(tx, earlier)).to_numpy()
+    is_ready = ~np.isin(batch, batch[is_waiting]) & is_answered
+    if not is_ready.any():
+        raise StageError(f"no further batch of round `{earlier.name}` is done, so there is nothing to check yet")
+    return pairs[is_ready][draw_per_batch(batch[is_ready], int(round_.options.per_batch or 0), round_.options.seed)]
+
+
+def is_due(tx: Tx, round_: Round) -> bool:
+    """Whether a batch is done that is not checked yet."""
+    try:
+        return not cells_due(tx, round_, cells.cells(tx)).empty
+    except StageError:
+        return False

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
+from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Validate
 from fcpair.records import Person, Role, RunRecord, Status
+from fcpair.sentences import join, say, say_number
+from fcpair.stages.assignment.assign import shard_order, share_out
 from fcpair.stages.assignment.validate import blind_verdict, draw_pairs
 from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import choice_words, word_reader
@@ -26,14 +28,10 @@ from fcpair.steps.rules.study_notes import look_again, without_validator_notes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds, vacant_slots
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.store.assignment import assignments, open_slots, rounds
 
 _KIND = {True: "blind", False: "not blind"}
 _KIND_CHANGED_NOTE = "so far the round was {}, and the pairs assigned now are {}; earlier assignments stay as they were"
-_WAITING_NOTE = "{:,} pairs wait until all their labels are in"
 _VERDICT_WORDS = choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}
 read_verdict = word_reader(_VERDICT_WORDS, "verdict")
 
@@ -55,27 +53,24 @@ def assign_validation(
     Without options, as the recipe says. `more` adds pairs to a round that is under way: those without a verdict on the
     label that they have now; of a part of them, first those that had a verdict on another label.
     """
-    import pandas as pd
-
-    from fcpair.stages.assignment.assign import shard_order, share_out
-
     options = options or by_recipe(grid, Validate, more=more)
     with grid._store.write() as tx:
         if not rounds.validation(tx).ids:
-            raise StageError("decisions of this grid are not validated; add [grid.validate] to its recipe")
+            raise StageError(say("decisions of this grid are not validated; add [grid.validate] to its recipe"))
         was_blind = is_blind(tx)
         more = more and not assignments.assignments(tx, rounds.validation(tx)).empty
         if not more:
             _clear_earlier_assignments(tx, redo=redo)
         elif options.blind is not was_blind and not assignments.open_work(tx, rounds.validation(tx)).empty:
-            current_kind, requested_kind = (_KIND[blind] for blind in (was_blind, options.blind))
             raise StageError(
-                f"the round has open verdicts that are {current_kind}, so none that are {requested_kind} can be added"
+                say("the round has open verdicts that are blind, so none that are not blind can be added")
+                if was_blind
+                else say("the round has open verdicts that are not blind, so none that are blind can be added")
             )
         pair_ids, n_not_due = _pairs_to_validate(tx)
         active_validators = ensure_active(tx, Role.VALIDATOR, options.validators)
         drawn_pairs = draw_pairs(pair_ids, options.pairs, options.seed, first=judgements.lost_verdicts(tx))
-        candidates = vacant_slots.candidates(tx, Role.VALIDATOR, rounds.validation(tx))
+        candidates = open_slots.candidates(tx, Role.VALIDATOR, rounds.validation(tx))
         validator_index = share_out(
             reassignment.ineligibility_matrix(tx, drawn_pairs, candidates, rounds.validation(tx)),
             reassignment.loads(candidates),
@@ -85,10 +80,13 @@ def assign_validation(
             tx, drawn_pairs[validator_index < 0] if more else drawn_pairs[:0], active_validators, blind=options.blind
         )
         if n := int(((validator_index < 0) & ~np.isin(drawn_pairs, reopened["cell_id"])).sum()):
-            raise StageError(
-                f"{n:,} of {len(drawn_pairs):,} pairs cannot be validated: every validator took part in "
-                "them; add another with `fcpair people add NAME --role validator`"
+            sentence = say(
+                "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
+                "`fcpair people add NAME --role validator`",
+                number=n,
+                most=len(drawn_pairs),
             )
+            raise StageError(sentence)
         drawn_pairs, validator_index = drawn_pairs[validator_index >= 0], validator_index[validator_index >= 0]
         rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in active_validators]
@@ -125,7 +123,7 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
     decisions = adjudications.current_adjudications(tx)
     labelled_pairs = decisions[decisions["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled_pairs):
-        raise StageError("no pair has an adjudicated label; run `fcpair adjudicate` first")
+        raise StageError(say("no pair has an adjudicated label; run `fcpair adjudicate` first"))
     assigned_rows = assignments.assignments(tx, rounds.validation(tx))
     open_pairs = assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value]
     without_verdict = np.setdiff1d(labelled_pairs, np.union1d(judgements.current_verdicts(tx)["cell_id"], open_pairs))
@@ -134,9 +132,15 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
     )
     n_not_due = len(without_verdict) - len(pairs_due)
     if not len(pairs_due):
-        waiting_note = "1 pair waits until all its labels are in" if n_not_due == 1 else _WAITING_NOTE.format(n_not_due)
-        note_suffix = f"; {waiting_note}" if n_not_due else ""
-        raise StageError(f"every pair that can be validated now has its verdict or has been assigned{note_suffix}")
+        sentence = say("every pair that can be validated now has its verdict or has been assigned")
+        if n_not_due:
+            waiting = say_number(
+                "%(n)s pair waits until all its labels are in",
+                "%(n)s pairs wait until all their labels are in",
+                n_not_due,
+            )
+            sentence = join([sentence, waiting], "; ")
+        raise StageError(sentence)
     return pairs_due, n_not_due
 
 
@@ -197,15 +201,19 @@ def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:
     if existing_rows.empty:
         return
     if n := judgements.n_judgements(tx, rounds.validation(tx)):
-        raise StageError(
-            f"the validation round has been assigned and has {n:,} verdicts, which are never discarded; `fcpair "
-            "validate assign --more` assigns pairs that have no verdict yet"
+        sentence = say(
+            "the validation round has been assigned and has %(number)s verdicts, which are never discarded; `fcpair "
+            "validate assign --more` assigns pairs that have no verdict yet",
+            number=n,
         )
+        raise StageError(sentence)
     if not redo:
-        raise StageError(
-            f"the validation round has been assigned; `--redo` would discard {len(existing_rows):,} assignments, and "
-            "`fcpair validate assign --more` adds pairs"
+        sentence = say(
+            "the validation round has been assigned; `--redo` would discard %(number)s assignments, and `fcpair "
+            "validate assign --more` adds pairs",
+            number=len(existing_rows),
         )
+        raise StageError(sentence)
     assignments.clear_assignments(tx, rounds.validation(tx))
 
 

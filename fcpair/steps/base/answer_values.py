@@ -10,13 +10,13 @@ from typing import Any
 
 from fcpair.errors import InputError
 from fcpair.records import Round
-from fcpair.stages.corpus.folding import fold_by
-from fcpair.stages.corpus.text_identity import digest
+from fcpair.sentences import say
+from fcpair.stages.corpus.text_identity import digest, fold_by
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form, parse_form
 from fcpair.stages.questions.form import Answer
 from fcpair.steps.base.text_digests import folding
 from fcpair.store import Tx
-from fcpair.store.assignment import distinct_answers, rounds
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 
 MOST_CHOICES = 20
@@ -46,9 +46,9 @@ def parse_answer(form: Form, submitted: Any) -> Answer:
         try:
             return form.load_submitted({names[0]: submitted})
         except InputError as error:
-            raise InputError(f"{error} or {SKIP}") from None
+            raise InputError(say("%(problem)s or %(answer)s", problem=str(error), answer=SKIP)) from None
     if not isinstance(submitted, dict):
-        raise InputError(f"there are several questions here; expected an object with {', '.join(names)}")
+        raise InputError(say("there are several questions here; expected an object with %(names)s", names=names))
     return form.load_submitted(submitted)
 
 
@@ -59,7 +59,7 @@ def text_sent(form: Form, submitted: Any) -> str | None:
     return submitted if isinstance(submitted, str) else None
 
 
-def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted: Any) -> distinct_answers.Answer:
+def parse_submitted(tx: Tx, round_id: int, printed: str, cell_id: int, submitted: Any) -> rounds.Answer:
     """Parse what a client sent to the form of a round into what the round stores; raises what `parse_answer` raises."""
     stored_answer = _closed_answers(printed).get(submitted) if isinstance(submitted, str | int | float) else None
     if stored_answer:
@@ -81,7 +81,7 @@ def answer_numbers(
     stored_answers = [
         to_stored(form, answer, contexts.get(cell), fold) for answer, cell in answers_on_cells if answer is not None
     ]
-    answer_ids = iter(distinct_answers.get_or_add_all(tx, round_.id, stored_answers))
+    answer_ids = iter(rounds.get_or_add_answers(tx, round_.id, stored_answers))
     return [NO_CODE if answer is None else next(answer_ids) for answer in answers]
 
 
@@ -99,7 +99,7 @@ def _depends_on_cell(form: Form) -> bool:
 
 
 @lru_cache
-def _closed_answers(printed: str) -> dict[Any, distinct_answers.Answer]:
+def _closed_answers(printed: str) -> dict[Any, rounds.Answer]:
     """The answers to a form that asks one closed question, as they are sent and as they are kept: most are these."""
     form = form_of(printed)
     question = closed_question(form)
@@ -121,7 +121,7 @@ def format_answer(form: Form, value: str) -> str:
 
 def to_stored(
     form: Form, answer: Answer, context: cells.CellContent | None = None, fold: Callable[[str], str] = str
-) -> distinct_answers.Answer:
+) -> rounds.Answer:
     """An answer as a round keeps it on a cell; where it wrote a text, the row that this answers belongs to it.
 
     Two texts are the same one where they are the same after `fold`.
@@ -131,13 +131,11 @@ def to_stored(
     body = form.text(answer)
     if body is None or context is None:
         text = None if body is None else (digest(body), body)
-        return distinct_answers.Answer(_sha256(form.key(answer)), form.store(answer), code, text)
+        return rounds.Answer(_sha256(form.key(answer)), form.store(answer), code, text)
     answer_digest, text_digest = (
         _sha256(f"{part}\n{context.digest}") for part in (fold(form.key(answer)), digest(fold(body)))
     )
-    return distinct_answers.Answer(
-        answer_digest, form.store(answer), code, (text_digest, body), context.answers, context.meta
-    )
+    return rounds.Answer(answer_digest, form.store(answer), code, (text_digest, body), context.answers, context.meta)
 
 
 def _sha256(text: str) -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from fcpair.errors import StageError
+from fcpair.lazy import pd
 from fcpair.records import Round, Status
+from fcpair.sentences import say
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.oversight import settings
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FIRST, AGAIN = "calibrate", "calibrate again"  # the names of the two rounds
 STAGE = "calibrating"  # of the settings: how far it is
-NOT_STARTED = "there is no calibration; `fcpair calibrate start` begins one"
+NOT_STARTED = say("there is no calibration; `fcpair calibrate start` begins one")
 BOTH = ["cell_id", "person_id"]
 
 
@@ -84,8 +82,6 @@ def latest_answers(tx: Tx, state: CalibrationState, *columns: str) -> pd.DataFra
     Who skipped a cell the second time has none on it. The columns are those of `judgements.current_labels`; an
     `answer_id` is one of the round in which the answer was given.
     """
-    import pandas as pd
-
     first, again = (
         judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=one) for one in (state.first, state.again)
     )

@@ -5,40 +5,43 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from fcpair.deprecation import OldName
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
-from fcpair.param_values import as_params, with_kept
-from fcpair.params import IN_MEMORY, MAIN, Assign
+from fcpair.param_values import IN_MEMORY, as_params, whole_number, with_kept
+from fcpair.params import MAIN, Assign, Partition
 from fcpair.records import GridKey, Round, RunRecord
+from fcpair.sentences import Id, join, mark, say
 from fcpair.steps.base import departures
-from fcpair.steps.base.run_grids import run_params
+from fcpair.steps.base.actors import run_params
+from fcpair.steps.base.figure_cache import FigureCache
+from fcpair.steps.base.opaque_ids import OpaqueIds
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.store import Store, Tx
+from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
 
 if TYPE_CHECKING:
     from fcpair.stages.questions import Closed
+    from fcpair.steps.base.figure_cache import FigureCache
     from fcpair.steps.base.opaque_ids import OpaqueIds
 
 Options = TypeVar("Options")
 Loaded = TypeVar("Loaded")
-FILE_KEYS = {"path", "sha256"}  # of the setting of a file; an older one has the path alone
 PLAN = "grid"  # the settings of a planned grid
 LARGEST_ID = 2**63 - 1  # what a database can be asked for
-MORE_HINT = ", `fcpair assign --more` assigns further labels in this one"
+MORE_HINT = say(", `fcpair assign --more` assigns further labels in this one")
 STAGE_PRODUCTS = {
-    "import": "corpus rows",
-    "select": "selected HS",
-    "retrieve": "candidates",
-    "pair": "pairs",
-    "assign": "assignments",
+    "import": mark("corpus rows"),
+    "select": mark("selected HS"),
+    "retrieve": mark("candidates"),
+    "pair": mark("pairs"),
+    "assign": mark("assignments"),
 }
 
 
@@ -47,11 +50,6 @@ class StudyContext:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-
-    def __dir__(self) -> list[str]:
-        """The names that hold: not those of the version before."""
-        old = {name for cls in type(self).__mro__ for name, member in vars(cls).items() if isinstance(member, OldName)}
-        return [name for name in super().__dir__() if name not in old]
 
     @property
     def facts(self) -> dict[str, str]:
@@ -67,20 +65,20 @@ class StudyContext:
         with self._store.read() as tx:
             return effective_options(tx, cls, options)
 
-    own, has_own = OldName("effective_options"), OldName("has_saved_options")
-
-    def has_saved_options(self, cls: type[Options]) -> bool:
-        """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
-        with self._store.read() as tx:
-            return has_saved_options(tx, cls)
-
 
 class GridContext(StudyContext):
     """One grid of a study, as the use cases take it that are about one."""
 
+    _rules: Partition | None = None  # of its tiers, where they are not to be its own
+
     def __init__(self, store: Store, grid: GridKey) -> None:
         super().__init__(store.for_grid(grid.id))
         self.grid = grid
+
+    @cached_property
+    def _figures(self) -> FigureCache:
+        """What was computed of the grid, as long as it is open."""
+        return FigureCache(self._store)
 
     @property
     def scheme(self) -> Closed:
@@ -88,11 +86,10 @@ class GridContext(StudyContext):
         with self._store.read() as tx:
             return scheme_of(tx)
 
-    @property
-    def has_labels(self) -> bool:
-        """Whether the answers that count are labels: one choice or a number, on which decisions and tiers can rest."""
-        with self._store.read() as tx:
-            return labels_of(tx) is not None
+
+def rules_of(grid: GridContext, tx: Tx) -> Partition:
+    """The rules of the tiers: those for which `Grid.tiers` was asked, or else the grid's own."""
+    return grid._rules or effective_options(tx, Partition, {})
 
 
 def find_grid(tx: Tx, name: str | None = None) -> GridKey:
@@ -109,8 +106,8 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
             f"this study has {len(names)} grids, {', '.join(names)}; choose one, such as `--grid {quote(names[0])}`"
         )
     if grid_name not in keys_by_name:
-        hint = suggest_name(grid_name, keys_by_name, "the grids of this study:")
-        raise UnknownIdError(f"there is no grid `{grid_name}`; {hint}")
+        hint = suggest_name(grid_name, keys_by_name, mark("the grids of this study: %(names)s"))
+        raise UnknownIdError(say("there is no grid `%(name)s`; %(hint)s", name=grid_name, hint=hint))
     return keys_by_name[grid_name]
 
 
@@ -145,8 +142,6 @@ def labels_of(tx: Tx) -> Closed | None:
 
 def load_opaque_ids(tx: Tx) -> OpaqueIds:
     """Load the ids that clients see instead of the study's row numbers, which would tell them what others do."""
-    from fcpair.steps.base.opaque_ids import OpaqueIds
-
     return OpaqueIds(runs.secret(tx))
 
 
@@ -197,7 +192,7 @@ def settings_error(cls: type, parameters: Mapping[str, Any], error: InputError) 
 def _setting_as_given(value: Any) -> Any:
     """A setting as it was given; of a file, or of several, where they were."""
     if isinstance(value, dict):
-        if isinstance(value.get("path"), str) and value.keys() <= FILE_KEYS:
+        if departures.is_file(value):
             return value["path"]
         return {name: _setting_as_given(item) for name, item in value.items()}
     return [_setting_as_given(one) for one in value] if isinstance(value, list) else value
@@ -284,7 +279,6 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
     discard judgements.
     """
-    from fcpair.store.answers import judgements
     from fcpair.store.oversight import build_progress
 
     planned = is_planned(tx)
@@ -294,26 +288,44 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     stage_index = build_progress.BUILDING.index(stage)
     missing_stages = [] if planned else [name for name in build_progress.BUILDING[:stage_index] if not n_built[name]]
     if missing_stages and not (stage_index and n_built[build_progress.BUILDING[stage_index - 1]]):
-        raise StageError(f"`{stage}` needs `{missing_stages[0]}` first; run `fcpair {missing_stages[0]}`")
-    discarded = ", ".join(
-        f"{n_built[name]:,} {STAGE_PRODUCTS[name]}" for name in build_progress.BUILDING[stage_index:] if n_built[name]
-    )
+        raise StageError(
+            say(
+                "`%(stage)s` needs `%(missing)s` first; run `fcpair %(missing)s`",
+                stage=stage,
+                missing=missing_stages[0],
+            )
+        )
+    discarded = [
+        say("%(number)s %(things)s", number=n_built[name], things=say(STAGE_PRODUCTS[name]))
+        for name in build_progress.BUILDING[stage_index:]
+        if n_built[name]
+    ]
     resting = [one for one in rounds.all_of_grid(tx) if stage != "assign" or not one.options.calibrates]
     if discarded and (n := sum(judgements.n_judgements(tx, one) for one in resting)):
-        raise StageError(
-            f"`{stage}` cannot be done again: {n:,} judgements rest on its results ({discarded}), and judgements are "
-            f"never discarded; `fcpair init --study OTHER` makes a new study{MORE_HINT * (stage == 'assign')}"
+        refusal = say(
+            "`%(stage)s` cannot be done again: %(n)s judgements rest on its results (%(discarded)s), and judgements "
+            "are "
+            "never discarded; `fcpair init --study OTHER` makes a new study",
+            stage=stage,
+            n=n,
+            discarded=discarded,
         )
+        raise StageError(join([refusal, *[MORE_HINT] * (stage == "assign")], ""))
     if discarded and not redo:
-        raise StageError(f"`{stage}` has been done; `--redo` would discard {discarded}")
+        raise StageError(
+            say("`%(stage)s` has been done; `--redo` would discard %(discarded)s", stage=stage, discarded=discarded)
+        )
 
 
 def need_corpus(tx: Tx, stage: str) -> None:
     """Raise StageError for a planned grid, which is not built by the stages that start from a corpus."""
     if is_planned(tx):
         raise StageError(
-            f"`{stage}` is for a grid made from a corpus; this one is planned: use `fcpair pair` and `fcpair assign "
-            "--round NAME`"
+            say(
+                "`%(stage)s` is for a grid made from a corpus; this one is planned: use `fcpair pair` and `fcpair "
+                "assign --round NAME`",
+                stage=stage,
+            )
         )
 
 
@@ -336,7 +348,6 @@ class Basis(Generic[Loaded]):
     """
 
     def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
-        from fcpair.store.answers import activity_log
 
         self._load, self._change_marks = load, activity_log.change_marks(tx)
         self.inputs = load(tx)
@@ -346,8 +357,6 @@ class Basis(Generic[Loaded]):
 
         It is not loaded again where nothing has happened at all. Raises what loading does, too.
         """
-        from fcpair.store.answers import activity_log
-
         if activity_log.change_marks(tx) != self._change_marks and not is_same(self._load(tx), self.inputs):
             raise MovedError(
                 "the study changed while this was being computed, so nothing was written; run the command again"
@@ -373,22 +382,26 @@ def is_same(first: Any, second: Any) -> bool:
 
 def need_labels(tx: Tx, stage: str) -> None:
     """Raise StageError unless the study has answers."""
-    from fcpair.store.answers import judgements
-
     if not judgements.is_answered(tx):
-        raise StageError(f"`{stage}` needs labels first; run `fcpair labels import` or `fcpair simulate`")
-
-
-def _number_range_text(first: int | None, last: int | None) -> str:
-    if first is None or last is None:
-        return "the grid is empty"
-    return f"the pairs of the grid are numbered from {grids.to_public_number(first)} to {grids.to_public_number(last)}"
+        raise StageError(
+            say("`%(name)s` needs labels first; run `fcpair labels import` or `fcpair simulate`", name=stage)
+        )
 
 
 def find_cell(tx: Tx, number: int) -> int:
     """The id of the pair with this number; raises UnknownIdError when the grid has no such pair."""
+    number = whole_number("pair", number)
     cell_id = grids.to_cell_id(tx, number)
     if not cells.has_cell(tx, cell_id):
-        sample_note = f"; {sample_size}" if (sample_size := load_sample_size(tx)) else ""
-        raise UnknownIdError(f"there is no pair {number}; {_number_range_text(*cells.number_range(tx))}{sample_note}")
+        first, last = cells.number_range(tx)
+        sentence = say("there is no pair %(number)s; the grid is empty", number=Id(number))
+        if first is not None and last is not None:
+            sentence = say(
+                "there is no pair %(number)s; the pairs of the grid are numbered from %(least)s to %(most)s",
+                number=Id(number),
+                least=Id(grids.to_public_number(first)),
+                most=Id(grids.to_public_number(last)),
+            )
+        sample_size = load_sample_size(tx)
+        raise UnknownIdError(join([sentence, str(sample_size)], "; ") if sample_size else sentence)
     return cell_id

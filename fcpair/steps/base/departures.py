@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from fcpair.param_values import IN_MEMORY
 from fcpair.params import Assign, Validate, defaults_of, result_params
 from fcpair.records import Role
 from fcpair.store import Tx
@@ -79,8 +81,26 @@ def update_people(tx: Tx, run_id: int) -> None:
 
 
 def is_same(saved_value: Any, value: Any) -> bool:
-    """Whether two values are the same; files are, wherever they lie, if they hold the same."""
-    if isinstance(saved_value, list) and isinstance(value, list) and len(saved_value) == len(value):
-        return all(map(is_same, saved_value, value))
-    of_files = isinstance(saved_value, dict) and isinstance(value, dict) and "sha256" in saved_value
-    return bool(saved_value["sha256"] == value.get("sha256")) if of_files else bool(saved_value == value)
+    """Whether two values are the same; files are, wherever they lie, if they hold the same.
+
+    Where a file is gone, or nobody noted what it held, its name must do.
+    """
+    if isinstance(saved_value, list) and isinstance(value, list):
+        return len(saved_value) == len(value) and all(map(is_same, saved_value, value))
+    if not isinstance(saved_value, dict) or not isinstance(value, dict):
+        return bool(saved_value == value)
+    if is_file(saved_value) and is_file(value):
+        known = "sha256" in saved_value and "sha256" in value
+        return bool(saved_value["sha256"] == value["sha256"] if known else _name(saved_value) == _name(value))
+    return saved_value.keys() == value.keys() and all(is_same(saved_value[name], value[name]) for name in value)
+
+
+def is_file(value: Mapping[str, Any]) -> bool:
+    """Whether a table in the settings is that of a file: its `path`, which is absolute, and mostly its `sha256`."""
+    path = value.get("path")
+    is_path = isinstance(path, str) and (Path(path).is_absolute() or path == str(IN_MEMORY))
+    return is_path and value.keys() <= {"path", "sha256"}
+
+
+def _name(file: Mapping[str, str]) -> str:
+    return Path(file["path"]).name

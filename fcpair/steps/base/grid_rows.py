@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fcpair.errors import StageError
+from fcpair.lazy import pd
 from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW, ROW_NUMBER, LANGUAGE = "row", "row_number", "language"
 
@@ -30,8 +26,6 @@ def export_rows(grid: GridContext) -> pd.DataFrame:
 
 def rows_table(tx: Tx, name: str) -> pd.DataFrame:
     """The rows of the grid that a transaction is about, as `export_rows` has them."""
-    import pandas as pd
-
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
     text_ids = sides.text_ids(tx, "row", drawn=True)

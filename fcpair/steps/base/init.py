@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.params import MAIN, Setup
 from fcpair.records import Role
+from fcpair.round_options import RoundOptions
 from fcpair.stages.assignment.plan import VALIDATION_ROUND
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.questions.labels import VERDICT, read_labels
 from fcpair.steps.base.answer_values import closed_question, to_stored
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.distinct_answers import Answer
+from fcpair.store.assignment.rounds import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
-
-if TYPE_CHECKING:
-    from fcpair.round_options import RoundOptions
 
 LABEL, BLIND = "label", f"{VALIDATION_ROUND} blind"
 

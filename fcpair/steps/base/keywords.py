@@ -7,6 +7,7 @@ it. That names, types, defaults and order are those of the class is tested (`tes
 from __future__ import annotations
 
 import functools
+import inspect
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
@@ -21,14 +22,11 @@ UseCase = TypeVar("UseCase", bound=Callable[..., Any])
 DOC_WIDTH = 116
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Own:
     """The default of a keyword argument that is a setting of the grid's own, and `default` where it has none."""
 
     default: Any
-
-    def __repr__(self) -> str:
-        return f"<the grid's own, else {self.default!r}>"
 
 
 class Required:
@@ -107,6 +105,12 @@ def takes_params(use_case: UseCase) -> UseCase:
                 kwargs[argument.name] = options
         return use_case(*args, **kwargs)
 
+    signature = inspect.signature(use_case)
+    parameters = [
+        one.replace(default=one.default.default) if isinstance(one.default, Own) else one
+        for one in signature.parameters.values()
+    ]
+    call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     call_checked.__doc__ = _doc_with_arguments(use_case.__doc__ or "", arguments)
     return cast(UseCase, call_checked)
 
@@ -133,7 +137,8 @@ def _doc_with_arguments(doc: str, arguments: tuple[_ParamsArgument, ...]) -> str
     items = [item for argument in arguments for item in argument.items]
     if not items:
         return doc
-    lines = ["Args:", *(_help_line(item) for item in items)]
+    own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""]
+    lines = [*own_settings * any(one.is_own for one in arguments), "Args:", *(_help_line(item) for item in items)]
     block = textwrap.indent("\n".join(lines), "    ")
     text, raises, errors = doc.partition("\n    Raises:\n")
     return f"{text.rstrip()}\n\n{block}\n{raises}{errors}" if raises else f"{text.rstrip()}\n\n{block}\n    "

@@ -23,6 +23,9 @@ class OpaqueIds:
 
     def __init__(self, secret: str) -> None:
         self._secret = secret.encode()
+        self.encrypt_assignment, self.decrypt_assignment = (
+            partial(compute, self._secret) for compute in (_encrypt_assignment, _decrypt_assignment)
+        )
 
     def _digest(self, *parts: object) -> int:
         message = ":".join(map(str, ("fcpair.opaque", *parts))).encode()
@@ -42,14 +45,6 @@ class OpaqueIds:
     def decrypt(self, purpose: str, encrypted: int, half: int = _HALF) -> int:
         """The number that `encrypt` was given; any other where `encrypted` is none of its, 0 where it cannot be one."""
         return _invert(partial(self._digest, purpose), encrypted, half)
-
-    def encrypt_assignment(self, number: int) -> int:
-        """Encrypt the number of an assignment, which says when it was made; the result is above all that these have."""
-        return _PLAIN_ASSIGNMENTS + _permute_assignment(self._secret, number)
-
-    def decrypt_assignment(self, number: int) -> int:
-        """The number of an assignment that was encrypted; 0, which none has, where that is no encrypted number."""
-        return _invert_assignment(self._secret, number - _PLAIN_ASSIGNMENTS) if number > _PLAIN_ASSIGNMENTS else 0
 
     def encrypt_cell(self, number: int) -> int:
         """Encrypt the number of a cell whose column must stay hidden; the result is above all numbers that cells have.
@@ -85,11 +80,17 @@ def _invert(digest: Callable[[int, int], int], encrypted: int, half: int) -> int
     return 1 + (left << half | right)
 
 
-@lru_cache(maxsize=4_000)  # a client asks for the same ones again and again
-def _permute_assignment(secret: bytes, number: int) -> int:
-    return _permute(partial(_digest_half, secret), number, _HALF_OF_ASSIGNMENT)
+@lru_cache(maxsize=500)  # a client asks for the same ones again and again
+def _encrypt_assignment(secret: bytes, number: int) -> int:
+    """Encrypt the number of an assignment, which says when it was made; the result is above all that these have."""
+    encrypted = _PLAIN_ASSIGNMENTS + _permute(partial(_digest_half, secret), number, _HALF_OF_ASSIGNMENT)
+    _decrypt_assignment(secret, encrypted)  # before the answer comes, which has to be quick
+    return encrypted
 
 
-@lru_cache(maxsize=4_000)
-def _invert_assignment(secret: bytes, encrypted: int) -> int:
-    return _invert(partial(_digest_half, secret), encrypted, _HALF_OF_ASSIGNMENT)
+@lru_cache(maxsize=500)
+def _decrypt_assignment(secret: bytes, encrypted: int) -> int:
+    """The number of an assignment that was encrypted; 0, which none has, where that is no encrypted number."""
+    if encrypted <= _PLAIN_ASSIGNMENTS:
+        return 0
+    return _invert(partial(_digest_half, secret), encrypted - _PLAIN_ASSIGNMENTS, _HALF_OF_ASSIGNMENT)

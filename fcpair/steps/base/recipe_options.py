@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.known_pairs import Controls, Qualification
+from fcpair.known_pairs import Controls, Practice, Qualification
 from fcpair.param_values import check_effects, digest_params, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
-from fcpair.practice import Practice
+from fcpair.plans import GridPlan
+from fcpair.sentences import say
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     StudyContext,
@@ -25,9 +26,6 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
 from fcpair.words import Words
-
-if TYPE_CHECKING:
-    from fcpair.plans import GridPlan
 
 Options = TypeVar("Options")
 
@@ -116,7 +114,7 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
 def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
     """Raise ConflictError unless the options that hold are those that somebody has `seen` (`digest_params`)."""
     if seen is not None and seen != digest_params(effective_options(tx, cls, {})):
-        raise ConflictError("this was changed after the page was loaded, so nothing was saved")
+        raise ConflictError(say("this was changed after the page was loaded, so nothing was saved"))
 
 
 def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:

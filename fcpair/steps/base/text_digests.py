@@ -7,8 +7,7 @@ from typing import cast
 
 from fcpair.params import Setup
 from fcpair.records import RunRecord
-from fcpair.stages.corpus.folding import Folding, fold_arabic
-from fcpair.stages.corpus.text_identity import digest
+from fcpair.stages.corpus.text_identity import Folding, digest, fold_arabic
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings

@@ -1,48 +1,60 @@
-"""Grids of any two sides: adding one as it is planned, and filling its sides; `grid_status.py` says how far each is."""
+"""Grids of any two sides: adding one as it is planned, and filling its sides.
+
+A side is collected from its sources, each of which is read, filtered and drawn from, and no text is taken twice;
+`grid_status.py` says how far each grid is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fcpair.errors import Finding, StageError, reject
-from fcpair.files.tables.tabular import LINE, check_file, place_of, read_table
+import numpy as np
+
+from fcpair.errors import Finding, InputError, StageError, reject
+from fcpair.files.corpus.crowdcounter import read_crowdcounter
+from fcpair.files.tables.tabular import LINE, check_file, place_of, read_lines, read_table
 from fcpair.known_pairs import Controls, Qualification
+from fcpair.lazy import pd
 from fcpair.param_values import as_params, from_params
 from fcpair.params import Adjudicate, Agree, Calibration, Partition, Validate
-from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
+from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
+from fcpair.stages.corpus.collect import draw_rows, have_many_slurs, labelled_by_majority
+from fcpair.stages.drawing import own_order
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import (
     PLAN,
     GridContext,
     StudyContext,
+    as_settings,
     begin_building,
-    file_setting,
     find_grid,
     note_run,
     parameters_from_settings,
 )
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.recipe_options import plan_sections
-from fcpair.steps.corpus.collect import CollectedSide, Row, collect
+from fcpair.steps.base.text_digests import Digest
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.oversight import settings
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.texts.aliases import read_aliases
 
 LANGUAGE = "language"
-SOURCE_FILES = ("file", "aliases", "slurs")
+SOURCE, GROUP = "source", "group"
+MAX_NAMED = 5  # texts in several groups or sources that are named
+
+Row = tuple[str, str, str, dict[str, str]]
+"""A text as the store takes it: digest, body, language, metadata."""
 
 
 @takes_params
@@ -89,7 +101,12 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     grid_id = _replace_current(tx, plan, *side_names) if in_place_of_current else grids.add(tx, plan.name, *side_names)
     round_ids = {}
     for item in plan.rounds:
-        round_settings = {"counts": item is plan.counting, "options": _options(plan, item)}
+        designed = {name: getattr(item, name) for name in DESIGNED}
+        hides, rewords = _hidden(plan, item), item.name in plan.rewording
+        round_settings = {
+            "counts": item is plan.counting,
+            "options": RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords),
+        }
         round_ids[item.name] = init.add_round(
             tx, grid_id, item.name, Role(item.answered_by), parse_form(item.form), **round_settings
         )
@@ -103,7 +120,7 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
         )
     with grids.on_grid(tx, grid_id):
         run = note_run(tx, PLAN, as_params(plan), {"grid": plan.name, "rounds": len(plan.rounds)})
-        settings.save_settings(tx, PLAN, {name: _side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
+        settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
         for stage, values in plan_sections(plan):
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
     if departures.recipe_version(tx):
@@ -118,25 +135,13 @@ def _replace_current(tx: Tx, plan: GridPlan, row: tuple[str, str], column: tuple
     return grids.current_grid_id(tx)
 
 
-def _options(plan: GridPlan, of: RoundPlan) -> RoundOptions:
-    """The options of a round of a plan."""
-    designed = {name: getattr(of, name) for name in DESIGNED}
-    hides, rewords = _hidden(plan, of), of.name in plan.rewording
-    return RoundOptions(**designed, answers_rows=True, hides=hides, rewords_rows=rewords)
-
-
 def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
     return "column" if of.name in plan.hiding else None
 
 
-def _side_setting(side: SidePlan) -> dict[str, Any]:
+def side_setting(side: SidePlan) -> dict[str, Any]:
     """A side as a setting keeps it."""
-    sources = [as_params(one) | _file_settings(one) for one in side.sources]
-    return as_params(side) | {"sources": sources} | ({"file": file_setting(side.file)} if side.file else {})
-
-
-def _file_settings(source: Source) -> dict[str, Any]:
-    return {name: file_setting(path) for name in SOURCE_FILES if (path := getattr(source, name))}
+    return as_settings(side) | {"sources": [as_settings(source) for source in side.sources]}
 
 
 def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
@@ -177,7 +182,7 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
     n_cells, _ = cells.fill(tx, keep_known=True)
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
     counts |= {f"collected_{side_name}": collected_side.counts for side_name, collected_side in collected.items()}
-    side_settings = {side_name: _side_setting(side) for side_name, side in side_plans.items()}
+    side_settings = {side_name: side_setting(side) for side_name, side in side_plans.items()}
     run = note_run(tx, "pair", {"grid": name, **side_settings}, counts)
     settings.save_settings(tx, PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
@@ -210,19 +215,6 @@ def read_side_file(
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
-    reject(path, _file_errors(table, column, digests, corpus_digests))
-    language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
-    metadata_columns = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
-    metadata = [
-        dict(zip(metadata_columns, row, strict=True))
-        for row in table[metadata_columns].itertuples(index=False, name=None)
-    ]
-    return list(zip(digests, table[column], language, metadata, strict=True))
-
-
-def _file_errors(
-    table: pd.DataFrame, column: str, digests: list[str], corpus_digests: Container[str] | None
-) -> list[Finding]:
     place, first_lines, errors = place_of(table), dict[str, int](), []
     for text, line, mark in zip(table[column], table[LINE].tolist(), digests, strict=True):
         if not text.strip():
@@ -231,7 +223,14 @@ def _file_errors(
             errors.append(Finding(place, line, f"this text is already in line {first_lines[mark]}"))
         elif corpus_digests is not None and mark not in corpus_digests:
             errors.append(Finding(place, line, "this text is not in the corpus of the study"))
-    return errors
+    reject(path, errors)
+    language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
+    metadata_columns = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
+    metadata = [
+        dict(zip(metadata_columns, row, strict=True))
+        for row in table[metadata_columns].itertuples(index=False, name=None)
+    ]
+    return list(zip(digests, table[column], language, metadata, strict=True))
 
 
 def _written_text_ids(tx: Tx, name: str) -> list[int]:
@@ -245,3 +244,128 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
                 "make a side of"
             )
         return text_ids
+
+
+@dataclass
+class CollectedSide:
+    """Result of collecting from the sources: the texts, the counts of each source, and notes for whoever collects."""
+
+    rows: list[Row] = field(default_factory=list)
+    counts: dict[str, dict[str, int]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
+    """Read all sources, one after the other; the first that has a text keeps it.
+
+    Of each source is counted: `rows` read, those left out `by_label`, `with_slurs` and as `repeated`, and `drawn`.
+
+    Raises:
+        InputError: all findings about a file at once, a quota that cannot be reached.
+    """
+    collected = CollectedSide()
+    first_rows: dict[str, Row] = {}
+    lines_by_digest: dict[str, dict[str, str]] = {}
+    for source in sources:
+        columns = [source.text, *filter(None, (source.group, source.labels, source.original))]
+        if source.reader == "table":
+            table = read_table(source.file, columns, optional=[LANGUAGE], verbatim=True)
+        else:
+            table = _read_other(source)
+            if missing := [name for name in columns if name not in table.columns]:
+                raise InputError(f"{source.file}: no column `{missing[0]}`; there are {', '.join(table.columns)}")
+        empty_lines = table[LINE][table[source.text].str.strip() == ""].tolist()
+        reject(source.file, [Finding(place_of(table), int(line), "the text is empty") for line in empty_lines])
+        rows, lines, counts = _select_rows(source, table, digest)
+        for row, line in zip(rows, lines, strict=True):
+            first_rows.setdefault(row[0], row)
+            place = " ".join(filter(None, (row[3].get(SOURCE, ""), row[3].get(GROUP, ""))))
+            lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
+        collected.counts[source.called] = counts
+    collected.rows = list(first_rows.values())
+    collected.notes = _notes(lines_by_digest)
+    return collected
+
+
+def _notes(lines_by_digest: dict[str, dict[str, str]]) -> list[str]:
+    """Name the texts in several groups or sources by their lines; what they say may be distressing."""
+    duplicates = [lines for lines in lines_by_digest.values() if len(lines) > 1]
+    if not duplicates:
+        return []
+    excerpts = [
+        ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
+    ]
+    more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
+    subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
+    return [f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}"]
+
+
+def _read_other(source: Source) -> pd.DataFrame:
+    """The table of a source that is no table itself."""
+    from fcpair.files.surveys.templates import items_table, templates_table
+
+    if source.reader == "templates":
+        return templates_table(source.file)
+    if source.reader == "items":
+        return items_table(source.file, source.seed)
+    corpus = read_crowdcounter(source.file)
+    table = pd.concat([corpus.answers, corpus.unanswered]).sort_values(LINE, kind="stable", ignore_index=True)
+    table.attrs.update(corpus.answers.attrs)
+    return table
+
+
+def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[list[Row], list[int], dict[str, int]]:
+    """The rows of a source that are kept, with their lines, and how many were left out, and why."""
+    counts = {"rows": len(table)}
+    keep = np.ones(len(table), np.bool_)
+    if source.labels:
+        excluded = labelled_by_majority(table[source.labels].tolist(), source.without)
+        counts["by_label"], keep = int((keep & excluded).sum()), keep & ~excluded
+    if source.slurs:
+        excluded = have_many_slurs(table[source.text].tolist(), read_lines(source.slurs), source.least_other_words)
+        counts["with_slurs"], keep = int((keep & excluded).sum()), keep & ~excluded
+    table = table[keep].assign(mark=[digest(text) for text in table[source.text][keep]])
+    table = table.assign(**{GROUP: _groups(source, table)})
+    is_repeated = table.duplicated(["mark", GROUP])
+    counts["repeated"], table = int(is_repeated.sum()), table[~is_repeated]
+    try:
+        drawn = draw_rows(
+            table[GROUP].tolist(),
+            own_order(table["mark"], table[GROUP]),
+            dict(source.quota),
+            source.per_group,
+            source.sample,
+            source.seed,
+        )
+    except InputError as error:
+        raise InputError(f"{source.file}: {error}") from None
+    table = table[drawn]
+    counts["drawn"] = len(table)
+    return list(_as_rows(source, table)), table[LINE].tolist(), counts
+
+
+def _groups(source: Source, table: pd.DataFrame) -> list[str]:
+    """The group of each row; one that is not known is a finding where a table says which there are."""
+    if not source.group:
+        return [""] * len(table)
+    cells = table[source.group].tolist()
+    if not source.aliases:
+        return [cell.strip() for cell in cells]
+    groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
+    return ["; ".join(one) for one in groups]
+
+
+def _as_rows(source: Source, table: pd.DataFrame) -> Any:
+    used_columns = {source.text, source.group, source.original, source.labels, LANGUAGE, LINE, "mark", GROUP}
+    other_columns = [str(name) for name in table.columns if name not in used_columns]
+    for row in table.to_dict("records"):
+        fixed_metadata = {
+            SOURCE: source.called,
+            GROUP: row[GROUP],
+            ORIGINAL: row[source.original] if source.original else "",
+        }
+        fixed_metadata |= {ORIGINAL_LANGUAGE: source.original_language if fixed_metadata[ORIGINAL] else ""}
+        metadata = {name: str(row[name]) for name in other_columns} | {
+            name: value for name, value in fixed_metadata.items() if value
+        }
+        yield row["mark"], row[source.text], source.language or str(row.get(LANGUAGE, "") or ""), metadata

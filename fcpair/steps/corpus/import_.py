@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import cast
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.corpus import corpus as corpora
-from fcpair.param_values import choose_params, invalid_value
-from fcpair.params import IN_MEMORY, CorpusFormat, Import
+from fcpair.files.tables.tabular import Source
+from fcpair.lazy import pd
+from fcpair.param_values import InMemory, choose_params
+from fcpair.params import CorpusFormat, Import
 from fcpair.records import RunRecord
 from fcpair.steps.base.context import StudyContext, begin_building, note_stage_run
 from fcpair.steps.base.text_digests import digester
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-COLUMN_FORMATS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
+COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
 
 
 def import_corpus(
     study: StudyContext,
-    path: Import | str | Path | pd.DataFrame,
+    path: Import | Source,
     *,
     redo: bool = False,
-    format: CorpusFormat | None = None,
-    language: str | None = None,
+    reader: CorpusFormat | None = None,
+    only_language: str | None = None,
     hs_column: str = "hs",
     cn_column: str = "cn",
     hs_id_column: str | None = None,
@@ -40,13 +38,13 @@ def import_corpus(
 ) -> RunRecord:
     """Read the corpus: the source pairs that the study starts from.
 
-    `path` is the file, a pandas DataFrame with the same columns, or an `Import` with the other arguments, too. The
-    index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts with `hs` describes
-    the HS, one that starts with `cn` the CN.
+    `path` is the file, a pandas DataFrame or a list of rows with the same columns, or an `Import` with the other
+    arguments, too. The index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts
+    with `hs` describes the HS, one that starts with `cn` the CN.
 
     Args:
-        format: how the file is made, which its suffix says if it is not given; of a frame, which columns it has.
-        language: keep this language only, such as en.
+        reader: the kind of file, which its suffix says if it is not given; of a frame, which columns it has.
+        only_language: keep this language only, such as en.
         hs_column: the column of the HS.
         cn_column: the column of the CN.
         hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
@@ -60,18 +58,29 @@ def import_corpus(
             (all of them, with line numbers, or those of rows), no row of the language.
         StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
     """
-    frame = None if isinstance(path, Import | str | PathLike) else _check_frame(path, format)
-    file = path.path if isinstance(path, Import) else IN_MEMORY if frame is not None else cast("Path", path)
+    file = path.path if isinstance(path, Import) else cast("Path", path)
     keywords = Import(
-        file, format, language, hs_column, cn_column, hs_id_column, cn_id_column, unpaired, language_column, sheet_name
+        file,
+        reader,
+        only_language,
+        hs_column,
+        cn_column,
+        hs_id_column,
+        cn_id_column,
+        unpaired,
+        language_column,
+        sheet_name,
     )
     options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
+    if isinstance(options.path, InMemory) and options.reader not in (None, *COLUMN_READERS):
+        message = f"reader is {options.reader!r}, but a frame was read already; expected {', '.join(COLUMN_READERS)}"
+        raise InputError(message)
     with study._store.read() as tx:
         digest = digester(tx)
     corpus = corpora.read_corpus(
-        options.path if frame is None else frame,
-        options.format,
-        language=options.language,
+        options.path,
+        options.reader,
+        only_language=options.only_language,
         hs_column=options.hs_column,
         cn_column=options.cn_column,
         hs_id_column=options.hs_id_column,
@@ -102,22 +111,11 @@ def import_corpus(
             counts |= {"without_pair": len(pairs) - len(complete_pairs)} | (
                 {"repeated": n_repeated} if n_repeated else {}
             )
-        if options.language:
+        if options.only_language:
             counts["other_languages"] = corpus.n_left_out
         run = note_stage_run(tx, options, counts)
     repeated = (_repeated_rows_note(n_repeated, len(pairs)),) if n_repeated else ()
     return replace(run, notes=(*repeated, *corpus.notes))
-
-
-def _check_frame(frame: Any, format: str | None) -> pd.DataFrame:
-    """The frame; raises InputError for what is none, and for a format that only a file has."""
-    import pandas as pd
-
-    if not isinstance(frame, pd.DataFrame):
-        raise invalid_value("path", frame, "the name of a file, a pandas DataFrame, or Import(...) of fcpair.params")
-    if format not in (None, *COLUMN_FORMATS):
-        raise InputError(f"format is {format!r}, but a frame was read already; expected {', '.join(COLUMN_FORMATS)}")
-    return frame
 
 
 def _repeated_rows_note(n: int, n_rows: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,9 @@ from fcpair.errors import InputError
 from fcpair.param_values import as_params
 from fcpair.params import Pair
 from fcpair.records import RunRecord
-from fcpair.stages.corpus.pair import even_shares
+from fcpair.sentences import say
+from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.corpus.sample import draw_cells
 from fcpair.stages.drawing import draw_positions, own_order
 from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
 from fcpair.steps.base.keywords import own, takes_params
@@ -47,17 +48,18 @@ def make_grid(
     options = options or by_recipe(grid, Pair)
     if planned and options != Pair():
         raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
-    return grids.fill_grid(grid, redo=redo) if planned else _make_corpus_grid(grid, options, redo=redo)
-
-
-def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRecord:
+    if planned:
+        return grids.fill_grid(grid, redo=redo)
     with grid._store.write(bulk=True) as tx:
         begin_building(tx, "pair", redo=redo)
         candidate_ids = sides.text_ids(tx, "column")
         n = len(candidate_ids) if options.candidates is None else options.candidates
-        drawn = draw_positions(own_order(sides.digests(tx, "column")), n, options.seed, "candidates")
+        drawn = draw_positions(own_order(sides.values(tx, "column", "digest")), n, options.seed, say("candidates"))
         sides.set_drawn(tx, "column", [candidate_ids[at] for at in drawn.tolist()])
-        cell_counts = _fill_cells(tx, options) if options.sample is None else _draw_sample(tx, options, options.sample)
+        if options.sample is None:
+            cell_counts = dict(zip(("pairs", "in_corpus"), cells.fill(tx, keep_known=options.keep_known), strict=True))
+        else:
+            cell_counts = _draw_sample(tx, options, options.sample)
         counts = {
             "hs": len(sides.text_ids(tx, "row")),
             "cn": n,
@@ -72,23 +74,24 @@ def _make_corpus_grid(grid: GridContext, options: Pair, *, redo: bool) -> RunRec
         if options.sample is None:
             return run
         save_sample_size(tx, cell_counts["of"], run.id)
-        return replace(run, notes=(str(load_sample_size(tx)), *_unevenness_notes(cell_counts)))
-
-
-def _fill_cells(tx: Tx, options: Pair) -> dict[str, Any]:
-    n_pairs, in_corpus = cells.fill(tx, keep_known=options.keep_known)
-    return {"pairs": n_pairs, "in_corpus": in_corpus}
+        notes = [str(load_sample_size(tx))]
+        for side, name in (("hs", "HS"), ("cn", "CN")):
+            least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
+            if most > least + 1:
+                notes.append(
+                    f"each {name} has {least:,} to {most:,} cells, because so much of the grid is in the corpus that "
+                    "no draw is more even"
+                )
+        return replace(run, notes=tuple(notes))
 
 
 def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
     """Draw cells; it is counted `of` how many, and how many each HS and each CN has at least and at most."""
-    from fcpair.stages.corpus.sample import draw_cells
-
     n_rows, n_columns = cells.shape(tx)
     in_corpus = cells.places_of(tx, cells.corpus_pairs(tx))
     excluded = in_corpus[:0] if options.keep_known else in_corpus
-    orders = own_order(sides.digests(tx, "row")), own_order(sides.digests(tx, "column", drawn=True))
-    places = draw_cells(*orders, n, excluded, seed=options.seed)
+    rows, columns = (own_order(sides.values(tx, axis, "digest", drawn=True)) for axis in cells.AXES)
+    places = draw_cells(rows, columns, n, excluded, seed=options.seed)
     cells.fill_drawn(tx, places)
     by_hs, by_cn = (
         np.bincount(at, minlength=size)
@@ -101,14 +104,3 @@ def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
         **{"hs_min": int(by_hs.min()), "hs_max": int(by_hs.max())},
         **{"cn_min": int(by_cn.min()), "cn_max": int(by_cn.max())},
     }
-
-
-def _unevenness_notes(cell_counts: Mapping[str, int]) -> Iterator[str]:
-    """Where the cells of HS, or of CNs, differ by more than one."""
-    for side, name in (("hs", "HS"), ("cn", "CN")):
-        least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
-        if most > least + 1:
-            yield (
-                f"each {name} has {least:,} to {most:,} cells, because so much of the grid is in the corpus that no "
-                "draw is more even"
-            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +12,21 @@ import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.release.trec import TextIds, read_run
+from fcpair.files.tables.tabular import Source
+from fcpair.lazy import pd
 from fcpair.models import encode, model_files
-from fcpair.models.cluster.connect import check_address, connect_cluster
+from fcpair.models.cache import folder_of
+from fcpair.models.cluster import check_address, connect_cluster, encode_on_cluster, nearest_on_cluster
 from fcpair.models.encode import Progress
-from fcpair.models.vector_cache import folder_of
 from fcpair.params import DEFAULT_MODEL, MEMORY_MB, Backend, Retrieve
 from fcpair.records import RunRecord
 from fcpair.stages.corpus import retrieve
-from fcpair.stages.corpus.nearest_neighbours import Neighbours, Positions
 from fcpair.steps.base.context import Basis, GridContext, begin_building, check_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.text_lists import find_listed_texts
-from fcpair.steps.corpus.trec_runs import pool_runs, text_ids
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
@@ -42,23 +45,31 @@ def bring_in_candidates(
     model: str = own(DEFAULT_MODEL),
     backend: Backend = own("torch"),
     count_duplicates: bool = own(False),
-    list: str | Path | None = own(None),
+    cn_list: Source | None = own(None),
     every_cn: bool = own(False),
-    runs: Sequence[str | Path] = own(()),
+    runs: Sequence[Source] = own(()),
     depth: int = own(10),
     memory_mb: int = own(MEMORY_MB),
     dask: str | None = own(None),
+    sheet_name: str | None = own(None),
 ) -> RunRecord:
-    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list; those of runs; or
-    every CN of the corpus.
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list, which is a file, a frame
+    or a Python list; those of runs; or every CN of the corpus.
 
-    Without options, as the recipe says. Raises ModelError when the model cannot be had.
+    A run is a file, or one frame with the columns `hs_id`, `cn_id`, `rank` and `score`. Without options, as the recipe
+    says. Raises ModelError when the model cannot be had.
     """
     options = options or by_recipe(grid, Retrieve)
-    if options.list is not None:
-        return _use_listed_candidates(grid, options, options.list, redo=redo)
-    if options.every_cn:
-        return _use_every_cn(grid, options, redo=redo)
+    if options.cn_list is not None or options.every_cn:  # source CNs are among them
+        with grid._store.write() as tx:
+            begin_building(tx, "retrieve", redo=redo)
+            candidates = (
+                texts.texts_of(tx, corpora.CN)["id"].tolist()
+                if options.cn_list is None
+                else find_listed_texts(tx, corpora.CN, options.cn_list, options.sheet_name)
+            )
+            sides.set_texts(tx, "column", candidates)
+            return note_stage_run(tx, options, {"candidates": len(candidates)})
     if options.runs:
         return _use_pooled_candidates(grid, options, redo=redo)
     retrieve.check_k(options.k)
@@ -78,10 +89,14 @@ def bring_in_candidates(
     sources = np.flatnonzero(np.isin(ids, source_ids))
     copies = corpus_cns["n_rows"].to_numpy() if options.count_duplicates else None
     bodies = corpus_cns["body"].tolist()
-    find_nearest = _nearest_in_memory if options.dask is None else _nearest_on_cluster
-    neighbours = retrieve.neighbour_table(
-        find_nearest(bodies, sources, options, encoder, progress), sources, options.k, copies
-    )
+    if options.dask is None:
+        vectors = encode.encode(bodies, encoder, progress)
+        nearest = retrieve.nearest_to(vectors, sources, options.k, options.memory_mb, progress)
+    else:
+        with connect_cluster(options.dask, folder_of(encoder)) as client:
+            places = encode_on_cluster(client, bodies, encoder, progress)
+            nearest = nearest_on_cluster(client, places, sources, options.k, options.memory_mb, progress)
+    neighbours = retrieve.neighbour_table(nearest, sources, options.k, copies)
     candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
     cut = encode.count_cut(bodies, encoder)
     if not candidates:
@@ -97,42 +112,6 @@ def bring_in_candidates(
         counts |= {"cut_texts": cut.n} if cut.n else {}
         run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
         return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
-
-
-def _nearest_in_memory(
-    bodies: Sequence[str], sources: Positions, options: Retrieve, model: model_files.Model, progress: Progress | None
-) -> Neighbours:
-    vectors = encode.encode(bodies, model, progress)
-    return retrieve.nearest_to(vectors, sources, options.k, options.memory_mb, progress)
-
-
-def _nearest_on_cluster(
-    bodies: Sequence[str], sources: Positions, options: Retrieve, model: model_files.Model, progress: Progress | None
-) -> Neighbours:
-    from fcpair.models.cluster.cluster_encode import encode_on_cluster
-    from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
-
-    with connect_cluster(str(options.dask), folder_of(model)) as client:
-        places = encode_on_cluster(client, bodies, model, progress)
-        return nearest_on_cluster(client, places, sources, options.k, options.memory_mb, progress)
-
-
-def _use_listed_candidates(grid: GridContext, options: Retrieve, path: Path, *, redo: bool) -> RunRecord:
-    """Take the candidates of a file; each is a CN of the corpus, source CNs among them."""
-    with grid._store.write() as tx:
-        begin_building(tx, "retrieve", redo=redo)
-        candidates = find_listed_texts(tx, corpora.CN, path)
-        sides.set_texts(tx, "column", candidates)
-        return note_stage_run(tx, options, {"candidates": len(candidates)})
-
-
-def _use_every_cn(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
-    """Take every CN of the corpus, source CNs among them, in its order."""
-    with grid._store.write() as tx:
-        begin_building(tx, "retrieve", redo=redo)
-        candidates = texts.texts_of(tx, corpora.CN)["id"].tolist()
-        sides.set_texts(tx, "column", candidates)
-        return note_stage_run(tx, options, {"candidates": len(candidates)})
 
 
 def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
@@ -179,3 +158,49 @@ def _warn_of_language(tx: Tx, model: str) -> None:
             languages,
             model_files.MULTILINGUAL,
         )
+
+
+def pool_runs(tx: Tx, paths: Sequence[Path], depth: int) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The first `depth` CNs of each selected HS in each run.
+
+    Lines for other HS of the corpus are passed over.
+
+    Returns:
+        One row per run, HS and CN: `source_id` (the HS), `run` (its name), `rank` (from 1), `cn_id`, `score`; and the
+        notes of `read_run`.
+
+    Raises:
+        InputError: a depth below 1, a run given twice, and what `read_run` refuses.
+    """
+    if depth < 1:
+        raise InputError(f"depth is {depth}; expected 1 or more")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError("a run is given twice; of frames, which have no names, give one")
+    ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
+    n_by_name = Counter(path.name for path in paths)
+    pools, notes = [], []
+    for path in paths:
+        lines, own_notes = read_run(path, ids)
+        name = path.name if n_by_name[path.name] == 1 else str(path)
+        notes += [f"{name}: {note}" for note in own_notes]
+        pools.append(
+            lines[lines["hs_id"].isin(selected) & (lines["rank"] <= depth) & (lines["cn_id"] >= 0)].assign(run=name)
+        )
+    pool = pd.concat(pools, ignore_index=True).rename(columns={"hs_id": "source_id"})
+    return pool[["source_id", "run", "rank", "cn_id", "score"]], tuple(notes)
+
+
+def text_ids(tx: Tx, kind: str) -> TextIds:
+    """The ids by which runs may name the texts of one kind.
+
+    Their own are in a column `hs_id` or `cn_id` of the corpus, in any row; a cell may list several, with spaces.
+    """
+    kind_texts = texts.texts_of(tx, kind)
+    metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
+    if kind in (HS, CN):
+        metadata_rows += texts.row_metadata(tx, kind)
+    own_ids: dict[str, set[int]] = {}
+    for text_id, meta in metadata_rows:
+        for word in meta.get(f"{kind}_id", "").split():
+            own_ids.setdefault(word, set()).add(text_id)
+    return TextIds(own_ids, frozenset(kind_texts["id"].tolist()))

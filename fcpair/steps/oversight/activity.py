@@ -1,4 +1,5 @@
-"""Activity of each person: progress, pace and end, hours and texts, and answers too fast for their text to be read.
+"""Activity of each person: progress, pace and end, hours and texts, answers too fast for their text to be read, and
+what they answered in a planned grid, question by question.
 
 Times count only where somebody answered on the pages or through the API: answers from files carry the time at which
 they were read in, and simulated people need none.
@@ -10,33 +11,38 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.lazy import pd
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
 from fcpair.stages.assignment.pace import (
+    Exposure,
     TimeEstimate,
     answers_per_day,
     end_time,
     estimate_time,
-    last_end,
-    longest_left,
-    spread_batch_times,
-)
-from fcpair.stages.assignment.reading_load import (
-    Exposure,
     is_too_fast,
+    last_end,
     least_reading_s,
+    longest_left,
     measure_exposure,
     n_words,
+    spread_batch_times,
     start_of_day,
 )
+from fcpair.stages.questions import AnyOf, Closed
+from fcpair.steps.answers.answer_tables import export_answers
+from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules.pair_counts import PairCounts
 from fcpair.store.answers.activity_log import Decision
 from fcpair.store.answers.answer_arrays import AnswerArrays
-from fcpair.store.assignment.assignments import AssignmentCount
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.people.people import people
 
 ADJUDICATE = "adjudicate"
 
@@ -309,9 +315,67 @@ def answer_speeds(
     return speeds, too_fast_answers[::-1]
 
 
-def counts_by_round(counts: Iterable[AssignmentCount]) -> dict[str, dict[int, dict[str, int]]]:
-    """Group counts of assignments by round, person and status."""
-    by_round: dict[str, dict[int, dict[str, int]]] = {}
-    for row in counts:
-        by_round.setdefault(row.round, {}).setdefault(row.person_id, {})[row.status] = row.n
-    return by_round
+@dataclass(frozen=True)
+class PersonShares:
+    """Counts of one person's current answers to a question, by its choices, and the time that a cell took them."""
+
+    name: str
+    retired: bool
+    n_answers: int
+    answers: tuple[int, ...]
+    skipped: int
+    notes: int
+    median_s: float | None
+    n_timed: int
+
+
+@dataclass(frozen=True)
+class QuestionShares:
+    """Everybody's answers to one `question` of a `round`; without choices where a text is written."""
+
+    round: str
+    question: str
+    choices: tuple[str, ...]
+    people: tuple[PersonShares, ...]
+
+
+def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
+    """The answers to every question that somebody has answered, in the order of the rounds and questions of a grid."""
+    with grid._store.read() as tx:
+        # The questions of a round are those of all its parts, blind or not.
+        forms = {
+            one.name: dict(chain.from_iterable(form_of(rounds.form(tx, id_)).questions for id_ in one.ids))
+            for one in rounds.of_grid(tx)
+        }
+        everybody = people(tx)
+    shares = []
+    for round_, questions in forms.items():
+        table = export_answers(grid, round_)
+        for name, question in questions.items():
+            if not (table[name] != "").any():
+                continue
+            choices = question.names if isinstance(question, AnyOf) else ()
+            if isinstance(question, Closed) and len(question.choices) <= MOST_CHOICES:
+                choices = tuple(choice.name for choice in question)
+            rows_by_person = ((person, table[table["by"] == person.name]) for person in everybody)
+            persons = (_shares_of_person(person, rows, name, choices) for person, rows in rows_by_person if len(rows))
+            shares.append(QuestionShares(round_, name, choices, tuple(persons)))
+    return tuple(shares)
+
+
+def _shares_of_person(person: Person, rows: pd.DataFrame, question: str, choices: tuple[str, ...]) -> PersonShares:
+    answers = rows[question][rows[question] != ""]
+    n_by_choice = Counter(
+        name for answer in answers for name in ([answer] if answer in choices else answer.split("; "))
+    )
+    seconds = rows["seconds"].dropna().astype(float)
+    return PersonShares(
+        name=person.name,
+        retired=person.retired,
+        n_answers=len(answers),
+        answers=tuple(n_by_choice[name] for name in choices),
+        skipped=int(rows["skipped"].sum()),
+        notes=int((rows["note"] != "").sum()),
+        median_s=float(seconds.median()) if len(seconds) else None,
+        n_timed=len(seconds),
+    )

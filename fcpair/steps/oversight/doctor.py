@@ -18,7 +18,7 @@ from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, options_as_done
+from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, note_run, options_as_done
 from fcpair.steps.base.sample_size import load_sample_size, sample_digest
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
@@ -30,11 +30,12 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import known_work, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
+from fcpair.store.database.schema import ACCEPT
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
 from fcpair.store.maintenance import integrity_checks, invariant_checks
 from fcpair.store.maintenance.integrity_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import opt_out_pairs, people
+from fcpair.store.people import optouts, people
 
 RESTORE = (
     "the disk, or something other than fcpair, has changed this file: keep it as it is, and go back to a copy that is "
@@ -99,11 +100,22 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
         integrity_checks.check_schema(tx, store.place)
         revision = integrity_checks.revision(tx)
         results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
-        settings_digest, log_digest = _digest_settings(tx), _digest_log(tx)
+        settings_digest, log_digest = (
+            _digest_readable(tx, integrity_checks.setting_rows),
+            _digest_readable(tx, integrity_checks.log_rows),
+        )
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
     return Health(store.place, tuple(results), _digest(marks), notes, revision, settings_digest, log_digest)
+
+
+def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) -> None:
+    """Note that a study is taken as it is: what is found lost, and what is missing of each table from now on."""
+    run = note_run(tx, ACCEPT, {}, {"missing": lost})
+    settings.save_settings(
+        tx, ACCEPT, {name: list(numbers) for name, numbers in missing.items() if any(numbers)}, run.id
+    )
 
 
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
@@ -115,14 +127,6 @@ def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
         "settings": _digest_rows(integrity_checks.setting_rows(tx)),
         "log": _digest_rows(log_rows),
     }
-
-
-def _digest_settings(tx: Tx) -> str:
-    return _digest_readable(tx, integrity_checks.setting_rows)
-
-
-def _digest_log(tx: Tx) -> str:
-    return _digest_readable(tx, integrity_checks.log_rows)
 
 
 def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
@@ -187,7 +191,7 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
 
 def _check_grid(tx: Tx) -> CheckOutcome:
-    if settings.of_stage(tx, Import.stage).get("format") == FORMAT:
+    if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
         return invariant_checks.published_grid(tx)
     options = options_as_done(tx, Pair)
     if sample := load_sample_size(tx):
@@ -205,9 +209,9 @@ def _check_settings(tx: Tx) -> CheckOutcome:
             saved_settings = settings.of_stage(tx, stage)
             n += len(saved_settings)
             if (
-                saved_settings.get("format") == FORMAT
+                saved_settings.get("reader") == FORMAT
             ):  # texts that came with their labels, and by no import of a corpus
-                del saved_settings["format"]
+                del saved_settings["reader"]
             try:
                 if saved_settings:
                     build_options(cls, saved_settings, {})
@@ -268,7 +272,7 @@ def _check_slots(tx: Tx) -> CheckOutcome:
 def _check_opt_outs(tx: Tx) -> CheckOutcome:
     names = {one.id: one.name for one in people.people(tx, active=True)}
     opt_outs = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
-    n_open = {one: opt_out_pairs.n_open_about(tx, one, topics_) for one, topics_ in opt_outs.items()}
+    n_open = {one: optouts.n_open_about(tx, one, topics_) for one, topics_ in opt_outs.items()}
     return CheckOutcome(
         len(opt_outs),
         [f"`{names[one]}` has {n:,} open on topics that they opted out of" for one, n in n_open.items() if n],

@@ -1,25 +1,93 @@
-"""Figures of a grid of labels that pages show, each by itself: agreement, decisions and tiers, people."""
+"""Figures of a grid of labels that the report and pages show: agreement, decisions and tiers, people."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from fcpair.lazy import pd
 from fcpair.params import Agree, Partition
-from fcpair.records import Figure, Role
-from fcpair.report.data import DecisionsPart, PeopleFigures
-from fcpair.stages.questions import NO_CODE
-from fcpair.stages.questions.labels import VERDICT
+from fcpair.records import UNDECIDED, Figure, Person, Role, Round, Status, Verdict
+from fcpair.report.data import DecisionsPart, PeopleFigures, PersonFigures, TierFigures
+from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
+from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions.labels import VERDICT, tier_obstacle
 from fcpair.stages.stats.agreement import Agreement, compute_agreement, compute_alpha
 from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.base.context import effective_options, scheme_of
-from fcpair.steps.oversight.report_figures import decision_figures, people_figures
-from fcpair.steps.release.partition import LabelArrays
-from fcpair.steps.rules.pair_counts import Tally
+from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
+from fcpair.steps.rules.pair_counts import Tally, split_unanimous
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import NO_ANSWER, AnswerArrays, Ints
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.people import people
+
+
+def decision_figures(tx: Tx, rules: Partition, tally: Tally, labels: LabelArrays) -> DecisionsPart:
+    """Decisions in a grid of labels, by its `tally`, and its tiers where it has any `labels` (GRADED)."""
+    question = scheme_of(tx)
+    standing = {rule: n for rule, n in tally.by_rule.items() if rule not in UNDECIDED}
+    no_tiers = tier_obstacle(question)
+    return DecisionsPart(
+        question=question,
+        rules_used=split_unanimous(tx, standing),
+        n_need_person=tally.pairs.wait_for_person,
+        tiers=_tier_figures(tx, question, rules, labels) if len(labels["cell_id"]) and not no_tiers else None,
+        no_tiers=no_tiers,
+    )
+
+
+def _tier_figures(tx: Tx, question: Closed, options: Partition, labels: LabelArrays) -> TierFigures:
+    rules = tier_rules(options)
+    pairs = graded_pairs(tx, question, rules, labels)
+    verdict = pairs["verdict"]
+    return TierFigures(
+        diamond=options.diamond,
+        rules=tuple((rule.tier, str(rule)) for rule in best_first(rules)),
+        tables=tier_table_rows(pairs, question, rules, heads_of(tx)),
+        n_labelled=len(verdict),
+        n_final=int((pairs["final"] >= 0).sum()),
+        n_verdicts=int((verdict >= 0).sum()),
+        n_valid=int((verdict == Verdict.AGREE).sum()),
+    )
+
+
+def people_figures(
+    tx: Tx, role: Role, round_: Round, question: Closed | None, counts: assignments.Counts
+) -> tuple[PersonFigures, ...]:
+    """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`.
+
+    `counts` are those of `assignments.counts_of_grid`.
+    """
+    columns = ("person_id", "code", "seconds", "has_note")
+    answers = judgements.current_answers(tx, round_, *columns, in_order=False)
+    by_person = counts.get(round_.name, {})
+    return tuple(
+        _person_figures(person, answers[answers["person_id"] == person.id], question, by_person.get(person.id, {}))
+        for person in people.people(tx)
+        if person.role is role or person.id in by_person
+    )
+
+
+def _person_figures(
+    person: Person, answers: pd.DataFrame, question: Closed | None, counts: Mapping[str, int]
+) -> PersonFigures:
+    by_status: dict[str, Any] = {status.value: counts.get(status.value, 0) for status in Status}
+    seconds = answers["seconds"].dropna()
+    return PersonFigures(
+        name=person.name,
+        role=person.role,
+        retired=person.retired,
+        assigned=sum(counts.values()),
+        **by_status,
+        answers=tuple(int((answers["code"] == choice.code).sum()) for choice in question or ()),
+        median_s=float(seconds.median()) if len(seconds) else None,
+        n_timed=len(seconds),
+        notes=int(answers["has_note"].sum()),
+    )
 
 
 def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
@@ -57,16 +125,9 @@ def load_agreement(tx: Tx) -> Agreement | None:
     return compute_agreement(labels, scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
 
 
-def load_decisions(tx: Tx, tally: Tally, labels: LabelArrays) -> DecisionsPart:
-    """The decisions, by their `tally`, and the tiers as they would be now, by the grid's own rules; `labels` are those
-    of `current_labels`.
-    """
-    return decision_figures(tx, scheme_of(tx), effective_options(tx, Partition, {}), tally, labels)
-
-
 def load_people(tx: Tx) -> PeopleFigures:
     """What annotators and validators did."""
-    counts, question = assignments.counts(tx), scheme_of(tx)
+    counts, question = assignments.counts_of_grid(tx), scheme_of(tx)
     return PeopleFigures(
         question,
         people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, counts),

@@ -12,13 +12,12 @@ from fcpair.files.tables.folders import replace_file
 from fcpair.params import MAIN, Agree, MethodsFormat, Partition
 from fcpair.records import BY_HAND, UNDECIDED, Role, Round, RunRecord, Status
 from fcpair.report.citations import as_latex, bibtex, cited_keys, escape_latex, reference_line
-from fcpair.report.methods import Section, grid_of, write_sections
-from fcpair.report.methods_answers import AnswerSource, GridState, RoundState
+from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, grid_of, write_sections
 from fcpair.stages.adjudication.partition import tier_rules
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.adjudication.agreement import agreement_counts
 from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
-from fcpair.steps.people.known_scores import scores
+from fcpair.steps.people.known_pairs import scores
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules.pair_counts import split_unanimous, tally
 from fcpair.steps.rules.rule_decisions import policy_that_holds
@@ -27,7 +26,7 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
-from fcpair.store.oversight import newer_evidence, runs, settings
+from fcpair.store.oversight import runs, settings
 from fcpair.store.people import people
 
 SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
@@ -117,9 +116,16 @@ def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Meth
 
 def _load_state(tx: Tx) -> GridState:
     """What the tables have of the grid that the transaction is about."""
-    work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *_checking_rounds(tx))]
+    work = [
+        _round_state(tx, round_)
+        for round_ in (
+            *rounds.answer_rounds(tx),
+            *[round_ for round_ in rounds.of_grid(tx) if round_.checks is not None],
+        )
+    ]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
-    state = GridState(tuple(work), assignments.labels_per_pair(tx), standings)
+    preparing = [_round_state(tx, one) for one in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
+    state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
     question = labels_of(tx)
     agree, has_answers = effective_options(tx, Agree, {}), bool(judgements.answered_cells(tx, rounds.primary(tx)))
     if has_answers and (not is_planned(tx) or settings.with_recipe(tx, Agree.stage)):
@@ -145,10 +151,6 @@ def _load_state(tx: Tx) -> GridState:
         rules=rules,
         tiers=sizes if any(sizes.values()) else {},
     )
-
-
-def _checking_rounds(tx: Tx) -> list[Round]:
-    return [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
 
 
 def _round_state(tx: Tx, round_: Round) -> RoundState:
@@ -200,6 +202,6 @@ def _choose_evaluation(tx: Tx, number: int | None) -> tuple[RunRecord | None, di
             f"run {chosen.id} is the evaluation that is described, the newest by {which}; `--evaluation RUN` takes "
             f"another ({', '.join(others)})"
         )
-    if newer_evidence.is_answered_since(tx, chosen, rounds.of_grid(tx)) or newer_evidence.is_decided_since(tx, chosen):
+    if runs.is_answered_since(tx, chosen, rounds.of_grid(tx)) or runs.is_decided_since(tx, chosen):
         notes.append(f"run {chosen.id} evaluated before the newest answers or decisions; rerun it when all are in")
     return chosen, evaluations[chosen.id][1], notes

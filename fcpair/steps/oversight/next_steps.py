@@ -1,52 +1,31 @@
-"""The next steps in a grid, `main` or planned: one set of rules for what `status` says and what a recipe runs."""
+"""The next steps in a grid, `main` or planned: when each act of `next_acts` is due, and what `status` prints of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from enum import StrEnum
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from shlex import quote
+from typing import Any, NamedTuple
 
 from fcpair.params import Adjudicate, Calibration
-from fcpair.records import Role, Round
+from fcpair.records import Known, Role, Round
+from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.calibration_state import Phase, load_calibration
-from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned
+from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned, labels_of
+from fcpair.steps.oversight.next_acts import ACTS, Act, ActRow
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import PairCounts, Tally, tally
 from fcpair.steps.rules.round_progress import RoundProgress, round_progress, wait_for_grids
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import assignments, rounds
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import for_each_grid
 from fcpair.store.oversight import settings
 from fcpair.store.oversight.build_progress import BUILDING, n_built
 
-
-class Act(StrEnum):
-    """Kind of a next step; those that build a grid are called as their stages are (`BUILDING`)."""
-
-    IMPORT = "import"
-    SELECT = "select"
-    RETRIEVE = "retrieve"
-    PAIR = "pair"
-    ASSIGN = "assign"
-    START_CALIBRATION = "start calibration"
-    DISCUSS = "discuss"  # where everybody has answered the first batch
-    CLOSE_CALIBRATION = "close calibration"
-    WAIT = "wait"  # for another round, or another grid
-    FIND_EXAMPLES = "find examples"
-    REVIEW_EXAMPLES = "review examples"
-    ASK_MODELS = "ask models"
-    ANSWER = "answer"
-    ADD_PEOPLE = "add people"  # where nobody is left to answer
-    DECIDE = "decide"
-    APPLY_POLICY = "apply policy"
-    LOOK_AGAIN = "look again"
-    ASSIGN_VALIDATION = "assign validation"
-    ASSIGN_MORE_VALIDATION = "assign more validation"  # pairs decided after the others were assigned
-    VALIDATE_AGAIN = "validate again"
-    ADD_VALIDATORS = "add validators"
-    VALIDATE = "validate"
+CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 
 
 class NextStep(NamedTuple):
@@ -61,6 +40,21 @@ class NextStep(NamedTuple):
     progress: RoundProgress | None = None
     blocks: bool = True
     checks: str = ""
+
+    @property
+    def row(self) -> ActRow:
+        """What is said and offered of the act."""
+        return ACTS[self.act]
+
+    @property
+    def round(self) -> str:
+        """The name of the round that it is about; empty where it is about none."""
+        return self.progress.round.name if self.progress else ""
+
+    @property
+    def role(self) -> Role | None:
+        """The role in which that round is answered."""
+        return self.progress.round.role if self.progress else None
 
 
 class OpenWork(NamedTuple):
@@ -91,9 +85,7 @@ TallyOf = Callable[[Tx], Tally]
 _NO_DECISIONS = Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0)
 
 
-def load_open_work(
-    tx: Tx, counts: list[assignments.AssignmentCount] | None = None, tally_of: TallyOf = tally
-) -> OpenWork:
+def load_open_work(tx: Tx, counts: assignments.Counts | None = None, tally_of: TallyOf = tally) -> OpenWork:
     """Load what is open in the grid of the transaction; `counts` are those of its assignments, where they are known,
     and its pairs are counted by `tally_of`.
     """
@@ -111,7 +103,11 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
     Where its open `work` is not known yet, its pairs are counted by `tally_of`.
     """
     if not cells.number_range(tx)[1]:
-        return [NextStep(_building_act(tx))]
+        if plan := settings.of_stage(tx, PLAN):
+            has_to_wait = any(wait_for_grids(tx, side["answers"]) for side in plan.values())
+            return [NextStep(Act.WAIT if has_to_wait else Act.PAIR)]
+        counts = n_built(tx)
+        return [NextStep(Act(next(stage for stage in BUILDING if not counts[stage])))]
     work = work or load_open_work(tx, tally_of=tally_of)
     if calibration_steps := list(_calibration_steps(tx, work)):
         return calibration_steps
@@ -121,15 +117,7 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
         if progress.round.checks is None and not progress.round.options.calibrates
     )
     round_steps = (step for progress in answer_rounds for step in _round_steps(tx, progress, work))
-    return [*round_steps, *_decision_steps(work), *_validation_steps(work)]
-
-
-def _building_act(tx: Tx) -> Act:
-    """Act that makes the cells of a grid: its next stage, or to fill its planned sides, which may have to wait."""
-    if plan := settings.of_stage(tx, PLAN):
-        return Act.WAIT if any(wait_for_grids(tx, side["answers"]) for side in plan.values()) else Act.PAIR
-    counts = n_built(tx)
-    return Act(next(stage for stage in BUILDING if not counts[stage]))
+    return [*round_steps, *_closing_steps(work)]
 
 
 def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
@@ -159,7 +147,10 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
         if not progress.done:
             yield NextStep(_model_act(tx, round_), progress=progress)
     else:
-        if _has_batch_to_check(tx, round_) if checks else not progress.dealt:
+        if checks:
+            from fcpair.steps.assignment.rounds import is_due  # which loads numpy: no other status need wait for it
+
+        if is_due(tx, round_) if checks else not progress.dealt:
             yield NextStep(Act.ASSIGN, progress=progress, blocks=not progress.dealt, checks=checks)
         elif not progress.dealt:
             yield NextStep(Act.WAIT, progress=progress)
@@ -167,13 +158,6 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
             yield NextStep(Act.ANSWER, counts["open"], progress)
         if counts["vacant"]:
             yield NextStep(Act.ADD_PEOPLE, counts["vacant"], progress, blocks=False)
-
-
-def _has_batch_to_check(tx: Tx, round_: Round) -> bool:
-    """Whether a batch is done that a spot check has not been drawn from."""
-    from fcpair.steps.assignment import spot_checks  # which loads numpy: no status of other rounds need wait for it
-
-    return spot_checks.is_due(tx, round_)
 
 
 def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
@@ -184,35 +168,122 @@ def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
 
 def _model_act(tx: Tx, round_: Round) -> Act:
     """Act that is next in a round that models answer: to find its examples, to review them, then to ask the models."""
-    from fcpair.steps.rules import example_review
+    from fcpair.steps.answers import examples
 
-    if round_.options.examples and not example_review.examples_of_round(tx, round_):
+    if round_.options.examples and not examples.examples_of_round(tx, round_):
         return Act.WAIT if wait_for_grids(tx, round_.options.examples) else Act.FIND_EXAMPLES
-    return Act.REVIEW_EXAMPLES if example_review.blocking_message(tx, round_) else Act.ASK_MODELS
+    return Act.REVIEW_EXAMPLES if examples.blocking_message(tx, round_) else Act.ASK_MODELS
 
 
-def _decision_steps(work: OpenWork) -> Iterator[NextStep]:
-    """Yield what people can decide, and what a policy can when all answers are in."""
-    if n := work.tally.pairs.wait_for_person:
-        yield NextStep(Act.DECIDE, n)
-    if not work.primary.counts["open"]:
-        yield NextStep(Act.APPLY_POLICY, work.tally.pairs.wait_for_policy, blocks=False)
-    if work.n_second_look:
-        yield NextStep(Act.LOOK_AGAIN, work.n_second_look)
+def _closing_steps(work: OpenWork) -> list[NextStep]:
+    """What people can decide, what a policy can when all answers are in, and what can be validated."""
+    pairs, n_lost, verdicts = work.tally.pairs, work.tally.n_lost, work.validation
+    steps = [
+        (pairs.wait_for_person, NextStep(Act.DECIDE, pairs.wait_for_person)),
+        (not work.primary.counts["open"], NextStep(Act.APPLY_POLICY, pairs.wait_for_policy, blocks=False)),
+        (work.n_second_look, NextStep(Act.LOOK_AGAIN, work.n_second_look)),
+    ]
+    if verdicts is not None:
+        n_without, n_vacant, n_open = work.n_without_validator, verdicts.counts["vacant"], verdicts.counts["open"]
+        is_first = not verdicts.dealt and work.primary.done  # pairs are first assigned when all answers are in
+        steps += [
+            (is_first, NextStep(Act.ASSIGN_VALIDATION, pairs.no_verdict, blocks=False)),
+            (n_without, NextStep(Act.ASSIGN_MORE_VALIDATION, n_without, blocks=False)),
+            (n_lost, NextStep(Act.VALIDATE_AGAIN, n_lost, blocks=False)),
+            (n_vacant, NextStep(Act.ADD_VALIDATORS, n_vacant, blocks=False)),
+            (n_open > work.n_not_due, NextStep(Act.VALIDATE, n_open)),
+        ]
+    return [step for is_due, step in steps if is_due]
 
 
-def _validation_steps(work: OpenWork) -> Iterator[NextStep]:
-    """Yield what can be validated; pairs are first assigned when all answers are in."""
-    verdicts = work.validation
-    if verdicts is None:
-        return
-    if not verdicts.dealt and work.primary.done:
-        yield NextStep(Act.ASSIGN_VALIDATION, work.tally.pairs.no_verdict, blocks=False)
-    if work.n_without_validator:
-        yield NextStep(Act.ASSIGN_MORE_VALIDATION, work.n_without_validator, blocks=False)
-    if work.tally.n_lost:
-        yield NextStep(Act.VALIDATE_AGAIN, work.tally.n_lost, blocks=False)
-    if n := verdicts.counts["vacant"]:
-        yield NextStep(Act.ADD_VALIDATORS, n, blocks=False)
-    if (n := verdicts.counts["open"]) > work.n_not_due:
-        yield NextStep(Act.VALIDATE, n)
+MAIN_COMMANDS = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+MAX_NAMED = 8  # of those who have something open
+
+
+def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
+    """Split all that can be done now into what is `next` and what can `also` be done."""
+    all_steps = [*steps]
+    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
+
+
+def commands(tx: Tx, grid: str = "", work: OpenWork | None = None) -> Iterator[str]:
+    """All that can be done now in the grid of HS and CNs, or in a planned one, what comes first before the rest."""
+    grid_option = f"--grid {quote(grid)}" if grid else ""
+    for step in next_steps(tx, work):
+        if step.n and (sentence := _word_step(tx, step, grid, grid_option)):
+            yield sentence
+
+
+def _word_step(tx: Tx, step: NextStep, grid: str, grid_option: str) -> str | None:
+    """What is printed of a step; None where that is nothing.
+
+    As long as answers are open in a round of a planned grid, only who has them is said of it.
+    """
+    values: dict[str, Any] = {"n": step.n, "grid": grid, "grid_option": grid_option}
+    values["option"] = f" {grid_option}" if grid else ""
+    if step.act is Act.VALIDATE_AGAIN:
+        from fcpair.steps.assignment import validate  # which loads numpy: no other status need wait for it
+
+        _, ready = validate.pairs_with_lost_verdicts(tx)
+        if not ready:
+            return None
+        values["again"] = validate.more_validation_hint(tx, len(ready), grid_option)
+    round_ = step.progress.round if step.progress else None
+    if step.act is Act.ANSWER and round_ and (grid or round_.options.calibrates):
+        n_open_by_name = [f"{name} {n:,}" for name, n in assignments.n_open_by_person(tx, round_)]
+        more = f" and {len(n_open_by_name) - MAX_NAMED:,} more people" if len(n_open_by_name) > MAX_NAMED else ""
+        values["names"] = f"{', '.join(n_open_by_name[:MAX_NAMED])}{more}"
+        if round_.options.calibrates:
+            return (
+                f"open answers in round `{round_.name}`: {step.n:,} ({values['names']}); `fcpair serve`, or "
+                f"`fcpair answers sheets DIR{values['option']} --round {quote(round_.name)}`"
+            )
+    if not grid or step.act in CALIBRATING:
+        values["where"] = _where_to_label(tx, step) if step.act is Act.ANSWER else ""
+        return ACTS[step.act].main.format(**values)
+    template = ACTS[step.act].planned
+    if step.progress and round_:
+        needs_people = step.act is Act.ASSIGN and not open_slots.candidates(tx, round_.role)
+        if (step.progress.counts["open"] and step.act is not Act.ANSWER) or (needs_people and step.checks):
+            return None
+        if step.act in (Act.FIND_EXAMPLES, Act.REVIEW_EXAMPLES):
+            from fcpair.steps.answers import examples
+
+            return examples.blocking_message(tx, round_, grid_option)
+        if needs_people:
+            template = "{subject} waits for people: `fcpair {add_command}`, then `fcpair assign {options}`"
+        values["subject"] = f"round `{round_.name}` of grid `{grid}`"
+        values["options"] = f"{grid_option} --round {quote(round_.name)}"
+        values["add_command"] = f"people add NAME --role {round_.role}"
+    return template.format(**values)
+
+
+def _where_to_label(tx: Tx, step: NextStep) -> str:
+    """Where open labels are given; sheets are of what people have."""
+    if step.progress and (n_free := step.progress.counts.get("free")):
+        return f"{n_free:,} of them are free for anybody in the browser: `fcpair serve`"
+    qualify = rounds.of_known_pairs(tx, use=Known.QUALIFICATION)
+    first = ", where people qualify first (`fcpair people qualified` lists them)" if qualify else ""
+    return f"`fcpair serve`{first}, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
+
+
+def final_commands(tx: Tx) -> str:
+    """Commands to run when nobody has anything left to do."""
+    planned_flags, offered = [], list[str]()
+    for key in for_each_grid(tx):
+        planned_flags.append(is_planned(tx))
+        if not planned_flags[-1]:
+            offered.append("partition")
+            continue
+        primary_round, question = rounds.primary(tx), labels_of(tx)
+        has_tiers = question is not None and not tier_obstacle(question)
+        has_several = primary_round.options.answers != 1  # 0: everybody answers
+        decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
+        option = f"--grid {quote(key.name)}"
+        if has_several and form_of(primary_round.form).parts():
+            offered.append(f"agreement {option}")
+        offered.append(f"{decide} {option}" if has_tiers else f"answers export {option} --out FILE")
+    if not any(planned_flags):
+        return MAIN_COMMANDS
+    named = ", ".join(f"`fcpair {command}`" for command in offered)
+    return f"everything has been answered: {named}, `fcpair report --out report.html`"

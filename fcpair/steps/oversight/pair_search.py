@@ -3,42 +3,54 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
+from fcpair.lazy import pd
 from fcpair.notebook import Result
-from fcpair.pair_filter import NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
+from fcpair.pair_filter import NO_METADATA, NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
 from fcpair.params import Partition
-from fcpair.records import PairState, Role, Verdict
-from fcpair.stages.adjudication.partition import TierRule, best_first, is_member, name_tiers, tier_rules
-from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, Closed
+from fcpair.records import Role, Verdict
+from fcpair.sentences import mark
+from fcpair.stages.adjudication.adjudicate import Tally
+from fcpair.stages.adjudication.partition import (
+    Evidence,
+    TierRule,
+    best_first,
+    is_member,
+    memberships,
+    name_tiers,
+    tier_rules,
+)
+from fcpair.stages.assignment.validate import combine_verdicts
+from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
+from fcpair.steps.base.figure_cache import Marks
 from fcpair.steps.oversight.label_figures import current_labels
-from fcpair.steps.oversight.pair_standings import NO_DECISION, Standings, current_standings, load_standings
+from fcpair.steps.release.partition import align
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells
+from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.corpus.sides import AXES
 from fcpair.store.oversight import pair_search
 from fcpair.store.people import people
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MAX_VALUES = 30
 """How many values of the metadata are offered to be chosen from; where there are more, one is typed."""
 
 FACTS = ("labels", "decision", "verdict", "tier")
+UNDECIDED = NO_CODE - 1  # in the place of a code, where no decision stands
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
 
 
@@ -48,7 +60,7 @@ class FoundPairs(Result):
 
     The `columns` are the number (`pair`) and both texts (`hs`, `cn`; of a planned grid `cell`, `row`, `column`),
     `labels` (how often each was given), `decision` (a label, or `irreconcilable`), `verdict` (`valid`, `not valid`) and
-    the best `tier`; what there is not is an empty text. `rows` is the same as a frame.
+    the best `tier`; what there is not is an empty text.
     """
 
     columns: tuple[str, ...]
@@ -56,17 +68,14 @@ class FoundPairs(Result):
     total: int
     first: int
 
-    @cached_property
-    def rows(self) -> pd.DataFrame:
-        """The rows as a frame."""
-        import pandas as pd
-
-        dtypes = dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"}
-        return pd.DataFrame(self.records, columns=[*self.columns]).astype(dtypes)
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each pair from place `first` on."""
+        return (dict(zip(self.columns, record, strict=True)) for record in self.records)
 
     def to_frame(self) -> pd.DataFrame:
-        """The rows."""
-        return self.rows
+        """The rows as a pandas DataFrame; all columns but the first are texts."""
+        dtypes = dict.fromkeys(self.columns, "str") | {self.columns[0]: "int64"}
+        return super().to_frame().astype(dtypes)
 
     def _summary(self) -> str:
         return f"{self.total:,}, here {len(self.records):,} from place {self.first:,} on"
@@ -133,9 +142,9 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
     question = scheme_of(tx)
     ids_by_name = {one.name: one.id for one in people.people(tx)}
     for name in (wanted.person, wanted.other):
-        check_name("person", name, ids_by_name)
+        check_name(mark("there is no person `%(name)s`; %(hint)s"), name, ids_by_name)
     for name in (wanted.answer, wanted.other_answer):
-        check_name("answer", name, (choice.name for choice in question))
+        check_name(mark("there is no answer `%(name)s`; %(hint)s"), name, (choice.name for choice in question))
     has_answer = wanted.answer or wanted.other_answer
     answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if has_answer else {}
     ids = pair_search.FilterIds(
@@ -149,7 +158,11 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         rows, columns = _texts_with_metadata(tx, wanted.metadata)
         ids = replace(ids, rows=rows, columns=columns)
     rules = _rules(tx)
-    check_name("tier", wanted.tier, (*(rule.tier for rule in best_first(rules)), NO_TIER))
+    check_name(
+        mark("there is no tier `%(name)s`; %(hint)s"),
+        wanted.tier,
+        (*(rule.tier for rule in best_first(rules)), NO_TIER),
+    )
     if wanted.tier:
         need_tiers(question)
     if wanted.state == FilterState.LABELLED:
@@ -183,8 +196,13 @@ BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
 def _texts_with_words(tx: Tx, words: str) -> tuple[list[int], ...]:
     if not words.strip():
         return ()
-    bodies = [(text_id, _fold(body)) for text_id, body in pair_search.text_bodies(tx).items()]
+    bodies = [(text_id, _fold(body)) for text_id, body in _text_bodies(tx).items()]
     return tuple([text_id for text_id, body in bodies if word in body] for word in _fold(words).split())
+
+
+def _text_bodies(tx: Tx) -> dict[int, str]:
+    """The texts of both sides, by id."""
+    return {text_id: body for axis, _ in AXES for text_id, body in sides.bodies(tx, axis)}
 
 
 def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
@@ -192,7 +210,7 @@ def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     by_name: dict[str, dict[int, str]] = {}
     for side_name, (axis, _) in zip(layout.sides, AXES, strict=True):
-        for text_id, metadata in pair_search.text_metadata(tx, axis).items():
+        for text_id, metadata in zip(sides.text_ids(tx, axis), sides.values(tx, axis, "meta"), strict=True):
             for key, value in metadata.items():
                 if value not in (None, ""):
                     by_name.setdefault(f"{side_name}.{key}", {})[text_id] = str(value)
@@ -211,7 +229,7 @@ def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> tuple[tuple[list[
     row_name = (CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS).sides[0]
     row_texts, column_texts = list[list[int]](), list[list[int]]()
     for name, value in wanted.items():
-        check_name("metadata", name, known)
+        check_name(NO_METADATA, name, known)
         matching = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
         (row_texts if name.startswith(f"{row_name}.") else column_texts).append(matching)
     return tuple(row_texts), tuple(column_texts)
@@ -222,8 +240,8 @@ def _fold(text: str) -> str:
 
 
 def _records(tx: Tx, cell_ids: list[int]) -> list[tuple[Any, ...]]:
-    located, bodies = cells.arrays_by_id(tx, cell_ids), pair_search.text_bodies(tx)
-    facts, unanswered = _facts(tx, scheme_of(tx), cell_ids), ("",) * len(FACTS)
+    located, bodies = cells.arrays_by_id(tx, cell_ids), _text_bodies(tx)
+    facts, unanswered = _facts(tx, cell_ids), ("",) * len(FACTS)
     rows = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
     return [
         (to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *facts.get(cell_id, unanswered))
@@ -231,23 +249,92 @@ def _records(tx: Tx, cell_ids: list[int]) -> list[tuple[Any, ...]]:
     ]
 
 
-def _facts(tx: Tx, question: Closed, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:
+def _facts(tx: Tx, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:
     """The labels, decision, verdict and tiers of each pair that anybody has answered, in words."""
-    states, standings = load_standings(tx, cell_ids)
+    evidence, standings = load_standings(tx, cell_ids)
+    question, tiers = evidence.tally.question, name_tiers(standings.tiers.tolist(), _rules(tx))
+    rows = zip(
+        standings.cell_id.tolist(),
+        evidence.tally.counts.tolist(),
+        np.where(standings.decided, evidence.final, UNDECIDED).tolist(),
+        standings.verdict.tolist(),
+        tiers,
+        strict=True,
+    )
     names = [choice.name for choice in question]
-    verdicts, tiers = standings.verdict.tolist(), name_tiers(standings.tiers.tolist(), _rules(tx))
+    decisions = {UNDECIDED: "", NO_CODE: IRRECONCILABLE} | {choice.code: choice.name for choice in question}
     return {
-        state.cell_id: (
-            ", ".join(f"{count} {name}" for name, count in zip(names, state.counts, strict=True) if count),
-            _decision(question, state),
+        cell_id: (
+            ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count),
+            decisions[code],
             VERDICT_NAMES[verdict],
             tier,
         )
-        for state, verdict, tier in zip(states, verdicts, tiers, strict=True)
+        for cell_id, counts, code, verdict, tier in rows
     }
 
 
-def _decision(question: Closed, state: PairState) -> str:
-    if state.rule in NO_DECISION:
-        return ""
-    return IRRECONCILABLE if state.code is None else question.name(state.code)
+@dataclass(frozen=True)
+class Standings:
+    """Pairs that somebody has answered, ascending, as they stand.
+
+    `verdict` is a `Verdict`, -1 for none; `tiers` a bit for each tier (`memberships`); `decided` says whether a
+    decision stands, `waits` whether a person has to decide. All are of shape `(n_pairs,)`.
+    """
+
+    cell_id: NDArray[np.int64]
+    verdict: NDArray[np.int64]
+    tiers: NDArray[np.int64]
+    decided: NDArray[np.bool_]
+    waits: NDArray[np.bool_]
+
+    def replaced_by(self, newer: Standings) -> Standings:
+        """The same with newer ones in the place of theirs."""
+        kept = ~np.isin(self.cell_id, newer.cell_id)
+        order = np.argsort(np.concatenate([self.cell_id[kept], newer.cell_id]), kind="stable")
+        parts = (one.name for one in fields(self))
+        return Standings(*(np.concatenate([getattr(self, part)[kept], getattr(newer, part)])[order] for part in parts))
+
+
+def current_standings(grid: GridContext, tx: Tx) -> Standings:
+    """The pairs that somebody has answered as they stand in a transaction."""
+    rules = effective_options(tx, Partition, {})
+    return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], _renew, rests_on=rules)
+
+
+def _renew(tx: Tx, standings: Standings, marks: Marks) -> Standings:
+    """Work them out again for those pairs alone that somebody has answered or decided since."""
+    changed = disputes.pairs_touched_since(tx, *marks[:2])
+    return standings.replaced_by(load_standings(tx, changed)[1]) if changed else standings
+
+
+def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evidence, Standings]:
+    """These pairs, or all, as far as somebody has answered them: what their standing rests on, and that.
+
+    All are read from the answers that are kept as arrays, which takes a large grid a tenth of the time.
+    """
+    question, counting = scheme_of(tx), rounds.primary(tx)
+    if cell_ids is None:
+        answers = answer_arrays(tx)
+        answered = np.unique(answers.cell_id[np.isin(answers.round_id, counting.ids)])
+        labels: Mapping[str, NDArray[np.int64]] = current_labels(tx, answers)
+    else:
+        answered = judgements.judged_cells(tx, counting, cell_ids)
+        labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=cell_ids)
+    n_choices = len(question.codes)
+    place = np.searchsorted(answered, labels["cell_id"]) * n_choices + np.searchsorted(question.codes, labels["code"])
+    counts = np.bincount(place, minlength=len(answered) * n_choices).reshape(len(answered), n_choices)
+    newest, verdicts = adjudications.decided_codes(tx, cell_ids), judgements.verdict_arrays(tx, cell_ids)
+    final, stands, requested = (
+        align(answered, newest["cell_id"], newest[name]) for name in ("code", "stands", "requested")
+    )
+    verdict = align(answered, *combine_verdicts(verdicts["cell_id"], verdicts["code"]))
+    evidence = Evidence(Tally(question, answered, counts), final, verdict)
+    tiers = np.zeros(len(answered), np.int64)
+    if not tier_obstacle(question):
+        tiers = memberships(evidence, tier_rules(effective_options(tx, Partition, {})))
+    # A person has to decide where nothing was decided, and labels have not one definite answer, or one was requested.
+    definite = [question.codes.index(code) for code in question.definite]
+    n_definite = (counts[:, definite] > 0).sum(axis=1)
+    has_case = (evidence.tally.n_labels > 0) & ((n_definite != 1) | (requested == 1))
+    return evidence, Standings(answered, verdict, tiers, stands == 1, (stands != 1) & has_case)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,22 +17,21 @@ from fcpair.params import (
     Import,
     Plan,
     Setup,
-    Simulate,
     defaults_of,
     format_of,
     result_params,
 )
-from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
+from fcpair.plans import GridPlan, RoundPlan
 from fcpair.recipe import Recipe
 from fcpair.records import Round
 from fcpair.round_options import DESIGNED
 from fcpair.stages.questions import Closed, OneOf
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.base import text_digests
-from fcpair.steps.base.context import PLAN, StudyContext, is_file, is_planned, scheme_of
-from fcpair.steps.base.departures import PEOPLE_PARAMS
-from fcpair.steps.corpus.grids import SOURCE_FILES
-from fcpair.steps.people.reading_limits import LIMITS, loosened_limits
+from fcpair.steps.base.context import PLAN, StudyContext, as_settings, is_file, is_planned, scheme_of
+from fcpair.steps.base.departures import PEOPLE_PARAMS, is_same
+from fcpair.steps.corpus.grids import side_setting
+from fcpair.steps.people.terms import LIMITS, loosened_limits
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
@@ -62,20 +60,34 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
     options of agreement, partition and evaluation may change, and limits may become tighter; looser only to `loosen`.
     """
     with study._store.read() as tx:
+        n_built = build_progress.n_built(tx)
+        stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+        built = [options for options in stages if options is not None and n_built[options.stage]]
         differences = [
             *_setup_differences(tx, recipe.setup),
-            *_building_differences(tx, recipe),
+            *(one for options in built for one in _stage_differences(tx, options)),
             *_planned_overlap(tx, recipe.assign),
             *(() if loosen else _limit_differences(tx, recipe.annotate)),
-            *_simulate_differences(tx, recipe.simulate),
             *_stage_differences(tx, recipe.calibration),
             *_stage_differences(tx, recipe.adjudicate),
             *_stage_differences(tx, recipe.validate),
             *_grid_differences(tx, recipe),
         ]
+        if recipe.simulate and (n := judgements.n_by_people(tx)):
+            differences.append(
+                Difference("simulate", NO_VALUE, "simulated people answer", f"people have answered: {n:,}")
+            )
         has_judgements = judgements.n_judgements(tx) > 0
     if differences:
-        lines = [f"{study._store.place} differs from the recipe; nothing was done", *_format_table(differences)]
+        rows = [
+            HEAD,
+            *((difference.stage, difference.key, difference.recipe, difference.study) for difference in differences),
+        ]
+        widths = [max(len(row[index]) for row in rows) for index in range(len(HEAD) - 1)]
+        lines = [
+            f"{study._store.place} differs from the recipe; nothing was done",
+            *["  " + "  ".join([*map(str.ljust, row, widths), row[-1]]) for row in rows],
+        ]
         raise RecipeError("\n".join([*lines, *_remedies(recipe, differences, has_judgements=has_judgements)]))
 
 
@@ -132,8 +144,9 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         if (planned_name := getattr(plan, key)) != saved_name:
             yield Difference(place, key, planned_name, saved_name)
     for key in ("rows", "columns"):
-        if not _is_same_side(side := getattr(plan, key), saved_plan[key]):
-            yield Difference(place, key, _format_side(as_params(side)), _format_side(saved_plan[key]))
+        side, saved_side = getattr(plan, key), {"sources": [], **saved_plan[key]}
+        if not is_same(saved_side, side_setting(side)):
+            yield Difference(place, key, _format_side(as_params(side)), _format_side(saved_side))
     rounds_by_name = {round_.name: round_ for round_ in rounds.answer_rounds(tx)}
     if (planned_names := [round_.name for round_ in plan.rounds]) != list(rounds_by_name):
         yield Difference(place, "rounds", ", ".join(planned_names), ", ".join(rounds_by_name))
@@ -147,30 +160,6 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
     yield from _stage_differences(tx, plan.validate)
 
 
-def _is_same_side(side: SidePlan, saved_side: Mapping[str, Any]) -> bool:
-    if any(saved_side[name] != value for name, value in as_params(side).items() if name not in ("file", "sources")):
-        return False
-    saved_sources = saved_side.get("sources", [])
-    if len(saved_sources) != len(side.sources) or not all(map(_is_same_source, side.sources, saved_sources)):
-        return False
-    return (
-        _is_same_file(side.file, saved_side["file"])
-        if side.file and saved_side["file"]
-        else not (side.file or saved_side["file"])
-    )
-
-
-def _is_same_source(source: Source, saved_source: Mapping[str, Any]) -> bool:
-    files = {name: path for name in SOURCE_FILES if (path := getattr(source, name))}
-    values = {name: value for name, value in as_params(source).items() if name not in files}
-    is_same = all(_is_same_file(path, saved_source[name]) for name, path in files.items() if saved_source[name])
-    return (
-        is_same
-        and all(saved_source[name] for name in files)
-        and all(saved_source[name] == value for name, value in values.items())
-    )
-
-
 def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
     designed = {name: as_params(plan)[name] for name in DESIGNED}
     planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
@@ -182,72 +171,33 @@ def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bo
     }
     for key, planned_value in planned_options.items():
         if planned_value != saved_options[key]:
-            shown_texts = (
-                (f"the text of {plan.prompt_file}", "another text") if key == "prompt" and plan.prompt_file else None
-            )
-            yield Difference(
-                f"{place}, round {plan.name}",
-                key,
-                *(shown_texts or (_format_value(planned_value), _format_value(saved_options[key]))),
-            )
+            shown_texts = _format_value(planned_value), _format_value(saved_options[key])
+            if key == "prompt" and plan.prompt_file:
+                shown_texts = f"the text of {plan.prompt_file}", "another text"
+            yield Difference(f"{place}, round {plan.name}", key, *shown_texts)
 
 
 def _format_side(side: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}: {_format_value(value)}" for key, value in side.items() if value)
 
 
-def _building_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    n_built = build_progress.n_built(tx)
-    for options in (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign):
-        if options is not None and n_built[options.stage]:
-            yield from _stage_differences(tx, options)
-
-
 def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
     """Where the options are not those with which their stage was done, if it was."""
     if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):
         return
-    values, defaults = as_params(options), defaults_of(options)
+    values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)
     for key in result_params(options):
-        recipe_value = values[key]
-        saved_value = saved_settings.get(key, defaults[key])
-        option = getattr(options, key)
-        if isinstance(options, Import) and key == "format":
-            recipe_value, saved_value = (value or format_of(options.path) for value in (recipe_value, saved_value))
-        if key in PEOPLE_PARAMS and recipe_value is None:
+        value, shown, saved = values[key], shown_values[key], saved_settings.get(key, defaults[key])
+        if isinstance(options, Import) and key == "reader":
+            value, shown, saved = (one or format_of(options.path) for one in (value, shown, saved))
+        if is_same(saved, value) or (key in PEOPLE_PARAMS and value is None):
             continue
-        if is_file(option) and saved_value:
-            if different_files := _different_files(option, saved_value):
-                yield Difference(options.stage, key, *different_files)
-        elif recipe_value != saved_value:
-            yield Difference(options.stage, key, _format_value(recipe_value), _format_value(saved_value))
-
-
-def _different_files(option: Path | tuple[Path, ...], saved_option: Any) -> tuple[str, str] | None:
-    """The files of a parameter, and those that the study was made with, where they are not the same; else None."""
-    files, saved_files = ([option], [saved_option]) if isinstance(option, Path) else (list(option), saved_option)
-    if len(files) != len(saved_files):
-        return _format_value(list(map(str, files))), _format_value(saved_files)
-    different_files = [
-        (path, saved_file)
-        for path, saved_file in zip(files, saved_files, strict=True)
-        if not _is_same_file(path, saved_file)
-    ]
-    return _file_texts(*different_files[0]) if different_files else None
-
-
-def _is_same_file(path: Path, saved_file: Mapping[str, str]) -> bool:
-    """Whether a file holds what was read once. Where it is gone, or nobody noted what it held, its name must do."""
-    if "sha256" in saved_file and path.is_file():
-        return hashlib.sha256(path.read_bytes()).hexdigest() == saved_file["sha256"]
-    return path.name == Path(saved_file["path"]).name
-
-
-def _file_texts(path: Path, saved_file: Mapping[str, str]) -> tuple[str, str]:
-    """The two files by their places; where that is the same place, by what was in it."""
-    if str(path.absolute()) != saved_file["path"]:
-        return str(path), saved_file["path"]
-    return str(path), "that file with different content"
+        if is_file(getattr(options, key)) and isinstance(value, list) and len(value) == len(saved or ()):
+            files = zip(value, shown, saved, strict=True)
+            value, shown, saved = next(file for file in files if not is_same(file[2], file[0]))
+        is_in_place = isinstance(value, dict) and isinstance(saved, dict) and value.get("path", "") == saved.get("path")
+        study_text = "that file with different content" if is_in_place else _format_value(saved)
+        yield Difference(options.stage, key, _format_value(shown), study_text)
 
 
 def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
@@ -260,11 +210,6 @@ def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]
             no_limit if recipe_limit is None else _format_value(recipe_limit),
             _format_value(own_limit),
         )
-
-
-def _simulate_differences(tx: Tx, options: Simulate | None) -> Iterator[Difference]:
-    if options is not None and (n := judgements.n_by_people(tx)):
-        yield Difference("simulate", NO_VALUE, "simulated people answer", f"people have answered: {n:,}")
 
 
 def _format_value(value: Any) -> str:
@@ -286,15 +231,6 @@ def _format_choices(question: Closed) -> str:
         f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}"
         for one in question
     )
-
-
-def _format_table(differences: list[Difference]) -> list[str]:
-    rows = [
-        HEAD,
-        *((difference.stage, difference.key, difference.recipe, difference.study) for difference in differences),
-    ]
-    widths = [max(len(row[index]) for row in rows) for index in range(len(HEAD) - 1)]
-    return ["  " + "  ".join([*map(str.ljust, row, widths), row[-1]]) for row in rows]
 
 
 def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: bool) -> Iterator[str]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from fcpair.errors import RecipeEndError
@@ -15,7 +16,7 @@ from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
 from fcpair.report.methods import grid_of
 from fcpair.steps.adjudication import adjudicate, agreement
-from fcpair.steps.answers import examples, generate, import_fc_conan, practice, simulate
+from fcpair.steps.answers import examples, import_fc_conan, practice, simulate
 from fcpair.steps.assignment import assign, calibration, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
@@ -24,17 +25,17 @@ from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve, select
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
-from fcpair.steps.oversight.next_steps import Act, NextStep, next_steps
+from fcpair.steps.oversight.next_acts import Act
+from fcpair.steps.oversight.next_steps import CALIBRATING, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
-from fcpair.steps.rules import word_settings
+from fcpair.steps.rules import wording
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys
-from fcpair.store.oversight import newer_evidence, runs
+from fcpair.store.oversight import runs
 from fcpair.store.oversight.build_progress import BUILDING
 
-CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 Stage = tuple[str, Callable[[GridContext, Any], RunRecord], Any]
 
 
@@ -80,44 +81,47 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
     for plan in [*([None] if recipe.has_main else []), *recipe.grids]:
         with study._store.read() as tx:
             grid = GridContext(study._store, find_grid(tx, plan.name if plan else MAIN))
-        while stage := _next_stage(grid, plan, recipe, progress):
-            section, perform, options = stage
-            if options is None:
-                advice = _missing_section_advice(recipe, section)
-                raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advice}")
-            yield perform(grid, options)
+        while stages := _next_stages(grid, plan, recipe, progress):
+            for section, perform, options in stages:
+                if options is None:
+                    raise RecipeEndError(_missing_section(section, recipe))
+                yield perform(grid, options)
 
 
-def _missing_section_advice(recipe: Recipe, section: str) -> str:
-    """Advice where a recipe has no section for a stage; one that makes no pairs is for a study that has labels."""
-    building_sections = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
-    if section != Import.stage or any(building_sections):
-        return "add it, or run the stage by hand"
-    return (
-        "add it, or run the stage by hand. A recipe that makes no pairs is for a study that has some: `fcpair labels "
-        "import FILE --reader fc-conan` imports those of a published partition, with their labels"
-    )
+def _missing_section(section: str, recipe: Recipe) -> str:
+    advice = "add it, or run the stage by hand"
+    makes_pairs = any((recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign))
+    if section == Import.stage and not makes_pairs:
+        advice += (
+            ". A recipe that makes no pairs is for a study that has some: `fcpair labels import FILE "
+            "--reader fc-conan` imports those of a published partition, with their labels"
+        )
+    return f"the recipe has no section [{section}], which comes next; {advice}"
 
 
-def _next_stage(grid: GridContext, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
-    """The next stage of a grid, planned or `main`: its section, how it is run, its options.
+def _next_stages(
+    grid: GridContext, plan: GridPlan | None, recipe: Recipe, progress: Progress | None
+) -> Sequence[Stage]:
+    """The next stages of a grid, planned or `main`, none of which changes what else is next: of each its section, how
+    it is run, its options.
 
     None where people come next, or nothing does. Batches that are done are checked while their round is open.
     """
     with grid._store.read() as tx:
         steps = next_steps(tx)
         is_built = all(step.act not in BUILDING for step in steps)
-        if is_built and not plan and (changed_options := next(_changed_study_options(tx, recipe), None)):
+        if is_built and not plan and (changed_options := [*_changed_study_options(tx, recipe)]):
             return changed_options
         for step in steps:
-            known_pairs_stage = _known_pairs_stage(tx, step, plan or recipe)
-            if stage := known_pairs_stage or _stage_of(tx, step, plan, recipe, progress):
-                return stage
+            if stages := _known_pairs_stages(tx, step, plan or recipe):
+                return stages
+            if stage := _stage_of(tx, step, plan, recipe, progress):
+                return [stage]
             if step.blocks:
                 open_round = step.progress.round.name if step.progress else None
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
-                return next(filter(None, checks), None)
-        return _next_figures(tx, plan, recipe, progress)
+                return [*islice(filter(None, checks), 1)]
+        return _due_figures(tx, plan, recipe, progress)
 
 
 def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
@@ -126,7 +130,7 @@ def _changed_study_options(tx: Tx, recipe: Recipe) -> Iterator[Stage]:
         # `check_recipe` has refused looser limits that nobody meant.
         yield "annotate", partial(terms.save_terms, loosen=True), recipe.annotate
     if recipe.words and not matches_saved_options(tx, recipe.words):
-        yield "words", word_settings.save_words, recipe.words
+        yield "words", wording.save_words, recipe.words
     if recipe.practice and not practice.is_saved(tx, recipe.practice):
         yield "practice", practice.save_practice, recipe.practice
 
@@ -140,18 +144,18 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     if step.act in CALIBRATING or _calibrates_first(tx, step, sections.calibration):
         return _calibration_stage(tx, step, plan, recipe)
     is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
-    if is_decision and (not plan or plan.adjudicate) and not _has_adjudicated(tx):
+    # What people decide one by one sets no policy.
+    if (
+        is_decision
+        and (not plan or plan.adjudicate)
+        and not (has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx))
+    ):
         return "adjudicate", adjudicate.adjudicate, sections.adjudicate
     if step.act is Act.ASSIGN_VALIDATION and (not plan or plan.validate):
         return "validate", validate.assign_validation, sections.validate
     if step.act is Act.ASSIGN_MORE_VALIDATION and sections.validate:
         of_more = replace(sections.validate, validators=None, pairs=None)  # which say how the others were assigned
         return "validate", partial(validate.assign_validation, more=True), of_more
-    return _planned_stage(tx, step, plan, progress) if plan else _building_stage(step, recipe, progress)
-
-
-def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -> Stage | None:
-    """The stage that builds the grid `main`, or assigns it; None for any other step."""
     building_stages: dict[Act, Stage] = {
         Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
         Act.SELECT: ("select", select.select, recipe.select),
@@ -159,24 +163,22 @@ def _building_stage(step: NextStep, recipe: Recipe, progress: Progress | None) -
         Act.PAIR: ("pair", pair.make_grid, recipe.pair),
         Act.ASSIGN: ("assign", assign.assign, recipe.assign),
     }
-    return building_stages.get(step.act)
+    return _planned_stage(tx, step, plan, progress) if plan else building_stages.get(step.act)
 
 
-def _known_pairs_stage(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> Stage | None:
-    """The stage that sets known pairs before people calibrate themselves for the round that counts, or it is assigned.
+def _known_pairs_stages(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> list[Stage]:
+    """The stages that set known pairs before people calibrate themselves for the round that counts, or it is assigned.
 
     None where they are set, or the recipe has none.
     """
     is_before_work = step.act in (Act.ASSIGN, Act.START_CALIBRATION)
     if not is_before_work or (step.progress and not step.progress.round.counts):
-        return None
-    for save, options in (
-        (known_pairs.save_qualification, sections.qualification),
-        (known_pairs.save_controls, sections.controls),
-    ):
-        if options and not matches_saved_options(tx, options):
-            return options.stage, save, options
-    return None
+        return []
+    stages: tuple[Stage, ...] = (
+        ("qualification", known_pairs.save_qualification, sections.qualification),
+        ("controls", known_pairs.save_controls, sections.controls),
+    )
+    return [stage for stage in stages if stage[2] and not matches_saved_options(tx, stage[2])]
 
 
 def _calibrates_first(tx: Tx, step: NextStep, options: Calibration | None) -> bool:
@@ -203,14 +205,6 @@ def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Re
     return "calibration", partial(calibration.start_calibration, annotators=annotators), options
 
 
-def _has_adjudicated(tx: Tx) -> bool:
-    """Whether a policy has decided, or a published partition came with its decisions.
-
-    What people decide one by one sets no policy.
-    """
-    return has_saved_options(tx, Adjudicate) or import_fc_conan.is_published_partition(tx)
-
-
 def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | None) -> Stage | None:
     """The stage that a planned grid has of its own: it is filled, its rounds are assigned, or models answer them.
 
@@ -226,13 +220,16 @@ def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | 
         return "grid.round", dealing.assign_round, round_.name
     if step.act is Act.FIND_EXAMPLES:
         return "grid.round", partial(examples.find_examples, progress=progress), round_.name
-    if step.act is Act.ASK_MODELS and not generate.queries_a_service(round_):
-        return "grid.round", partial(generate.generate, progress=progress), round_.name
+    if step.act is Act.ASK_MODELS:
+        from fcpair.steps.answers import generate  # with the client of every model, of which most recipes name none
+
+        if not generate.queries_a_service(round_):
+            return "grid.round", partial(generate.generate, progress=progress), round_.name
     return None
 
 
-def _next_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> Stage | None:
-    """The next figures to be noted once all is answered: those that never were, that are to change, or are outdated.
+def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> list[Stage]:
+    """The figures to be noted once all is answered: those that never were, that are to change, or are outdated.
 
     What the recipe of `main` does not say of agreement and tiers is as it was set, or has its defaults.
     """
@@ -246,11 +243,11 @@ def _next_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progr
         ("partition", partition.note_partition, rules),
         ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
     )
-    is_due = (
-        options and (not matches_saved_options(tx, options) or _is_outdated(tx, name, grid))
-        for name, _, options in stages
-    )
-    return next((stage for stage, due in zip(stages, is_due, strict=True) if due), None)
+    return [
+        (name, perform, options)
+        for name, perform, options in stages
+        if options and (not matches_saved_options(tx, options) or _is_outdated(tx, name, grid))
+    ]
 
 
 def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:
@@ -264,6 +261,4 @@ def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:
         return False
     is_agreement = stage == "agreement"
     meant = [round_ for round_ in rounds.of_grid(tx) if not (is_agreement and round_.checks is not None)]
-    return newer_evidence.is_answered_since(tx, noted[-1], meant) or (
-        not is_agreement and newer_evidence.is_decided_since(tx, noted[-1])
-    )
+    return runs.is_answered_since(tx, noted[-1], meant) or (not is_agreement and runs.is_decided_since(tx, noted[-1]))

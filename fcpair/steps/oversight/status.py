@@ -6,20 +6,29 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fcpair.errors import FcpairError
+from fcpair.notebook import frame_of, html_of
 from fcpair.records import Round, RunLog, Status
-from fcpair.steps.base.context import StudyContext, is_planned, lease_minutes
+from fcpair.sentences import say, say_number
+from fcpair.steps.base.context import STAGE_PRODUCTS, GridContext, StudyContext, find_grid, is_planned, lease_minutes
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.oversight import grid_status
-from fcpair.steps.oversight.next_commands import final_commands, main_commands, next_and_also
-from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, load_open_work
+from fcpair.steps.oversight.next_steps import (
+    OpenWork,
+    TallyOf,
+    commands,
+    final_commands,
+    load_open_work,
+    next_and_also,
+)
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.round_progress import round_progress
 from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
-from fcpair.store.answers import judgements
+from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, rounds
+from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
@@ -45,18 +54,14 @@ def status(study: StudyContext) -> dict[str, Any]:
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
-    planned, see `grid_status.overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
+    planned, see `overview`, with what is `next` and `also` there), `next` (what to do now) and `also` (all
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
     with study._store.read() as tx:
-        facts, origins, planned_grids = runs.study_facts(tx), judgements.n_by_origin(tx), grid_status.planned_grids(tx)
+        facts, origins, planned = runs.study_facts(tx), judgements.n_by_origin(tx), planned_grids(tx)
         counts = assignments.counts_of_all_grids(tx)
-        main = (
-            _NO_MAIN
-            if is_planned(tx)
-            else _main_status(tx, [one for one in counts if one.grid_id == current_grid_id(tx)])
-        )
-        steps_now = [step for one in (main, *planned_grids) for step in (one["next"], *one["also"])]
+        main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(current_grid_id(tx), {}))
+        steps_now = [step for one in (main, *planned) for step in (one["next"], *one["also"])]
         return {
             "study": {
                 "file": study._store.place,
@@ -73,7 +78,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             "judgements": origins,
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
-            "grids": planned_grids,
+            "grids": planned,
             **next_and_also(filter(None, steps_now), final_commands(tx)),
         }
 
@@ -81,7 +86,7 @@ def status(study: StudyContext) -> dict[str, Any]:
 def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
     if not rounds.known_ids(tx):
         return {}
-    from fcpair.steps.people.known_scores import scores
+    from fcpair.steps.people.known_pairs import scores
 
     rows = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
     return {"known_pairs": rows} if rows else {}
@@ -99,7 +104,7 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
         return _people_status(tx, assignments.counts_of_all_grids(tx))
 
 
-def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str, Any]:
+def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
     """Status of the grid `main` alone, whose assignments are counted in `counts`."""
     work = load_open_work(tx, counts)
     sample = load_sample_size(tx)
@@ -117,7 +122,7 @@ def _main_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> dict[str,
         "lost_verdicts": work.tally.n_lost,
         "verdicts_not_due": work.n_not_due,
         "notes": _main_notes(tx, counts, work),
-        **next_and_also(main_commands(tx, work)),
+        **next_and_also(commands(tx, work=work)),
     }
 
 
@@ -133,7 +138,7 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
     return StudyNotes(simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
-def _main_notes(tx: Tx, counts: list[assignments.AssignmentCount], work: OpenWork) -> list[str]:
+def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
     sample = load_sample_size(tx)
     return [
         *([str(sample)] if sample else []),
@@ -145,8 +150,7 @@ def _main_notes(tx: Tx, counts: list[assignments.AssignmentCount], work: OpenWor
 
 def _clock_notes(tx: Tx) -> list[str]:
     """Notes on a wrong clock: answers at a time that has not come yet, which fill the limit of their day."""
-    newest = [*assignments.last_answer_times(tx), *disputes.newest_times(tx)]
-    future_times = [at for at in newest if at > latest_plausible_time()]
+    future_times = [at for at in activity_log.newest_act_times(tx).values() if at > latest_plausible_time()]
     if not future_times:
         return []
     subject = (
@@ -164,52 +168,153 @@ def _not_due_notes(n: int) -> list[str]:
     """Verdicts that were dealt, and are asked for only when all labels of their pair are in."""
     if not n:
         return []
-    return ["1 open verdict waits until all labels of its pair are in" if n == 1 else _MANY_NOT_DUE.format(n)]
-
-
-_MANY_NOT_DUE = "{:,} open verdicts wait until all labels of their pairs are in"
-
-
-def _late_joiner_notes(tx: Tx, counts: list[assignments.AssignmentCount], label_round: Round) -> list[str]:
-    """Notes on people who joined after the pairs were assigned and have got none, while there are open ones."""
-    label_counts = [one for one in counts if one.round == label_round.name]
-    assigned_ids = {one.person_id for one in label_counts}
-    late_names = [one.name for one in people.people(tx, label_round.role, active=True) if one.id not in assigned_ids]
-    if (
-        not late_names
-        or lease_minutes(tx, label_round) is not None
-        or not any(one.status == Status.OPEN.value for one in label_counts)
-    ):
-        return []
     return [
-        f"{', '.join(late_names)} joined after the pairs were assigned and got none; `fcpair assign --more` gives an "
-        "even share"
+        say_number(
+            "%(n)s open verdict waits until all labels of its pair are in",
+            "%(n)s open verdicts wait until all labels of their pairs are in",
+            n,
+        )
     ]
 
 
-def _people_status(tx: Tx, counts: list[assignments.AssignmentCount]) -> list[dict[str, Any]]:
+def _late_joiner_notes(tx: Tx, counts: assignments.Counts, label_round: Round) -> list[str]:
+    """Notes on people who joined after the pairs were assigned and have got none, while there are open ones."""
+    active_people = people.people(tx, label_round.role, active=True)
+    late_names = [one.name for one in active_people if one.id not in counts.get(label_round.name, {})]
+    if (
+        not late_names
+        or lease_minutes(tx, label_round) is not None
+        or not assignments.sum_of_round(counts, label_round)[Status.OPEN.value]
+    ):
+        return []
+    return [
+        say(
+            "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share",
+            names=late_names,
+        )
+    ]
+
+
+def _people_status(tx: Tx, counts: dict[int, assignments.Counts]) -> list[dict[str, Any]]:
     n_decided = Counter[int]()
     for _ in for_each_grid(tx):
         n_decided.update(pair_counts.n_decided_by_person(tx))
-    n_by_status = Counter[tuple[int, str]]()
-    for count in counts:
-        n_by_status[count.person_id, count.status] += count.n
-    rows = []
-    for person in people.people(tx):
-        by_status = {state.value: n_by_status[person.id, state.value] for state in Status}
-        rows.append(
-            {
-                "name": person.name,
-                "role": person.role.value,
-                "retired": person.retired,
-                **by_status,
-                "decided": n_decided[person.id],
-            }
-        )
-    return rows
+    sums = assignments.sums_of_people(counts)
+    return [
+        {
+            "name": person.name,
+            "role": person.role.value,
+            "retired": person.retired,
+            **{state.value: sums[person.id][state.value] for state in Status},
+            "decided": n_decided[person.id],
+        }
+        for person in people.people(tx)
+    ]
 
 
 def log(study: StudyContext) -> RunLog:
     """Every run of every stage, oldest first."""
     with study._store.read() as tx:
         return RunLog(runs.runs(tx))
+
+
+def overview(study: StudyContext) -> list[dict[str, Any]]:
+    """The study's grids, oldest first, as plain values.
+
+    Keys of each: `name`, `row_name`, `column_name`, `rows`, `columns`, `cells`, and `rounds`: of each its `name`,
+    `role`, whether it `counts` for decisions and was `dealt`, how many assignments are `open`, `done`, `skipped`,
+    `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
+    """
+    with study._store.read() as tx:
+        return [grid_facts(tx, one.name) for one in grids.for_each_grid(tx)]
+
+
+def planned_grids(tx: Tx) -> list[dict[str, Any]]:
+    """Facts from `overview` on each planned grid, with what is `next` there (or None) and what can `also` be done."""
+    names = [one.name for one in grids.for_each_grid(tx) if is_planned(tx)]
+    grids_planned = []
+    for name in names:
+        with grids.on_grid(tx, find_grid(tx, name).id):
+            grids_planned.append(grid_facts(tx, name) | next_and_also(commands(tx, name)))
+    return grids_planned
+
+
+def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
+    """Facts that `overview` gives about the grid that the transaction is about."""
+    row_name, column_name = grids.side_names(tx)
+    return {
+        "name": name,
+        "row_name": row_name,
+        "column_name": column_name,
+        **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES},
+        "cells": cells.n_cells(tx),
+        "rounds": [
+            {
+                "name": round_.name,
+                "role": round_.role.value,
+                "counts": round_.counts,
+                "dealt": progress.dealt,
+                **progress.counts,
+            }
+            for round_ in rounds.of_grid(tx)
+            for progress in [round_progress(tx, round_)]
+        ],
+    }
+
+
+COLUMNS = ("grid", "rows", "columns", "cells", "round", "role", "open", "done", "skipped")
+
+
+def describe_study(study: StudyContext) -> str:
+    """The study in one line."""
+    try:
+        with study._store.read() as tx:
+            parts = [f"{one.name} ({_progress(tx)})" for one in grids.for_each_grid(tx)]
+    except FcpairError as error:  # a repr never fails
+        return f"<Study {study._store.place}: {error}>"
+    return f"<Study {study._store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
+
+
+def describe_grid(grid: GridContext) -> str:
+    """The grid in one line."""
+    try:
+        with grid._store.read() as tx:
+            return f"<Grid {grid.grid.name} of {grid._store.place}: {_progress(tx)}>"
+    except FcpairError as error:
+        return f"<Grid {grid.grid.name} of {grid._store.place}: {error}>"
+
+
+def study_html(study: StudyContext) -> str:
+    """The study as HTML: its line, and a row for each round of each grid."""
+    return html_of(describe_study(study), frame_of(_rows(study), COLUMNS))
+
+
+def grid_html(grid: GridContext) -> str:
+    """The grid as HTML: its line, and a row for each of its rounds."""
+    rows = [row for row in _rows(grid) if row["grid"] == grid.grid.name]
+    return html_of(describe_grid(grid), frame_of(rows, COLUMNS))
+
+
+def _rows(study: StudyContext) -> list[dict[str, object]]:
+    try:
+        facts = overview(study)
+    except FcpairError:
+        return []
+    return [
+        {
+            "grid": grid["name"],
+            **{name: grid[name] for name in COLUMNS[1:4]},
+            "round": round_["name"],
+            **{name: round_[name] for name in COLUMNS[5:]},
+        }
+        for grid in facts
+        for round_ in grid["rounds"]
+    ]
+
+
+def _progress(tx: Tx) -> str:
+    """How far a grid has come: what its last building stage made, and how many answers it has."""
+    n_built = build_progress.n_built(tx)
+    made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
+    n_answers = sum(judgements.n_judgements(tx, one) for one in rounds.of_grid(tx))
+    return ", ".join([*made[-1:], *([f"{n_answers:,} answers"] if n_answers else [])]) or "empty"

@@ -8,7 +8,9 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcpair.params import IN_MEMORY, MAIN, Adjudicate, Assign, Import, Setup, Validate
+from fcpair.param_values import IN_MEMORY, plain_type
+from fcpair.params import MAIN, Adjudicate, Assign, Import, Setup, Validate
+from fcpair.plans import GridPlan, RoundPlan
 from fcpair.records import GridKey, Role, Round
 from fcpair.round_options import DESIGNED
 from fcpair.steps.base import departures
@@ -132,9 +134,11 @@ def recipe_text_of(
 
     recipe = _recipe(tx)
     if recipe.assign and pseudonyms:
-        groups = (sorted((pseudonyms.get(name, name), name) for name in group) for group in recipe.assign.groups)
+        groups = (
+            sorted((pseudonyms.get(name, name), name) for name in group) for group in recipe.assign.annotator_groups
+        )
         in_order = tuple(tuple(name for _, name in group) for group in sorted(groups))
-        recipe = replace(recipe, assign=replace(recipe.assign, groups=in_order))
+        recipe = replace(recipe, assign=replace(recipe.assign, annotator_groups=in_order))
     return "\n".join([*_remarks(tx, line_numbers), "", as_toml(recipe)])
 
 
@@ -173,7 +177,7 @@ def _published_labels_file(tx: Tx) -> str | None:
     from fcpair.steps.answers.import_fc_conan import FORMAT
 
     import_settings = settings.of_stage(tx, Import.stage)
-    return str(import_settings["path"]["path"]) if import_settings.get("format") == FORMAT else None
+    return str(import_settings["path"]["path"]) if import_settings.get("reader") == FORMAT else None
 
 
 def _recipe(tx: Tx) -> Recipe:
@@ -206,7 +210,6 @@ def _saved_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
     """The sections of the grid that are kept, by their fields of a recipe; not of texts that were taken over."""
     from typing import get_type_hints
 
-    from fcpair.param_values import plain_type
     from fcpair.recipe import Recipe
 
     hints = get_type_hints(Recipe)
@@ -218,7 +221,6 @@ def _saved_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
 
 def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     """The plan of a grid, as what the study has of it amounts to."""
-    from fcpair.plans import GridPlan
     from fcpair.steps.corpus.grids import side_from_setting
 
     row_name, column_name = grids.side_names(tx)
@@ -246,7 +248,6 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
 
 
 def _round_plan(round_: Round) -> RoundPlan:
-    from fcpair.plans import RoundPlan
 
     options: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
     if round_.role is not Role.MODEL:

@@ -9,12 +9,19 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import ConflictError, InputError, StageError
+from fcpair.models import model_files
+from fcpair.models.encode import Progress
 from fcpair.param_values import as_params, from_params
 from fcpair.params import Assign, Import, Pair, Retrieve, Select, Setup, Validate, check_distinct_spelling
+from fcpair.recipe import Recipe, as_toml
 from fcpair.records import Role, RunRecord
+from fcpair.sentences import say
+from fcpair.stages.questions.base import Choice
+from fcpair.stages.questions.closed import OneOf
+from fcpair.stages.questions.labels import need_tiers
 from fcpair.start_draft import (
     BegunDraft,
     ColumnsDraft,
@@ -37,7 +44,7 @@ from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
 from fcpair.steps.people.guidelines import check_length
 from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
-from fcpair.steps.surveys import survey, survey_start
+from fcpair.steps.surveys import survey
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
@@ -45,14 +52,13 @@ from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import guidelines, people
 from fcpair.values import is_blank
 
-if TYPE_CHECKING:
-    from fcpair.models.encode import Progress
-    from fcpair.recipe import Recipe
-
 STAGE = "draft"
-STARTED = "the study has been started already, so its draft cannot be changed any more; go to the overview"
-MISSING = "the step “{}” is not done yet; do it first"
-LABELS = ("a negative", "an unsure", "a positive")
+STARTED = say("the study has been started already, so its draft cannot be changed any more; go to the overview")
+NAMELESS = (
+    say("a negative label has no name; give it one"),
+    say("an unsure label has no name; give it one"),
+    say("a positive label has no name; give it one"),
+)
 _ROLES = {
     "annotators": Role.ANNOTATOR,
     "adjudicators": Role.ADJUDICATOR,
@@ -135,13 +141,15 @@ class StudyStart:
     def guess_statements(self, draft: Draft) -> StatementsDraft:
         """The column of statements that was chosen, if the table has it; else the one that is likely."""
         chosen = draft.columns if isinstance(draft.columns, StatementsDraft) else None
-        return survey_start.choose_statements(self.header(draft), chosen)
+        return survey.choose_statements(self.header(draft), chosen)
 
     def preview(self, draft: Draft, columns: ColumnsDraft | StatementsDraft | None = None) -> TablePreview:
         """The table as the study would read it, by these columns or else those of the draft."""
         columns = columns or _need(draft.columns, ColumnsDraft)
         if isinstance(columns, StatementsDraft):
-            return survey_start.preview_statements(*self._file(draft), columns)
+            path, name = self._file(draft)
+            preview = survey.preview_statements(path, columns)
+            return replace(preview, problem=uploaded_table.reword(preview.problem, path, name))
         return uploaded_table.preview(*self._file(draft), columns)
 
     def _file(self, draft: Draft) -> tuple[Path, str]:
@@ -151,8 +159,6 @@ class StudyStart:
     @cached_property
     def can_retrieve(self) -> bool:
         """Whether the model that finds candidates is on this machine, so that it need not be downloaded."""
-        from fcpair.models import model_files
-
         return model_files.is_on_this_machine()
 
     def default_plan(self, draft: Draft) -> PlanDraft:
@@ -163,7 +169,7 @@ class StudyStart:
 
     def default_survey(self) -> SurveyDraft:
         """A survey to begin with: PBBQ's, everybody being asked of every statement."""
-        return survey_start.default_survey()
+        return survey.default_survey()
 
     def figures(self, draft: Draft, plan: PlanDraft) -> PlanFigures:
         """The size of the study by a plan; raises InputError for one that cannot be carried out."""
@@ -171,7 +177,7 @@ class StudyStart:
 
     def survey_figures(self, draft: Draft, plan: SurveyDraft) -> SurveyFigures:
         """The size of the survey by a plan; raises InputError for one that cannot be carried out."""
-        return survey_start.survey_figures(*self._file(draft), _need(draft.columns, StatementsDraft), plan)
+        return survey.survey_figures(self._file(draft)[0], _need(draft.columns, StatementsDraft), plan)
 
     def guidelines_text(self, draft: Draft) -> str:
         """The guidelines of the draft; empty where it has none."""
@@ -193,23 +199,15 @@ class StudyStart:
 
     def recipe(self, draft: Draft) -> Recipe:
         """The recipe of the study that the draft describes; raises StageError where a step is missing."""
-        from fcpair.recipe import Recipe
-
-        _need(draft.people, PeopleDraft)
+        people_ = _need(draft.people, PeopleDraft)
         text = _need(draft.guidelines, GuidelinesDraft)
         guidelines_file = self.folder / text.file if text.file else None
         columns, plan = _need(draft.columns, ColumnsDraft), _need(draft.plan, PlanDraft)
         if isinstance(columns, StatementsDraft):
             setup = Setup(columns.title, guidelines_file)
-            return Recipe(setup=setup, grids=survey_start.survey_grids(self._file(draft)[0], columns, plan))
-        return self._recipe_of_pairs(draft, _setup(columns, guidelines_file), columns, plan)
-
-    def _recipe_of_pairs(self, draft: Draft, setup: Setup, columns: ColumnsDraft, plan: PlanDraft) -> Recipe:
-        from fcpair.recipe import Recipe
-
-        people_ = _need(draft.people, PeopleDraft)
+            return Recipe(setup=setup, grids=survey.survey_grids(self._file(draft)[0], columns, plan))
         return Recipe(
-            setup=setup,
+            setup=_setup(columns, guidelines_file),
             import_=Import(self._file(draft)[0], **uploaded_table.reading_options(columns)),
             select=Select(plan.hs, seed=plan.seed),
             retrieve=Retrieve(every_cn=True) if plan.kind == "full" else Retrieve(plan.k),
@@ -220,8 +218,6 @@ class StudyStart:
 
     def recipe_text(self, draft: Draft) -> str:
         """The recipe as TOML."""
-        from fcpair.recipe import as_toml
-
         return as_toml(self.recipe(draft))
 
     def build(self, progress: Progress | None = None) -> Iterator[RunRecord]:
@@ -255,10 +251,10 @@ class StudyStart:
             if build_progress.has_corpus(tx):
                 raise StageError(STARTED)
             if not is_planned(tx):
-                founding_runs = [_set_up(tx, recipe, by), *survey_start.found_survey(tx, recipe.grids)]
+                founding_runs = [_set_up(tx, recipe, by), *survey.add_survey(tx, recipe.grids, in_place=True)]
         yield from founding_runs
         self._add_people(_need(draft.people, PeopleDraft))
-        yield from survey.open_survey(self._study, survey_start.SURVEY)
+        yield from survey.open_survey(self._study, survey.SURVEY)
         study_recipe.save_recipe(self._study, recipe)
 
     def _check(self, part: DraftPart, draft: Draft) -> None:
@@ -353,29 +349,27 @@ def _n_planned(part: DraftPart) -> tuple[int, int, int] | None:
 def _describe_change(tx: Tx, current: Draft) -> str:
     run = runs.find_run(tx, current.version)
     who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
-    return (
-        f"the step “{step}” was changed by {who} since you opened this page; look at what is there now, then send "
-        "yours again"
+    return say(
+        "the step “%(step)s” was changed by %(name)s since you opened this page; look at what is there now, then send "
+        "yours again",
+        step=step,
+        name=who,
     )
 
 
 def _need(part: Any, cls: type[Any]) -> Any:
     if part is None:
-        raise StageError(MISSING.format(cls.step))
+        raise StageError(say("the step “%(step)s” is not done yet; do it first", step=cls.step))
     return part
 
 
 def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
     """The first section of the recipe; raises InputError for names or labels that cannot be."""
-    from fcpair.stages.questions.base import Choice
-    from fcpair.stages.questions.closed import OneOf
-    from fcpair.stages.questions.labels import need_tiers
-
-    empty = [what for what, name in zip(LABELS, columns.labels, strict=True) if not name]
-    if empty:
-        raise InputError(f"{empty[0]} label has no name; give it one")
+    for sentence, name in zip(NAMELESS, columns.labels, strict=True):
+        if not name:
+            raise InputError(sentence)
     if not columns.hs_name or not columns.cn_name or columns.hs_name == columns.cn_name:
-        raise InputError("the two sides need different names, such as `hate speech` and `counter-narrative`")
+        raise InputError(say("the two sides need different names, such as `hate speech` and `counter-narrative`"))
     negative, unsure, positive = columns.labels
     question = OneOf((Choice(0, negative), Choice(1, unsure, definite=False), Choice(2, positive, positive=True)))
     question.check_new()
@@ -384,15 +378,19 @@ def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
 
 def _check_people(tx: Tx, draft: PeopleDraft, kind: StudyKind) -> None:
     """Raise InputError for names that cannot take part together."""
-    who = "respondents" if kind == "survey" else "annotators"
+    who = say("respondents") if kind == "survey" else say("annotators")
     if not getattr(draft, who):
-        raise InputError(f"there are no {who}; at least one is needed")
+        raise InputError(say("there are no %(people)s; at least one is needed", people=who))
     check_n_people(len(draft.names))
     for name in draft.names:
         check_pseudonym(name)
     if repeated := [name for name, n in Counter(draft.names).items() if n > 1]:
-        raise InputError(f"`{repeated[0]}` is named twice; each name stands for one person in one role")
+        raise InputError(
+            say("`%(name)s` is named twice; each name stands for one person in one role", name=repeated[0])
+        )
     leads = [person.name for person in people.people(tx, Role.LEAD)]
     if taken := [name for name in draft.names if name in leads]:
-        raise InputError(f"`{taken[0]}` leads the study, so cannot have another role; choose another name")
+        raise InputError(
+            say("`%(name)s` leads the study, so cannot have another role; choose another name", name=taken[0])
+        )
     check_distinct_spelling(draft.names, leads)

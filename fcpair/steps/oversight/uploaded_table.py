@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
-from fcpair.files.corpus.columns import guess_columns
+from fcpair.files.corpus.corpus import Corpus, guess_columns
 from fcpair.files.tables.tabular import LINE, READERS, read_table
 from fcpair.params import FORMAT_BY_SUFFIX, format_of
+from fcpair.sentences import Id, Joined, Sentence, join, say
+from fcpair.stages.assignment.assign import check_overlap, overlap_counts
+from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.drawing import draw_positions, own_order
 from fcpair.start_draft import ColumnsDraft, PlanDraft, PlanFigures, TablePreview
-
-if TYPE_CHECKING:
-    from fcpair.files.corpus.corpus import Corpus
 
 N_SHOWN = 20
 USUAL_HS = 45  # as FC-CONAN has
 HOUR_S = 3600
-UNPAIRED_HINT = "tick “rows with one text” to read such a row as a text without a pair"
-_OPTION_HINTS = ((re.compile(r"`--unpaired` reads such a row as a text without a pair"), UNPAIRED_HINT),)
-_READER_HINT = re.compile(r"; these are the columns of[^\n]*`--?[^\n]*")
 
 
 def check_suffix(name: str) -> str:
     """The suffix of a file that can be a table; raises InputError for any other."""
     suffix = Path(name).suffix.lower()
     if suffix not in FORMAT_BY_SUFFIX:
-        raise InputError(f"`{name}` is not a table that can be read; choose a file that ends in {', '.join(READERS)}")
+        sentence = say(
+            "`%(name)s` is not a table that can be read; choose a file that ends in %(suffixes)s",
+            name=name,
+            suffixes=tuple(READERS),
+        )
+        raise InputError(sentence)
     return suffix
 
 
@@ -39,10 +41,13 @@ def read_header(path: Path, name: str, least: int = 2) -> list[str]:
     """The columns of a table; raises InputError, which calls it by its own name, for what is none, or has too few."""
     header = _read_header(path, name, path.stat().st_mtime_ns if path.is_file() else 0)
     if len(header) < least:
-        raise InputError(
-            f"{name}: has one column only, `{header[0]}`; a table of pairs has a column for each of the two texts. "
-            "A CSV must be separated by commas"
+        sentence = say(
+            "%(file)s: has one column only, `%(column)s`; a table of pairs has a column for each of the two texts. A "
+            "CSV must be separated by commas",
+            file=name,
+            column=header[0],
         )
+        raise InputError(sentence)
     return header
 
 
@@ -51,7 +56,7 @@ def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
     try:
         return [column for column in read_table(path, verbatim=True).columns if column != LINE]
     except InputError as error:
-        raise InputError(_reword(error, path, name)) from None
+        raise InputError(reword(str(error), path, name)) from None
 
 
 def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> ColumnsDraft:
@@ -61,7 +66,7 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
     if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, format_of(path)):
         return chosen
     guess = guess_columns(header)
-    is_published = guess.reader is not None and path.suffix == ".csv"
+    is_published = guess.reader in corpora.PUBLISHED_COLUMNS and path.suffix == ".csv"
     reader: Any = guess.reader if is_published else format_of(path)
     return replace(
         chosen or ColumnsDraft(),
@@ -76,7 +81,11 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
 
 def reading_options(columns: ColumnsDraft) -> dict[str, Any]:
     """The parameters of `Import`, without the path; a published layout has its own columns."""
-    options: dict[str, Any] = {"format": columns.reader, "language": columns.language, "unpaired": columns.unpaired}
+    options: dict[str, Any] = {
+        "reader": columns.reader,
+        "only_language": columns.language,
+        "unpaired": columns.unpaired,
+    }
     if columns.reader not in corpora.PUBLISHED_COLUMNS:
         options |= {"hs_column": columns.hs, "cn_column": columns.cn}
         options |= {"hs_id_column": columns.hs_id, "cn_id_column": columns.cn_id}
@@ -107,25 +116,32 @@ def _read_with(path: Path, name: str, _mtime: int, options: tuple[tuple[str, Any
     try:
         return corpora.read_corpus(path, **dict(options))
     except InputError as error:
-        raise InputError(_reword(error, path, name)) from None
+        raise InputError(reword(str(error), path, name)) from None
 
 
-def _reword(error: InputError, path: Path, name: str) -> str:
+def reword(sentence: str, path: Path, name: str) -> str:
     """What is wrong with a table, with the name that its owner knows, and without options of the command line."""
-    text = _READER_HINT.sub("", str(error).replace(str(path), name))
-    for pattern, hint in _OPTION_HINTS:
-        text = pattern.sub(hint, text)
-    return text
+    if sentence == corpora.MAY_BE_UNPAIRED:
+        return say("tick “rows with one text” to read such a row as a text without a pair")
+    if isinstance(sentence, Joined):
+        parts = (part for part in sentence.parts if not part.startswith(corpora.COLUMNS_OF))
+        return join((reword(part, path, name) for part in parts), sentence.template)
+    if isinstance(sentence, Sentence):
+        texts = {
+            key: value for key, value in sentence.values.items() if isinstance(value, Sentence) or type(value) is str
+        }
+        reworded = {key: reword(text, path, name) for key, text in texts.items()}
+        return Sentence(sentence.template, {**sentence.values, **reworded}, sentence.many)
+    return sentence.replace(str(path), name)
 
 
 def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) -> PlanFigures:
     """The size of a study that is made of the table by a plan; raises InputError for one that cannot be carried out."""
-    from fcpair.stages.assignment.assign import check_overlap, overlap_counts
-    from fcpair.stages.corpus.pair import even_shares
-
     n_hs, n_cn, n_cells, at_most = _grid_size(_read_corpus(path, name, columns), plan)
     if not n_cells:
-        raise InputError("no pair is left to be labelled: the table has them all; choose more HS or other candidates")
+        raise InputError(
+            say("no pair is left to be labelled: the table has them all; choose more HS or other candidates")
+        )
     by_labels = overlap_counts(n_cells, plan.overlap)
     check_overlap(plan.annotators, by_labels)
     n_labels = sum(n * n_pairs for n, n_pairs in by_labels.items())
@@ -148,8 +164,6 @@ def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) 
 
 def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
     """The number of HS, of candidates and of cells, and whether there may be fewer."""
-    from fcpair.stages.drawing import draw_positions, own_order
-
     pairs = corpus.pairs
     has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
     all_hs, n_all_cn = pairs["hs_digest"][has_hs].unique(), pairs["cn_digest"][has_cn].nunique()
@@ -161,11 +175,18 @@ def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
     n_sources = sources["cn_digest"].nunique()
     most = min(plan.k * n_sources, n_all_cn - n_sources)
     if not most:
-        raise InputError("the other HS have no CN that could be a candidate; select fewer HS, or cross all with all")
+        raise InputError(
+            say("the other HS have no CN that could be a candidate; select fewer HS, or cross all with all")
+        )
     n_cn = most if plan.candidates is None else plan.candidates
     if n_cn > most:
-        raise InputError(
-            f"{n_cn:,} candidates cannot be drawn: {plan.k} neighbours of each of {n_sources:,} source CNs are at most "
-            f"{most:,}; lower the number, or raise the neighbours"
+        sentence = say(
+            "%(number)s candidates cannot be drawn: %(least)s neighbours of each of %(sources)s source CNs are at most "
+            "%(most)s; lower the number, or raise the neighbours",
+            number=n_cn,
+            least=Id(plan.k),
+            sources=n_sources,
+            most=most,
         )
+        raise InputError(sentence)
     return plan.hs, n_cn, plan.hs * n_cn, plan.candidates is None

@@ -4,30 +4,48 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address, ip_address, ip_network
+from threading import BoundedSemaphore
 from typing import Any
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, StudyError, TooManyError
 from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Status, Visitor
+from fcpair.sentences import say
 from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
-from fcpair.steps.people import known_scores, reassignment
-from fcpair.steps.people.login_throttle import LoginThrottle
+from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import enrol_people, find_person
-from fcpair.steps.people.reading_limits import loosened_limits
-from fcpair.steps.people.terms import check_not_looser
-from fcpair.store import Tx
-from fcpair.store.assignment import assignments, rounds, vacant_slots
+from fcpair.steps.people.terms import check_not_looser, loosened_limits
+from fcpair.store import Store, Tx
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import opt_out_pairs, people, sessions
+from fcpair.store.people import optouts, people, sessions
 from fcpair.store.people.optouts import OptOut, topic_key
+from fcpair.store.people.sessions import TimeSpan
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 
 TOKEN_BYTES = 24
 _FAREWELL = "farewell"  # the settings of the first grid with the reasons of dismissals
+MAX_FAILURES = 20
+"""So many attempts from one neighbourhood may fail in any WINDOW_S seconds."""
+
+MAX_FAILURES_IN_ALL = 1_200
+"""... and so many from everywhere, so that strangers with many addresses fill no disk."""
+
+WINDOW_S = 60
+MAX_WAITING = 16
+"""So many threads of a process wait at most to count one while somebody else writes."""
+
+RETRY_S = 2
+UNREADABLE = "?"
+_SUBSCRIBER = 64  # bits of an IPv6 address that a subscriber is given; the rest they choose, anew for each attempt
 
 
 def _discard_tokens(tokens: dict[str, str]) -> None:
@@ -120,11 +138,13 @@ class Access:
             else:
                 invitees = [find_person(tx, name) for name in dict.fromkeys(names)]
             if not invitees and not people.people(tx, active=True):
-                raise StageError("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
+                raise StageError(
+                    say("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
+                )
             if not invitees:
-                raise StageError("everybody has an invite link; `fcpair people invite NAME` makes a new one")
+                raise StageError(say("everybody has an invite link; `fcpair people invite NAME` makes a new one"))
             if retired := [person.name for person in invitees if person.retired]:
-                raise StageError(f"`{retired[0]}` has been retired, so cannot be invited")
+                raise StageError(say("`%(name)s` has been retired, so cannot be invited", name=retired[0]))
             if models := [person.name for person in invitees if person.role is Role.MODEL]:
                 raise StageError(
                     f"`{models[0]}` is a model, for which `fcpair run` answers; models have no invite links"
@@ -143,7 +163,7 @@ class Access:
         with self._store.write() as tx:
             person = find_person(tx, name)
             if person.id not in people.ids_with_token(tx):
-                raise StageError(f"`{name}` has no invite link that could be revoked")
+                raise StageError(say("`%(name)s` has no invite link that could be revoked", name=name))
             people.set_token(tx, person.id, None)
             return note_run(tx, "people", {"revoke": name}, {"people": 1})
 
@@ -215,19 +235,21 @@ class Access:
     def set_blurred(self, person_id: int, blurred: bool) -> None:
         """Remember whether a person wants the HS blurred until they ask for it."""
         with self._store.write() as tx:
-            people.set_blurred(tx, person_id, blurred)
+            people.change(tx, person_id, blurred=blurred)
 
     def set_keeps_refused(self, person_id: int, keeps: bool) -> None:
         """Remember whether a person lets their texts be kept that the checks of a round refuse."""
         with self._store.write() as tx:
-            people.set_keeps_refused(tx, person_id, keeps)
+            people.change(tx, person_id, keeps_refused=keeps)
 
     def set_language(self, person_id: int, language: str) -> None:
         """Remember the language in which a person wants the pages; raises InputError where they are not in it."""
         if language not in PAGE_LANGUAGES:
-            raise InputError(f"there are no pages in `{language}`; expected one of {', '.join(PAGE_LANGUAGES)}")
+            raise InputError(
+                say("there are no pages in `%(code)s`; expected one of %(codes)s", code=language, codes=PAGE_LANGUAGES)
+            )
         with self._store.write() as tx:
-            people.set_language(tx, person_id, language)
+            people.change(tx, person_id, language=language)
 
     def topics(self, person_id: int, column: str, split: str = TOPIC_SPLIT) -> list[Topic]:
         """Topics that a person may opt out of: those that a metadata column of the texts in the grid names.
@@ -238,10 +260,10 @@ class Access:
             opt_outs = [
                 opt_out for opt_out in people.opt_outs(tx, person_id).get(person_id, ()) if opt_out.column == column
             ]
-            open_counts = opt_out_pairs.open_by_topic(tx, person_id, column, split)
+            open_counts = optouts.open_by_topic(tx, person_id, column, split)
             return [
                 Topic(topic, open_counts[topic_key(topic)], any(opt_out.covers(topic) for opt_out in opt_outs))
-                for topic in opt_out_pairs.topics(tx, column, split)
+                for topic in optouts.topics(tx, column, split)
             ]
 
     def loosened_limits(self, annotate: Annotate) -> list[tuple[str, int | str | None, int | str]]:
@@ -257,12 +279,14 @@ class Access:
             with self._store.read() as tx:
                 check_not_looser(tx, annotate)
         if annotate.opt_out is not None:
-            self._check_column(annotate.opt_out)
-
-    def _check_column(self, column: str) -> None:
-        with self._store.read() as tx:
-            if build_progress.n_built(tx)["pair"] and not opt_out_pairs.topics(tx, column, ""):
-                raise InputError(f"no text of the study has metadata called `{column}`, so nobody can opt out by it")
+            with self._store.read() as tx:
+                if build_progress.n_built(tx)["pair"] and not optouts.topics(tx, annotate.opt_out, ""):
+                    raise InputError(
+                        say(
+                            "no text of the study has metadata called `%(name)s`, so nobody can opt out by it",
+                            name=annotate.opt_out,
+                        )
+                    )
 
     def opt_out(
         self, person_id: int, column: str, chosen: Sequence[str], *, split: str = TOPIC_SPLIT, seed: int = 0
@@ -277,10 +301,12 @@ class Access:
             InputError: a topic that no text of the grid names.
         """
         with self._store.write() as tx:
-            all_topics = opt_out_pairs.topics(tx, column, split)
+            all_topics = optouts.topics(tx, column, split)
             keys = {topic_key(topic) for topic in all_topics}
             if unknown_topics := sorted(topic for topic in chosen if topic_key(topic) not in keys):
-                raise InputError(f"no text of the study has `{unknown_topics[0]}` as its `{column}`")
+                raise InputError(
+                    say("no text of the study has `%(text)s` as its `%(name)s`", text=unknown_topics[0], name=column)
+                )
             old_opt_outs = people.opt_outs(tx, person_id).get(person_id, ())
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
@@ -299,9 +325,7 @@ class Access:
         """
         with self._store.read() as tx:
             due_ids = [
-                person
-                for person, opt_outs in people.opt_outs(tx).items()
-                if opt_out_pairs.n_open_about(tx, person, opt_outs)
+                person for person, opt_outs in people.opt_outs(tx).items() if optouts.n_open_about(tx, person, opt_outs)
             ]
         if not due_ids:
             return
@@ -335,7 +359,7 @@ def _issue_tokens(tx: Tx, invitees: Sequence[Person]) -> dict[str, str]:
 def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     """Take back what these people have open of what they opted out of; returns how much there was."""
     opted_out = people.opt_outs(tx)
-    return sum(opt_out_pairs.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
+    return sum(optouts.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
 
 
 def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
@@ -346,23 +370,104 @@ def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int
     where nobody has a shard, they may ask for it again.
     """
     by_round: dict[tuple[int, int], list[int]] = {}
-    for taken in opt_out_pairs.taken_back(tx, person_id, opted_out):
+    for taken in optouts.taken_back(tx, person_id, opted_out):
         by_round.setdefault((taken.grid_id, taken.round_id), []).append(taken.id)
     returned = []
     for (grid_id, round_id), ids in by_round.items():
         with grids.on_grid(tx, grid_id):
             round_ = rounds.by_id(tx, round_id)
             if lease_minutes(tx, round_) is not None:
-                assignments.set_status(tx, ids, [Status.WITHDRAWN.value] * len(ids))
-            elif not known_scores.is_closed_to(tx, round_, person_id):
+                assignments.set_status(tx, ids, Status.WITHDRAWN)
+            elif not known_pairs.is_closed_to(tx, round_, person_id):
                 returned += ids
     for assignment_id in returned:
-        if not vacant_slots.reclaim_skipped(tx, assignment_id):
-            vacant_slots.leave_slot(tx, assignment_id)
-    assignments.set_status(tx, returned, [Status.OPEN.value] * len(returned))
+        if not open_slots.reclaim_skipped(tx, assignment_id):
+            open_slots.leave_slot(tx, assignment_id)
+    assignments.set_status(tx, returned, Status.OPEN)
     return len(returned)
 
 
 def _hash_token(token: str) -> str:
     """The token as it is kept. It is random and long, so that a plain hash suffices."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class LoginThrottle:
+    """Attempts to come in that failed. Nothing here looks at a right token, nor writes for one.
+
+    Where one cannot be counted, because somebody else writes for long, too many come at once or the disk is full, it
+    is refused as if there had been too many: else whoever brings that about could go on uncounted. Nobody is shut out
+    by that, as right tokens never come here.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._store, self._clock = store, clock
+        self._slots = BoundedSemaphore(MAX_WAITING)
+
+    def count_failure(self, address: str) -> None:
+        """Count an attempt from an address that failed; one that is refused is not counted, and writes nothing.
+
+        Raises TooManyError when there were MAX_FAILURES from the address's neighbourhood, or MAX_FAILURES_IN_ALL from
+        everywhere, in the last WINDOW_S seconds, or where it cannot be counted now.
+        """
+        if not self._slots.acquire(blocking=False):
+            raise TooManyError(RETRY_S)
+        try:
+            with self._store.read() as tx:
+                # it tells nothing to whoever has not the study's secret, too
+                place = hmac.digest(runs.secret(tx).encode(), f"door {neighbourhood(address)}".encode(), "sha256").hex()
+                self._check_limits(tx, place)
+            with self._store.write(alone=False) as tx:
+                sessions.hold_attempts(tx)
+                now = self._check_limits(tx, place)  # again, as others were counted meanwhile
+                sessions.forget_attempts_outside(tx, _counting_span(now))
+                sessions.add_attempt(tx, place, _format_time(now))
+        except StudyError as error:
+            raise TooManyError(RETRY_S) from error
+        finally:
+            self._slots.release()
+
+    def _check_limits(self, tx: Tx, place: str) -> datetime:
+        now = self._clock()
+        for most, scope in ((MAX_FAILURES, place), (MAX_FAILURES_IN_ALL, None)):
+            n, oldest = sessions.tally_attempts(tx, _counting_span(now), scope)
+            if n >= most and oldest is not None:
+                wait_s = (datetime.fromisoformat(oldest) - now).total_seconds() + WINDOW_S
+                raise TooManyError(min(max(math.ceil(wait_s), 1), WINDOW_S))
+        return now
+
+    def delete_expired(self) -> None:
+        """Delete what does not count any more; where that cannot be done now, the next time does it."""
+        with suppress(StudyError):
+            span = _counting_span(self._clock())
+            with self._store.read() as tx:
+                if not sessions.has_attempts_outside(tx, span):
+                    return
+            with self._store.write(alone=False) as tx:
+                sessions.forget_attempts_outside(tx, span)
+
+
+def neighbourhood(address: str) -> str:
+    """Neighbourhood that an address is counted as: an IPv4 address alone, an IPv6 address with all others of its /64.
+
+    What is no address counts as one and the same, since whoever sends it through a proxy can make up another.
+    """
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return UNREADABLE
+    if isinstance(parsed, IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ip_network((int(parsed), _SUBSCRIBER), strict=False))
+
+
+def _counting_span(now: datetime) -> TimeSpan:
+    """When what counts was; a clock that runs ahead by no more than WINDOW_S does not let anybody off."""
+    window = timedelta(seconds=WINDOW_S)
+    return _format_time(now - window), _format_time(now + window)
+
+
+def _format_time(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds")

@@ -8,12 +8,11 @@ from typing import Any
 from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.params import MOST_GUIDELINES
 from fcpair.records import WORKERS, Role, RunRecord
+from fcpair.sentences import Id, say
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.people import find_person
 from fcpair.store.people import guidelines, people
 from fcpair.values import is_blank
-
-EDIT_CONFLICT = "somebody else has edited the guidelines since you opened them, and version {} is current now"
 
 
 def versions(study: StudyContext) -> list[dict[str, Any]]:
@@ -82,13 +81,17 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
     """
     with study._store.write() as tx:
         if is_blank(body) or "\0" in body:
-            raise InputError("the guidelines are empty or hold a NUL; write what annotators should do")
+            raise InputError(say("the guidelines are empty or hold a NUL; write what annotators should do"))
         check_length(body)
         newest = guidelines.current_version(tx)[0]
         if seen not in (None, newest):
-            raise ConflictError(EDIT_CONFLICT.format(newest))
+            sentence = say(
+                "somebody else has edited the guidelines since you opened them, and version %(number)s is current now",
+                number=Id(newest),
+            )
+            raise ConflictError(sentence)
         if body == guidelines.current_version(tx)[1]:
-            raise StageError("these are already the current guidelines")
+            raise StageError(say("these are already the current guidelines"))
         version = guidelines.add_version(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
@@ -96,7 +99,10 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
 def check_length(body: str) -> None:
     """Raise InputError for a text that has more than MOST_GUIDELINES."""
     if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_GUIDELINES:
-        raise InputError(
-            f"the guidelines have {n_bytes:,} bytes (as UTF-8); the limit is {MOST_GUIDELINES:,}. Put pictures and "
-            "long lists behind a link"
+        sentence = say(
+            "the guidelines have %(number)s bytes (as UTF-8); the limit is %(most)s. Put pictures and long lists "
+            "behind a link",
+            number=n_bytes,
+            most=MOST_GUIDELINES,
         )
+        raise InputError(sentence)

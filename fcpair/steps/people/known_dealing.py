@@ -6,25 +6,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.params import Assign
 from fcpair.records import Known, Round
-from fcpair.stages.assignment.control_places import merge_controls, n_controls
+from fcpair.stages.assignment.extra_labels import merge_controls, n_controls
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import options_as_done
-from fcpair.steps.people import known_scores, reassignment
-from fcpair.steps.people.known_pairs import has_known_pairs, known_options, known_pairs_of
-from fcpair.steps.people.known_scores import Standing
+from fcpair.steps.people import known_pairs, reassignment
+from fcpair.steps.people.known_pairs import Standing, has_known_pairs, known_options, known_pairs_of
 from fcpair.store import Tx
-from fcpair.store.assignment import assignments, known_work, rounds, vacant_slots
-from fcpair.store.assignment.vacant_slots import Candidate
-from fcpair.store.corpus import grids
+from fcpair.store.assignment import assignments, known_work, open_slots, rounds
+from fcpair.store.assignment.open_slots import Candidate
+from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
 
 
@@ -34,12 +33,6 @@ class _Share(NamedTuple):
     person_id: int
     wanted: int
     cells: NDArray[np.int64]
-
-
-def check_not_open(tx: Tx) -> None:
-    """Raise StageError where the grid has known pairs, which open assignment cannot give."""
-    if has_known_pairs(tx):
-        raise StageError("with open assignment, nobody has a shard, and known pairs are for shards; omit one of them")
 
 
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
@@ -60,7 +53,11 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     counts = {}
     for use in Known:
         if known_pairs_of(tx, use):
-            known_round = _ensure_round(tx, round_, use)
+            # nobody can call a round so
+            if not any(one.options.known == use for one in rounds.of_known_pairs(tx, round_)):
+                options = replace(round_.options, known=str(use), known_for=round_.name)
+                init.add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
+            known_round = next(one for one in rounds.of_known_pairs(tx, round_) if one.options.known == use)
             shares = _shares(tx, round_, known_round, loads, strict=strict)
             counts[str(use)] = sum(_give(tx, round_, known_round, share, by_row=by_row) for share in shares)
     return counts
@@ -72,7 +69,7 @@ def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) 
     So a skip neither helps nor costs the pass. Returns how many were given.
     """
     round_ = rounds.by_name(tx, qualification.options.known_for)
-    candidates = [one for one in vacant_slots.candidates(tx, round_.role) if one.id in n_skipped]
+    candidates = [one for one in open_slots.candidates(tx, round_.role) if one.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
     shares = (_Share(one.id, n_skipped[one.id], cells) for one, cells in zip(candidates, free_cells, strict=True))
     return sum(_give(tx, round_, qualification, share, by_row=False) for share in shares)
@@ -87,24 +84,16 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def _ensure_round(tx: Tx, round_: Round, use: Known) -> Round:
-    """The round of known pairs that goes with another; it is made where there is none. Nobody can call one so."""
-    if not any(one.options.known == use for one in rounds.of_known_pairs(tx, round_)):
-        options = replace(round_.options, known=str(use), known_for=round_.name)
-        init.add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
-    return next(one for one in rounds.of_known_pairs(tx, round_) if one.options.known == use)
-
-
 def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *, strict: bool) -> list[_Share]:
     use = Known(known_round.options.known)
     options, n_given = known_options(tx, use), known_work.n_active(tx, known_round)
-    candidates = vacant_slots.candidates(tx, round_.role)
+    candidates = open_slots.candidates(tx, round_.role)
     free_cells = _free_cells(tx, round_, use, candidates)
     if use is Known.CONTROLS:
         wanted = {one.id: n_controls(loads.get(one.id, 0), options.rate) for one in candidates}
     else:
-        n_each = options.pairs or max(n_given.values(), default=0) or min(map(len, free_cells), default=0)
-        standings = known_scores.standings(tx, known_round)
+        n_each = options.known_pairs or max(n_given.values(), default=0) or min(map(len, free_cells), default=0)
+        standings = known_pairs.standings(tx, known_round)
         is_over = (standings.get(one.id, Standing.OPEN) is not Standing.OPEN for one in candidates)
         wanted = {one.id: 0 if over else n_each for one, over in zip(candidates, is_over, strict=True)}
     shares = [
@@ -112,7 +101,25 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
         for one, cells in zip(candidates, free_cells, strict=True)
     ]
     if strict:
-        _check_enough(tx, use, options, shares)
+        names = {one.id: one.name for one in people.people(tx)}
+        for share in shares:
+            n_left = len(share.cells)
+            if use is Known.CONTROLS and share.wanted > n_left:
+                raise InputError(
+                    f"a rate of {options.rate:g} asks for {share.wanted:,} control pairs in the shard of "
+                    f"`{names[share.person_id]}`, for whom {n_left:,} known pairs are left; add known pairs, or lower "
+                    "`rate`"
+                )
+            if use is Known.QUALIFICATION and share.wanted > n_left:
+                raise InputError(
+                    f"`{names[share.person_id]}` is to qualify on {share.wanted:,} pairs, but only {n_left:,} known "
+                    "pairs are neither in their shard nor in a calibration; add known pairs, or lower `pairs`"
+                )
+            if use is Known.QUALIFICATION and not share.wanted:
+                raise InputError(
+                    "somebody has every known pair in their shard, so nobody can qualify on the same number of pairs; "
+                    "add known pairs"
+                )
     return shares
 
 
@@ -127,28 +134,6 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidat
         given = given[np.isin(given[:, 0], cell_ids)]
         barred[np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(one) for one in given[:, 1].tolist()]] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
-
-
-def _check_enough(tx: Tx, use: Known, options: Any, shares: Sequence[_Share]) -> None:
-    names = {one.id: one.name for one in people.people(tx)}
-    for share in shares:
-        n_left = len(share.cells)
-        if use is Known.CONTROLS and share.wanted > n_left:
-            raise InputError(
-                f"a rate of {options.rate:g} asks for {share.wanted:,} control pairs in the shard of "
-                f"`{names[share.person_id]}`, for whom {n_left:,} known pairs are left; add known pairs, or lower "
-                "`rate`"
-            )
-        if use is Known.QUALIFICATION and share.wanted > n_left:
-            raise InputError(
-                f"`{names[share.person_id]}` is to qualify on {share.wanted:,} pairs, but only {n_left:,} known pairs "
-                "are neither in their shard nor in a calibration; add known pairs, or lower `pairs`"
-            )
-        if use is Known.QUALIFICATION and not share.wanted:
-            raise InputError(
-                "somebody has every known pair in their shard, so nobody can qualify on the same number of pairs; add "
-                "known pairs"
-            )
 
 
 def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: bool) -> int:
@@ -167,7 +152,7 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: b
     )
     given = {"person_id": share.person_id, "round_id": known_round.id, "replaces": None}
     rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=False)]
-    vacant_slots.fill_slots(tx, rows)
+    open_slots.fill_slots(tx, rows)
     return n
 
 
@@ -176,7 +161,8 @@ def _positions_in_shard(
 ) -> list[int]:
     """Make places for control pairs among what somebody has open, and return them."""
     places = known_work.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
-    row_by_cell = known_work.rows_of(tx, chosen)
+    located = cells.arrays_by_id(tx, chosen)
+    row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
     control_rows = [row_by_cell[cell] for cell in chosen]
     order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)
     first = min((place.position for place in places), default=1)

@@ -1,24 +1,29 @@
-"""Known pairs of a grid: setting them from a table, which says of each the right answer and the reason."""
+"""Known pairs of a grid: setting them from a table, and what people got right of them, and so may begin their shard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcpair.errors import Finding, InputError, StageError, reject
 from fcpair.files.answers.known_items import read_known_pairs
 from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualification
-from fcpair.records import Known, Round, RunRecord
+from fcpair.records import Known, Round, RunRecord, Status
 from fcpair.stages.questions import Closed
+from fcpair.stages.stats.intervals import wilson_intervals
 from fcpair.steps.base.answer_values import closed_question, form_of
+from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run, options_as_done
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
 from fcpair.store import Tx
 from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment.known_work import KnownAnswer
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
+from fcpair.store.people import people
 
 KNOWN_PAIRS = "known_pairs"  # the settings that hold the pairs, by their use
 NOWHERE = -1  # the id of no text
@@ -32,7 +37,7 @@ def save_qualification(
     *,
     file: str | Path = REQUIRED,
     pass_mark: float = 0.75,
-    pairs: int | None = None,
+    known_pairs: int | None = None,
     seed: int = 0,
 ) -> RunRecord:
     """Set the known pairs that everybody answers before their shard; `assign` gives each person those that are not in
@@ -57,11 +62,29 @@ def save_controls(
 def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
     with grid._store.write() as tx:
         question = _check_settable(tx)
-        known_pairs = _read_pairs(tx, options, question)
-        if isinstance(options, Qualification) and (options.pairs or 0) > len(known_pairs):
+        explained = isinstance(options, Qualification)
+        items, lines = read_known_pairs(options.file, [choice.name for choice in question], explained=explained)
+        row_ids, column_ids = (_ids_by_mention(tx, axis) for axis in cells.AXES)
+        digest = digester(tx)
+
+        def find_id(ids: Mapping[str, int], mention: str) -> int:
+            return ids.get(digest(mention), ids.get(mention, NOWHERE))
+
+        only_column = next(iter(column_ids.values())) if len(set(column_ids.values())) == 1 else NOWHERE
+        known_pairs = [
+            KnownPair(
+                find_id(row_ids, item.row),
+                find_id(column_ids, item.column) if item.column else only_column,
+                item.answer,
+                item.explanation,
+            )
+            for item in items
+        ]
+        reject(options.file, list(_findings(tx, options, known_pairs, lines)))
+        if isinstance(options, Qualification) and (options.known_pairs or 0) > len(known_pairs):
             raise InputError(
-                f"`pairs` is {options.pairs:,}, but {options.file} has {len(known_pairs):,} pairs; lower it, or add "
-                "known pairs"
+                f"`known_pairs` is {options.known_pairs:,}, but {options.file} has {len(known_pairs):,} pairs; lower "
+                "it, or add known pairs"
             )
         run = note_stage_run(tx, options, {"pairs": len(known_pairs)})
         settings.save_settings(tx, KNOWN_PAIRS, {options.stage: [list(one) for one in known_pairs]}, run.id)
@@ -92,30 +115,6 @@ def _shows_single_pairs(round_: Round) -> bool:
     options = round_.options
     differs = options.shows_whole_rows or options.rests_on or options.batch or options.once_per_row
     return not (differs or options.models or options.keeps_sources_together)
-
-
-def _read_pairs(tx: Tx, options: KnownOptions, question: Closed) -> list[KnownPair]:
-    """The pairs of a table, which are all of the grid; raises InputError with everything that is wrong."""
-    explained = isinstance(options, Qualification)
-    items, lines = read_known_pairs(options.file, [choice.name for choice in question], explained=explained)
-    row_ids, column_ids = (_ids_by_mention(tx, axis) for axis in cells.AXES)
-    digest = digester(tx)
-
-    def find_id(ids: Mapping[str, int], mention: str) -> int:
-        return ids.get(digest(mention), ids.get(mention, NOWHERE))
-
-    only_column = next(iter(column_ids.values())) if len(set(column_ids.values())) == 1 else NOWHERE
-    known_pairs = [
-        KnownPair(
-            find_id(row_ids, item.row),
-            find_id(column_ids, item.column) if item.column else only_column,
-            item.answer,
-            item.explanation,
-        )
-        for item in items
-    ]
-    reject(options.file, list(_findings(tx, options, known_pairs, lines)))
-    return known_pairs
 
 
 def _ids_by_mention(tx: Tx, axis: sides.Axis) -> dict[str, int]:
@@ -160,3 +159,143 @@ def known_options(tx: Tx, use: Known) -> Any:
 def has_known_pairs(tx: Tx) -> bool:
     """Whether the grid has known pairs for any use."""
     return any(known_pairs_of(tx, use) for use in Known)
+
+
+LET_ON = "let_on"  # those whom a lead has let on: the setting with their ids, and in the log
+
+
+class Standing(StrEnum):
+    """Where somebody stands in a qualification: `waits` is below the pass mark, until the lead decides."""
+
+    OPEN = "open"
+    PASSED = "passed"
+    WAITS = "waits"
+    LET_ON = "let on"
+
+
+QUALIFIED = (Standing.PASSED, Standing.LET_ON)  # who stands so begins the rest
+
+
+class KnownScore(NamedTuple):
+    """Answers of one person to known pairs: of `assigned` they have `answered` some, and got some `right`."""
+
+    assigned: int
+    answered: int
+    skipped: int
+    right: int
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is open any more; false where nothing was assigned."""
+        return 0 < self.assigned == self.answered + self.skipped
+
+    def reaches(self, pass_mark: float) -> bool:
+        """Whether enough of the answers are right; a skip, which needs no reason, is none, and alone passes nobody."""
+        return self.answered > 0 and self.right >= pass_mark * self.answered - 1e-9
+
+
+def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
+    """The code of the right answer to each known pair of a round, by its texts."""
+    question = closed_question(form_of(known_round.form))
+    codes = {choice.name: choice.code for choice in question or ()}
+    pairs = known_pairs_of(tx, Known(known_round.options.known))
+    return {pair[:2]: codes[pair.answer] for pair in pairs}
+
+
+def _score(answers: list[KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
+    n_right = sum(one.code is not None and one.code == codes.get((one.row_id, one.column_id)) for one in answers)
+    n_skipped = sum(one.status == Status.SKIPPED for one in answers)
+    return KnownScore(len(answers), sum(one.status == Status.DONE for one in answers), n_skipped, n_right)
+
+
+def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
+    """What one person got right in a round of known pairs of the grid."""
+    return _score(known_work.answers(tx, known_round, person_id), known_codes(tx, known_round))
+
+
+def standing_of(tx: Tx, qualification: Round, person_id: int) -> Standing:
+    """Where somebody stands in a qualification, in whatever grid."""
+    with grids.on_grid(tx, qualification.grid_id):
+        return _standing(tx, person_id, score_of(tx, qualification, person_id))
+
+
+def may_begin(tx: Tx, qualification: Round, person_id: int) -> bool:
+    """Whether somebody may begin what they had to qualify for."""
+    return standing_of(tx, qualification, person_id) in QUALIFIED
+
+
+def is_over(tx: Tx, qualification: Round, person_id: int) -> bool:
+    """Whether somebody has answered or skipped all of a qualification, and so may have read what was right."""
+    with grids.on_grid(tx, qualification.grid_id):
+        return score_of(tx, qualification, person_id).is_done
+
+
+def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
+    """Whether a round of the grid takes no answers from somebody: a qualification that is over, or what `is_closed`."""
+    if round_.options.known == Known.QUALIFICATION:
+        return is_over(tx, round_, person_id)
+    return is_closed(tx, round_)
+
+
+def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
+    """Where everybody stands who has something in a qualification of the grid, by person."""
+    codes = known_codes(tx, qualification)
+    return {
+        person_id: _standing(tx, person_id, _score(answers, codes))
+        for person_id, answers in _answers_by_person(tx, qualification).items()
+    }
+
+
+def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[KnownAnswer]]:
+    answers_by_person: dict[int, list[KnownAnswer]] = {}
+    for one in known_work.answers(tx, known_round):
+        answers_by_person.setdefault(one.person_id, []).append(one)
+    return answers_by_person
+
+
+def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
+    if person_id in settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, ()):
+        return Standing.LET_ON
+    if not score.is_done:
+        return Standing.OPEN
+    passed = score.reaches(known_options(tx, Known.QUALIFICATION).pass_mark)
+    return Standing.PASSED if passed else Standing.WAITS
+
+
+def known_scores(grid: GridContext) -> list[dict[str, Any]]:
+    """Everybody's right answers to known pairs of a grid, by use and in the order in which people came.
+
+    Keys: `name`, `retired`, `use` (qualification, controls), `assigned`, `answered`, `skipped`, `right`, `share` of the
+    answers (None where there is none), `low` and `high` (Wilson's interval at 95 %), and `standing` in a qualification:
+    open, passed, waits or let on; empty for controls.
+    """
+    with grid._store.read() as tx:
+        return list(scores(tx))
+
+
+def scores(tx: Tx) -> Iterator[dict[str, Any]]:
+    """Yield what `known_scores` lists of the grid that the transaction is about."""
+    for known_round in rounds.of_known_pairs(tx):
+        codes, answers_by_person = known_codes(tx, known_round), _answers_by_person(tx, known_round)
+        for person in people.people(tx):
+            if person.id in answers_by_person:
+                score = _score(answers_by_person[person.id], codes)
+                standing = (
+                    str(_standing(tx, person.id, score)) if known_round.options.known == Known.QUALIFICATION else ""
+                )
+                yield {
+                    "name": person.name,
+                    "retired": person.retired,
+                    "use": known_round.options.known,
+                    **score._asdict(),
+                    **_share(score),
+                    "standing": standing,
+                }
+
+
+def _share(score: KnownScore) -> dict[str, float | None]:
+    """The share of right answers, with Wilson's interval."""
+    if not score.answered:
+        return dict.fromkeys(("share", "low", "high"))
+    low, high = wilson_intervals(score.right, score.answered)
+    return {"share": score.right / score.answered, "low": float(low), "high": float(high)}

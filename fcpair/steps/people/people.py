@@ -8,11 +8,11 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import LONGEST_NAME, check_distinct_spelling
 from fcpair.records import WORKERS, Known, Person, Role, RunRecord, Status
+from fcpair.sentences import Id, say
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import GridContext, StudyContext, note_run
 from fcpair.steps.people.known_dealing import assign_everywhere
-from fcpair.steps.people.known_pairs import KNOWN_PAIRS
-from fcpair.steps.people.known_scores import LET_ON, Standing, standing_of
+from fcpair.steps.people.known_pairs import KNOWN_PAIRS, LET_ON, Standing, standing_of
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -41,7 +41,7 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     for name in names:
         check_pseudonym(name)
     if duplicates:
-        raise InputError(f"`{duplicates[0]}` already exists; choose another pseudonym")
+        raise InputError(say("`%(name)s` already exists; choose another pseudonym", name=duplicates[0]))
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
     counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0), **assign_everywhere(tx)}
@@ -53,7 +53,7 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 def check_n_people(n: int) -> None:
     """Raise InputError for more people than a study can have."""
     if n > (N_PEOPLE.most or 0):
-        raise InputError(f"a study of {n:,} people; expected {N_PEOPLE.most:,} at most")
+        raise InputError(say("a study of %(number)s people; expected %(most)s at most", number=n, most=N_PEOPLE.most))
 
 
 def check_pseudonym(name: str) -> None:
@@ -61,8 +61,12 @@ def check_pseudonym(name: str) -> None:
     is_valid = name.strip() and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
     if not is_valid or len(name) > LONGEST_NAME:
         raise InputError(
-            f"`{name}` cannot be a pseudonym; use a word of at most {LONGEST_NAME} characters without commas, dots, "
-            "slashes and outer spaces"
+            say(
+                "`%(name)s` cannot be a pseudonym; use a word of at most %(number)s characters without commas, dots, "
+                "slashes and outer spaces",
+                name=name,
+                number=Id(LONGEST_NAME),
+            )
         )
 
 
@@ -72,7 +76,8 @@ def find_person(tx: Tx, name: str) -> Person:
     for person in everybody:
         if person.name == name:
             return person
-    raise UnknownIdError(f"there is nobody called `{name}`; there are {', '.join(p.name for p in everybody) or 'none'}")
+    names = [person.name for person in everybody] or say("none")
+    raise UnknownIdError(say("there is nobody called `%(name)s`; there are %(codes)s", name=name, codes=names))
 
 
 def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
@@ -98,21 +103,37 @@ def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
     if active_people:
         if n is not None and n != len(active_people):
             raise InputError(
-                f"{n} {role}s were asked for, but the study has {len(active_people)} active ones; omit the number, or "
-                "change who takes part with `fcpair people`"
+                say(
+                    "%(n)s %(people)s were asked for, but the study has %(active)s active ones; omit the number, or "
+                    "change who takes part with `fcpair people`",
+                    n=n,
+                    people=say(f"{role}s"),
+                    active=len(active_people),
+                )
             )
         return sorted(person.name for person in active_people)
     if n is None:
-        raise StageError(f"there are no {role}s; give their number, or add them with `{_how_to_add(role)}`")
+        raise StageError(
+            say(
+                "there are no %(people)s; give their number, or add them with `%(command)s`",
+                people=say(f"{role}s"),
+                command=_how_to_add(role),
+            )
+        )
     if n < 1:
-        raise InputError(f"{n} {role}s; at least 1 is needed")
+        raise InputError(say("%(n)s %(people)s; at least 1 is needed", n=n, people=say(f"{role}s")))
     check_n_people(n)
     width = len(str(n))
     names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
     taken_names = {person.name for person in people.people(tx)} & set(names)
     if taken_names:
         raise InputError(
-            f"`{min(taken_names)}` is taken by somebody in another role; add {role}s with `{_how_to_add(role)}`"
+            say(
+                "`%(name)s` is taken by somebody in another role; add %(people)s with `%(command)s`",
+                name=min(taken_names),
+                people=say(f"{role}s"),
+                command=_how_to_add(role),
+            )
         )
     check_distinct_spelling(names, [person.name for person in people.people(tx)])
     return names
@@ -132,25 +153,38 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
     with study._store.write() as tx:
         person = find_person(tx, name)
         if person.retired:
-            raise StageError(f"`{name}` has been retired and takes no further part; add them under another name")
-        if person.role in SEEING_LABELS_ROLES and role in LABELLING_ROLES and _is_labelled(tx):
             raise StageError(
-                f"`{name}` is {person.role} and may have seen labels, so cannot give any; add somebody else with "
-                f"`{_how_to_add(role)}`"
+                say("`%(name)s` has been retired and takes no further part; add them under another name", name=name)
             )
-        n_open = _open_counts(tx).get(person.id, 0)
+        if (
+            person.role in SEEING_LABELS_ROLES
+            and role in LABELLING_ROLES
+            and any(judgements.n_judgements(tx, rounds.primary(tx)) for _ in grids.for_each_grid(tx))
+        ):
+            raise StageError(
+                say(
+                    "`%(name)s` is %(role)s and may have seen labels, so cannot give any; add somebody else with "
+                    "`%(text)s`",
+                    name=name,
+                    role=say(person.role.value),
+                    text=_how_to_add(role),
+                )
+            )
+        n_open = _n_open(tx, person.id)
         if n_open:
-            raise StageError(f"`{name}` has {n_open:,} open pairs; `fcpair people handover {name}` first")
-        people.set_role(tx, person.id, role)
+            raise StageError(
+                say(
+                    "`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first",
+                    name=name,
+                    number=n_open,
+                    text=name,
+                )
+            )
+        people.change(tx, person.id, role=role.value)
         params = {"role": name, "to": role.value, "from": person.role.value}
         run = note_run(tx, "people", params, reassign_everywhere(tx, seed=0) | assign_everywhere(tx))
         departures.update_people(tx, run.id)
         return run
-
-
-def _is_labelled(tx: Tx) -> bool:
-    """Whether there are answers in any grid that decisions rest on."""
-    return any(judgements.n_judgements(tx, rounds.primary(tx)) for _ in grids.for_each_grid(tx))
 
 
 def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
@@ -158,7 +192,7 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
     with study._store.write() as tx:
         person = find_person(tx, name)
         if person.retired:
-            raise StageError(f"`{name}` has been retired already")
+            raise StageError(say("`%(name)s` has been retired already", name=name))
         people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
         counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed), **assign_everywhere(tx)}
@@ -168,51 +202,61 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
 
 
 def hand_over(
-    study: StudyContext, name: str, to: str | None = None, *, n: int | None = None, seed: int = 0
+    study: StudyContext, name: str, to: str | None = None, *, last: int | None = None, seed: int = 0
 ) -> RunRecord:
     """Give a person's open work to `to`, as far as they may take it, and the rest to all others in their role.
 
-    With `n`, only so many pairs, those that they would come to last; they keep what is next.
+    With `last`, only so many pairs, those that they would come to last; they keep what is next.
 
     Raises:
         UnknownIdError: there is nobody of one of the names.
-        InputError: `n` is no number of pairs that they have open; or `to` cannot take over.
+        InputError: `last` is no number of pairs that they have open; or `to` cannot take over.
         StageError: they have no open work.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
         successor = None if to is None else _find_successor(tx, person, to)
-        n_open = _open_counts(tx)[person.id]
+        n_open = _n_open(tx, person.id)
         if not n_open:
-            raise StageError(f"`{name}` has no open work")
-        if n is not None and not 1 <= n <= n_open:
-            raise InputError(f"{n:,} pairs of `{name}` cannot be handed over; expected 1 to {n_open:,}, which are open")
-        n_withdrawn = assignments.withdraw_open(tx, person.id, n)
+            raise StageError(say("`%(name)s` has no open work", name=name))
+        if last is not None and not 1 <= last <= n_open:
+            raise InputError(
+                say(
+                    "%(number)s pairs of `%(name)s` cannot be handed over; expected 1 to %(most)s, which are open",
+                    number=last,
+                    name=name,
+                    most=n_open,
+                )
+            )
+        n_withdrawn = assignments.withdraw_open(tx, person.id, last)
         first = reassign_everywhere(tx, seed, to=successor) if successor else {"reassigned": 0}
         rest = reassign_everywhere(tx, seed)
         counts = {"withdrawn": n_withdrawn, **rest, "reassigned": first["reassigned"] + rest["reassigned"]}
         counts |= assign_everywhere(tx)
-        part = {} if n is None else {"pairs": n}
+        part = {} if last is None else {"pairs": last}
         return note_run(tx, "people", {"handover": name, "to": to, **part, "seed": seed}, counts)
 
 
 def _find_successor(tx: Tx, person: Person, to: str) -> Person:
     successor = find_person(tx, to)
     if successor.id == person.id or successor.role is not person.role or successor.retired:
-        raise InputError(f"`{to}` cannot take over from `{person.name}`; name another active {person.role}")
+        raise InputError(
+            say(
+                "`%(other)s` cannot take over from `%(name)s`; name another active %(role)s",
+                other=to,
+                name=person.name,
+                role=say(person.role.value),
+            )
+        )
     return successor
 
 
-def _open_counts(tx: Tx) -> Counter[int]:
-    n_open = Counter[int]()
-    for row in assignments.counts_of_all_grids(tx):
-        if row.status == Status.OPEN.value:
-            n_open[row.person_id] += row.n
-    return n_open
+def _n_open(tx: Tx, person_id: int) -> int:
+    return assignments.sums_of_people(assignments.counts_of_all_grids(tx))[person_id][Status.OPEN.value]
 
 
 def let_on(grid: GridContext, name: str) -> RunRecord:
-    """Let somebody begin their shard who is below the pass mark of the qualification.
+    """Let somebody below the pass mark of the qualification begin their shard.
 
     Raises:
         UnknownIdError: there is nobody of that name.
@@ -222,7 +266,9 @@ def let_on(grid: GridContext, name: str) -> RunRecord:
         person = find_person(tx, name)
         qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)
         if qualification is None or person.retired or standing_of(tx, qualification, person.id) is not Standing.WAITS:
-            raise StageError(f"`{name}` is not waiting to be let on; `fcpair people qualified` shows who is")
+            raise StageError(
+                say("`%(name)s` is not waiting to be let on; `fcpair people qualified` shows who is", name=name)
+            )
         run = note_run(tx, "people", {LET_ON: name, "grid": grid.grid.name}, {"people": 1})
         earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, [])
         settings.save_settings(tx, KNOWN_PAIRS, {LET_ON: [*earlier_ids, person.id]}, run.id)

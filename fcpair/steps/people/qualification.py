@@ -10,7 +10,7 @@ from fcpair.records import Round
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import PLAN, GridContext, find_grid
 from fcpair.store import Tx
-from fcpair.store.answers import pilot_texts
+from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
@@ -28,11 +28,6 @@ class PilotResult(NamedTuple):
     wrote: int
     passed: bool
 
-    @property
-    def public_fields(self) -> dict[str, Any]:
-        """The same without the person."""
-        return {name: value for name, value in self._asdict().items() if name != "person_id"}
-
 
 def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
     """Results of everybody who wrote anything in the pilot that a round asks for; empty where it asks for none.
@@ -42,12 +37,23 @@ def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
     if not round_.options.passed:
         return []
     with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
-        votes = _votes(tx, round_.options.passed)
+        judging_round = rounds.primary(tx)
+        question = closed_question(form_of(judging_round.form))
+        if question is None:
+            raise StageError(
+                f"round `{judging_round.name}` of grid `{round_.options.passed}` asks no closed question, so nobody "
+                "can pass there"
+            )
+        weight_by_code = {code: 1 if code in question.positive else -1 for code in question.definite}
+        votes: dict[int, int] = {}
+        labels = judgements.label_arrays(tx, "hs_id", "code", of=judging_round)
+        for text_id, code in zip(labels["hs_id"].tolist(), labels["code"].tolist(), strict=True):
+            votes[text_id] = votes.get(text_id, 0) + weight_by_code.get(code, 0)
         names = grid_names(settings.of_stage(tx, PLAN)["rows"]["answers"])
     texts_by_writer: dict[int, list[int]] = {}
     for pilot in names:
         with grids.on_grid(tx, find_grid(tx, pilot).id):
-            for person_id, texts in pilot_texts.texts_by_writer(tx, rounds.primary(tx)).items():
+            for person_id, texts in authorship.texts_by_writer(tx, rounds.primary(tx)).items():
                 texts_by_writer.setdefault(person_id, []).extend(texts)
     outcomes = []
     for person_id, texts in texts_by_writer.items():
@@ -77,8 +83,8 @@ def list_pilots(grid: GridContext) -> list[Pilot]:
         ]
 
 
-def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, Any]]:
-    """Results of everybody in the pilot that a round asks for, by person; without `name`, the round that counts.
+def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:
+    """Results of everybody in the pilot that a round asks for, by person; without `round`, the one that counts.
 
     Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
 
@@ -87,29 +93,15 @@ def pilot_results(grid: GridContext, name: str | None = None) -> list[dict[str, 
         StageError: the round asks for no pilot, or nobody has written in it yet.
     """
     with grid._store.read() as tx:
-        round_ = rounds.by_name(tx, name)
+        round_ = rounds.by_name(tx, round)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
         names = {entry.id: entry.name for entry in people.people(tx)}
-        rows = [{"name": names[entry.person_id], **entry.public_fields} for entry in results_by_person(tx, round_)]
+        results = [entry._asdict() for entry in results_by_person(tx, round_)]
+        rows = [{"name": names[fields.pop("person_id")], **fields} for fields in results]
     if not rows:
         raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")
     return sorted(rows, key=lambda entry: entry["name"])
-
-
-def _votes(tx: Tx, grid: str) -> dict[int, int]:
-    """Difference of positive and other definite judgements of each text, by its id, in the grid that `tx` is about."""
-    judging_round = rounds.primary(tx)
-    question = closed_question(form_of(judging_round.form))
-    if question is None:
-        raise StageError(
-            f"round `{judging_round.name}` of grid `{grid}` asks no closed question, so nobody can pass there"
-        )
-    weight_by_code = {code: 1 if code in question.positive else -1 for code in question.definite}
-    votes: dict[int, int] = {}
-    for text_id, code in pilot_texts.row_judgements(tx, judging_round):
-        votes[text_id] = votes.get(text_id, 0) + weight_by_code.get(code, 0)
-    return votes
 
 
 def who_passed(tx: Tx, round_: Round) -> set[int] | None:

@@ -11,18 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
-from fcpair.records import Known, Person, Round
+from fcpair.lazy import pd
+from fcpair.records import Known, Person, Round, Status
 from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import lease_minutes
 from fcpair.steps.people import qualification
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
-from fcpair.store.answers import authorship, text_origins
-from fcpair.store.assignment import assignments, known_work, open_slots, rounds, vacant_slots
-from fcpair.store.assignment.vacant_slots import Candidate, Slot
+from fcpair.store.answers import authorship
+from fcpair.store.assignment import assignments, known_work, open_slots, rounds
+from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
-from fcpair.store.people import opt_out_pairs, people
+from fcpair.store.database.prepared import tentative
+from fcpair.store.people import optouts, people
 
 Ints = NDArray[np.int64]
 MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
@@ -30,7 +32,7 @@ MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all
 
 @dataclass(frozen=True)
 class Handover:
-    """Slots by who takes them over: `rows` as `vacant_slots.fill_slots` takes them; `vacant` slots found nobody;
+    """Slots by who takes them over: `rows` as `open_slots.fill_slots` takes them; `vacant` slots found nobody;
     `freed` ones go to whoever asks, by the round.
     """
 
@@ -53,17 +55,26 @@ def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = 
     are free for whoever asks.
     """
     handover = plan_handover(tx, seed, to=to, slot=slot)
-    vacant_slots.fill_slots(tx, handover.rows)
-    withdraw_doubled_controls(tx)
+    open_slots.fill_slots(tx, handover.rows)
+    merge_doubled_controls(tx)
     for round_, freed_slots in handover.freed:
-        open_slots.give_back(tx, round_, freed_slots)
+        open_slots.add(tx, round_, [(one.cell_id, one.id) for one in freed_slots])
     return handover.counts
 
 
-def withdraw_doubled_controls(tx: Tx) -> None:
-    """Withdraw control pairs that people have come to have in their shards, before they get to them."""
+def pass_on_skipped(tx: Tx, assignment_id: int, *, is_control: bool) -> None:
+    """Give a pair that somebody has just skipped to somebody else.
+
+    A control pair goes to nobody. It takes the same statements as any other: the time of a reply tells none.
+    """
+    with tentative(tx, is_kept=not is_control):
+        reassign(tx, assignment_id, slot=assignment_id)
+
+
+def merge_doubled_controls(tx: Tx) -> None:
+    """Make control pairs that people have come to have in their shards as well part of these."""
     for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS):
-        known_work.withdraw_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
+        known_work.merge_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
@@ -75,22 +86,16 @@ def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[
     for _ in grids.for_each_grid(tx):
         counts.update(reassign(tx, seed, to=to))
         for round_ in rounds.of_grid(tx):
-            if _is_for_newcomers(tx, round_) and (n := _assign_newcomers(tx, round_)):
+            is_for_newcomers = round_.options.asks_everybody and not round_.options.again
+            if is_for_newcomers and not is_closed(tx, round_) and (n := _assign_newcomers(tx, round_)):
                 counts["dealt"] += n
     return dict(counts)
 
 
-def _is_for_newcomers(tx: Tx, round_: Round) -> bool:
-    """Whether whoever comes answers all of a round; not of a calibration once its first answers are closed."""
-    return round_.options.asks_everybody and not round_.options.again and not is_closed(tx, round_)
-
-
 def _assign_newcomers(tx: Tx, round_: Round) -> int:
     """Deal a round that everybody answers to those who have come since it was dealt; returns how many cells."""
-    cell_id, candidates = (
-        np.array(assignments.assigned_cells(tx, round_), np.int64),
-        vacant_slots.candidates(tx, round_.role),
-    )
+    cell_id = np.array(assignments.assigned_cells(tx, round_), np.int64)
+    candidates = open_slots.candidates(tx, round_.role)
     ids_assigned = set(assignments.ever_assigned(tx, round_, [entry.id for entry in candidates])[:, 1].tolist())
     newcomers = [entry for entry in candidates if entry.id not in ids_assigned]
     if not len(cell_id) or not newcomers:
@@ -100,15 +105,11 @@ def _assign_newcomers(tx: Tx, round_: Round) -> int:
     row = cells.row_numbers(tx, cell_id[cell])
     within = cell_id[cell] if round_.options.in_order else None
     place = shard_order(person, row, seed, "hs" if round_.options.shows_whole_rows else "random", within)
-    placements = zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
-    shared_fields = {"round_id": round_.id, "replaces": None}
-    vacant_slots.fill_slots(
-        tx,
-        [
-            {"cell_id": entry, "person_id": newcomers[person_index].id, "position": position, **shared_fields}
-            for entry, person_index, position in placements
-        ],
-    )
+    rows = [
+        {"cell_id": one, "person_id": newcomers[at].id, "position": position, "round_id": round_.id, "replaces": None}
+        for one, at, position in zip(cell_id[cell].tolist(), person.tolist(), place.tolist(), strict=True)
+    ]
+    open_slots.fill_slots(tx, rows)
     return len(cell)
 
 
@@ -118,12 +119,16 @@ def plan_handover(tx: Tx, seed: int, *, to: Person | None = None, slot: int | No
     freed: list[tuple[Round, list[Slot]]] = []
     vacant = 0
     for round_ in rounds.of_grid(tx):
-        if not round_.reassigns_skipped or not (slots := vacant_slots.find_vacant(tx, round_, slot)):
+        seen = rounds.with_known_pairs(tx, round_) if slot else round_
+        if not round_.reassigns_skipped or not (slots := open_slots.find_vacant(tx, seen, slot)):
             continue
+        if slot:  # who would take a control pair over is told by another pair of the same person
+            other_cell = open_slots.other_pair_of_holder(tx, round_, slot)
+            slots = [one if one.round_id in round_.ids else Slot(slot, other_cell, round_.id) for one in slots]
         if to is None and lease_minutes(tx, round_) is not None:
             freed.append((round_, slots))
         else:
-            candidates = [item for item in vacant_slots.candidates(tx, round_.role) if to is None or item.id == to.id]
+            candidates = [item for item in open_slots.candidates(tx, round_.role) if to is None or item.id == to.id]
             cell_id = np.array([item.cell_id for item in slots])
             taker_index = choose_takers(tx, cell_id, candidates, round_, seed)
             taken_slots = [
@@ -146,7 +151,7 @@ def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_
 
 def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
     """A number for the source of each cell's row; raises StageError where one has none."""
-    source_by_cell = text_origins.sources_of_rows(tx)
+    source_by_cell = authorship.sources_of_rows(tx)
     source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
     if n := len(set(cells.row_numbers(tx, cell_id[[not one for one in source_names]]).tolist())):
         raise StageError(
@@ -174,6 +179,16 @@ def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], roun
         }
         rows.append({**row, "replaces": slot.id})
     return rows
+
+
+def assign_missing(tx: Tx, pairs: pd.DataFrame, round_: Round) -> None:
+    """Give people the cells (`cell_id`, `person_id`) that they do not have yet, behind what they have."""
+    existing = assignments.assignments(tx, round_)[["cell_id", "person_id"]]
+    new_rows = pairs[["cell_id", "person_id"]].drop_duplicates()
+    new_rows = new_rows[~pd.MultiIndex.from_frame(new_rows).isin(pd.MultiIndex.from_frame(existing))]
+    last_positions = new_rows["person_id"].map(assignments.last_positions(tx, round_, new_rows["person_id"].tolist()))
+    position = last_positions.fillna(0).astype("int64") + new_rows.groupby("person_id").cumcount() + 1
+    assignments.add_assignments(tx, new_rows.assign(position=position, status=Status.OPEN.value), round_)
 
 
 def loads(candidates: Sequence[Candidate]) -> NDArray[np.int64]:
@@ -205,17 +220,17 @@ def ineligibility_matrix(
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
     column_by_person = {entry.id: column_index for column_index, entry in enumerate(candidates)}
-    pair_and_person_ids = pairs.tolist(), list(column_by_person)
+    pair_ids, person_ids = pairs.tolist(), list(column_by_person)
     related_rounds = (
         entry
         for entry in _mutually_exclusive_rounds(tx, round_)
         if not (first_assignment or on_request) or entry.id != round_.id
     )
     for participation in (
-        adjudications.involved_people(tx, *pair_and_person_ids, related_rounds),
-        authorship.writers_of_cells(tx, *pair_and_person_ids),
+        adjudications.involved_people(tx, pair_ids, person_ids, related_rounds),
+        authorship.writers_of_cells(tx, pair_ids, person_ids),
         *(
-            known_work.people_who_answered(tx, control_round, *pair_and_person_ids)
+            assignments.ever_assigned(tx, control_round, person_ids, pair_ids, answered=True)
             for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS)
         ),
     ):
@@ -224,21 +239,17 @@ def ineligibility_matrix(
     if (passed := qualification.who_passed(tx, round_)) is not None:
         matrix |= np.array([entry.id not in passed for entry in candidates], np.bool_)
     if round_.options.once_per_row and not first_assignment:
-        matrix |= _row_holders(tx, pairs, pair_and_person_ids[1], round_)
+        matrix |= _row_holders(tx, pairs, person_ids, round_)
     if round_.options.author:
-        matrix |= authorship_matrix(tx, pairs.tolist(), _candidate_names(tx, candidates), round_)
+        name_by_id = {one.id: one.name for one in people.people(tx)}
+        matrix |= authorship_matrix(tx, pairs.tolist(), [name_by_id[one.id] for one in candidates], round_)
     for entry in candidates:
         if entry.opted_out and not first_assignment:
-            opted_out_pairs = opt_out_pairs.pairs_about(
+            opted_out_pairs = optouts.pairs_about(
                 tx, entry.opted_out, pairs.tolist() if len(pairs) <= MAX_PAIRS_BY_ID else None
             )
             matrix[:, column_by_person[entry.id]] |= np.isin(pairs, opted_out_pairs)
     return matrix[row]
-
-
-def _candidate_names(tx: Tx, candidates: Sequence[Candidate]) -> list[str]:
-    name_by_id = {one.id: one.name for one in people.people(tx)}
-    return [name_by_id[one.id] for one in candidates]
 
 
 def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:

@@ -5,45 +5,56 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.release.croissant import CROISSANT, croissant_text
-from fcpair.files.release.documents import document_texts
+from fcpair.files.release.documents import CROISSANT, croissant_text, document_texts
 from fcpair.files.release.redaction import Redaction, escape_html
-from fcpair.files.release.release_facts import DATA, ReleaseFacts, ReleaseTable
-from fcpair.files.release.release_form import FORM_FILE, ReleaseForm, read_form
+from fcpair.files.release.release_facts import DATA, FORM_FILE, ReleaseFacts, ReleaseForm, ReleaseTable, read_form
 from fcpair.files.release.sha256sums import digest_file, write_sums
 from fcpair.files.tables.folders import check_new_folder, new_folder
 from fcpair.files.tables.tabular import format_csv, write_table
-from fcpair.params import LONGEST_NAME
-from fcpair.records import RunRecord
-from fcpair.steps.base.context import StudyContext, note_run
+from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
+from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
+from fcpair.stages.stats.agreement import compute_agreement
+from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
+from fcpair.steps.assignment.validate import look_again_notes
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import PLAN, StudyContext, effective_options, is_planned, labels_of, note_run
+from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication.release_privacy import (
     Pseudonyms,
     Withheld,
+    demographic_counts,
+    is_survey,
     load_redaction,
     load_withheld,
     public_log,
 )
-from fcpair.steps.publication.release_tables import GridTables
-from fcpair.steps.publication.study_facts import AGREEMENT_COLUMNS, agreement_rows, load_facts, load_runs
+from fcpair.steps.publication.release_tables import GridTables, uncounted_questions
+from fcpair.steps.rules.pair_counts import split_unanimous
 from fcpair.store import Tx
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
-from fcpair.store.oversight import runs
-from fcpair.store.people import guidelines
+from fcpair.store.oversight import runs, settings
+from fcpair.store.people import guidelines, people
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
 _NAME = re.compile(r"\w[\w.-]*")
+AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
+SOURCE_STAGES = ("import", PLAN)  # whose settings name the files that texts came from
+MAKING_STAGES = ("import", "select", "retrieve", "pair")  # those that come after are done bit by bit, run after run
 
 
 @dataclass(frozen=True)
@@ -92,7 +103,12 @@ def release_study(
     with new_folder(folder) as temporary:
         digest = write_content(content, temporary)
         with study._store.write() as tx:
-            _check_untaken(tx, name, digest)
+            for run in runs.runs(tx, RELEASE):
+                if run.params["name"] == name and run.counts["digest"] != digest:
+                    raise InputError(
+                        f"the name `{name}` is taken by a release of {run.at[:10]} with other content (run {run.id}, "
+                        f"digest {run.counts['digest'][:16]}); choose another name"
+                    )
             _add_releases(tx, content, Path(folder), temporary)
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
             pairs = {"pairs": content.record["pairs"]} if content.facts.tiers else {}
@@ -115,7 +131,34 @@ def load_content(
     pseudonyms, log, withheld = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE), load_withheld(tx)
     redaction = load_redaction(tx, pseudonyms, log)
     published_log = public_log(tx, log, redaction)
-    parts = _load_grids(tx, pseudonyms, redaction, withheld)
+    parts = _GridParts([], {}, [], {}, {}, [])
+    for key in grids.for_each_grid(tx):
+        grid = GridTables(tx, key, pseudonyms, withheld)
+        parts.tables.extend(grid.tables())
+        parts.qrels.update(grid.qrels())
+        parts.agreement.extend(agreement_rows(tx, key, redaction))
+        parts.scheme[key.name] = [
+            {"round": one.name, "role": one.role.value, "form": one.form, "counts": one.counts}
+            for one in rounds.of_grid(tx)
+        ]
+        parts.answered.extend(bool(judgements.answered_cells(tx, round_)) for round_ in rounds.answer_rounds(tx))
+        if grid.tiers:
+            parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
+    if all(table.is_side for table in parts.tables):
+        if any(parts.answered):
+            raise StageError(
+                "nothing can be released of this study yet: of what respondents answer, a release has only how many "
+                "people gave each answer to a closed question, in cells of five people or more"
+            )
+        raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
+    # as a tier called `labels` would be
+    names = [table.name for table in parts.tables]
+    n_by_file = Counter(name.casefold() for name in names)
+    if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
+        raise InputError(
+            f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
+            "section `partition.own_tiers` of the recipe"
+        )
     tables = parts.tables if texts else [table.without_texts() for table in parts.tables]
     facts = load_facts(
         tx, name, form, tables, published_log.lines, parts.agreement, redaction, withheld, has_texts=texts
@@ -144,7 +187,7 @@ def load_content(
         ),
         **({AGREEMENT: _agreement_csv(parts.agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in parts.qrels.items()},
-        **({} if texts else {JOIN_SCRIPT: _join_script()}),
+        **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
         FORM_FILE: form.as_toml(),
         RECORD: _as_json(record),
         **document_texts(facts),
@@ -165,38 +208,6 @@ class _GridParts(NamedTuple):
     answered: list[bool]
 
 
-def _load_grids(tx: Tx, pseudonyms: Pseudonyms, redaction: Redaction, withheld: Withheld) -> _GridParts:
-    parts = _GridParts([], {}, [], {}, {}, [])
-    for key in grids.for_each_grid(tx):
-        grid = GridTables(tx, key, pseudonyms, withheld)
-        parts.tables.extend(grid.tables())
-        parts.qrels.update(grid.qrels())
-        parts.agreement.extend(agreement_rows(tx, key, redaction))
-        parts.scheme[key.name] = _scheme(tx)
-        parts.answered.extend(bool(judgements.answered_cells(tx, round_)) for round_ in rounds.answer_rounds(tx))
-        if grid.tiers:
-            parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
-    if all(table.is_side for table in parts.tables):
-        if any(parts.answered):
-            raise StageError(
-                "nothing can be released of this study yet: of what respondents answer, a release has only how many "
-                "people gave each answer to a closed question, in cells of five people or more"
-            )
-        raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
-    _check_table_names([table.name for table in parts.tables])
-    return parts
-
-
-def _check_table_names(names: Sequence[str]) -> None:
-    """Raise InputError where two tables would be the same file, as a tier called `labels` would be."""
-    n_by_file = Counter(name.casefold() for name in names)
-    if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
-        raise InputError(
-            f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
-            "section `partition.own_tiers` of the recipe"
-        )
-
-
 def write_content(content: ReleaseContent, folder: Path) -> str:
     """Write a release into an empty folder; returns the digest of its SHA256SUMS."""
     (folder / DATA).mkdir()
@@ -213,33 +224,17 @@ def write_content(content: ReleaseContent, folder: Path) -> str:
     return write_sums(folder)
 
 
-def _scheme(tx: Tx) -> list[dict[str, Any]]:
-    return [
-        {"round": one.name, "role": one.role.value, "form": one.form, "counts": one.counts}
-        for one in rounds.of_grid(tx)
-    ]
-
-
 def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    return format_csv([AGREEMENT_COLUMNS, *([row[name] for name in AGREEMENT_COLUMNS] for row in rows)])
+    """The figures, to twelve digits: those behind depend on the order in which people are summed up."""
 
+    def rounded(value: Any) -> Any:
+        return float(f"{value:.12g}") if isinstance(value, float) else value
 
-def _join_script() -> str:
-    return files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")
+    return format_csv([AGREEMENT_COLUMNS, *([rounded(row[name]) for name in AGREEMENT_COLUMNS] for row in rows)])
 
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _check_untaken(tx: Tx, name: str, digest: str) -> None:
-    """Raise InputError where a release of this name had other content."""
-    for run in runs.runs(tx, RELEASE):
-        if run.params["name"] == name and run.counts["digest"] != digest:
-            raise InputError(
-                f"the name `{name}` is taken by a release of {run.at[:10]} with other content (run {run.id}, digest "
-                f"{run.counts['digest'][:16]}); choose another name"
-            )
 
 
 def _add_releases(tx: Tx, content: ReleaseContent, folder: Path, written: Path) -> None:
@@ -249,3 +244,173 @@ def _add_releases(tx: Tx, content: ReleaseContent, folder: Path, written: Path) 
         rule = {"rule": table.rule, "release": content.facts.name, "table": table.name}
         counts = {"pairs": len(table.rows)}
         runs.add_release(tx, table.tier, rule, counts, str(folder / path), digest_file(written / path))
+
+
+def load_facts(
+    tx: Tx,
+    name: str,
+    form: ReleaseForm,
+    tables: Sequence[ReleaseTable],
+    public_log: Sequence[Mapping[str, Any]],
+    agreement: Sequence[Mapping[str, Any]],
+    redaction: Redaction,
+    withheld: Withheld,
+    *,
+    has_texts: bool,
+) -> ReleaseFacts:
+    """The facts of a study; `public_log` has its runs as they are published."""
+    with grids.on_first_grid(tx):
+        study = runs.study_facts(tx)
+        consent = effective_options(tx, Annotate, {}).consent
+    counts: Counter[str] = Counter()  # what was carried over counts once
+    questions: dict[str, str] = {}
+    sources: dict[str, None] = {}
+    notes = []
+    for key in grids.for_each_grid(tx):
+        for round_ in rounds.answer_rounds(tx):
+            counts.update(judgements.n_by_origin(tx, round_))
+            if is_planned(tx):
+                questions[f"round {round_.name} of grid {key.name}"] = round_.form
+            else:
+                questions["the labels"] = str(labels_of(tx) or round_.form)
+        counts.update(judgements.current_verdicts(tx, "origin")["origin"])
+        for stage in SOURCE_STAGES:
+            sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
+        if sample := load_sample_size(tx):
+            notes.append(f"Grid {key.name}: {sample}")
+        if is_planned(tx) or labels_of(tx):
+            notes += look_again_notes(tx)
+    origins = dict(sorted(counts.items()))
+    newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
+    steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]
+    guidelines_version, guideline_text = guidelines.current_version(tx)
+
+    # every part of a round that has a figure that is defined
+    def place(row: Mapping[str, Any]) -> tuple[str, ...]:
+        return row["grid"], row["round"], row["part"]
+
+    defined = {place(row) for row in agreement if row["value"] is not None}
+    n_by_role = Counter(person.role for person in people.people(tx))
+    records: dict[str, Any] = {}
+    for run in runs.runs(tx, "generate"):
+        records |= run.params.get("models") or {}
+    return ReleaseFacts(
+        name=name,
+        form=form,
+        study_title=study["title"],
+        hs_name=study["hs_name"],
+        cn_name=study["cn_name"],
+        about_hate=is_about_hate(study["hs_name"]),
+        version=version("fcpair"),
+        has_texts=has_texts,
+        tables=tables,
+        questions=questions,
+        guidelines_version=guidelines_version if guideline_text.strip() else 0,
+        origins=origins,
+        people={role.value: n_by_role[role] for role in Role if n_by_role[role] and role is not Role.MODEL},
+        models={one.name: str((records.get(one.name) or {}).get("name", "")) for one in people.people(tx, Role.MODEL)},
+        demographics=demographic_counts(tx),
+        agreement=[row for row in agreement if place(row) in defined],
+        has_agreement=bool(agreement),
+        sources=list(sources),
+        steps=[*steps, *_answers_and_decisions(tx)],
+        notes=notes,
+        left_out=list(_left_out(tx, withheld)),
+        consent=redaction.clean_text(consent) if Origin.ONLINE.value in origins else "",
+    )
+
+
+def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
+    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`.
+
+    Respondents of a survey need not agree, and from the figures of a few statements their counts could be had.
+    """
+    options = replace(effective_options(tx, Agree, {}), blocks=None, metadata=None)
+    for round_ in rounds.answer_rounds(tx):
+        if is_survey(round_) or not judgements.answered_cells(tx, round_):
+            continue
+        for part, row in _figure_rows(tx, round_, options):
+            if not row.get("annotators"):
+                place = {"grid": key.name, "round": round_.name, "part": part}
+                yield {column: redaction.clean({**row, **place}.get(column)) for column in AGREEMENT_COLUMNS}
+
+
+def _figure_rows(tx: Tx, round_: Round, options: Agree) -> Iterator[tuple[str, dict[str, Any]]]:
+    question = labels_of(tx) if round_.counts else None
+    if question is not None:
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
+        yield from (("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows())
+        return
+    fitting = drop_unfit_bins(form_of(round_.form), options)
+    for block in agreement_blocks(tx, round_, fitting):
+        yield from ((block.part, row) for row in block.rows())
+
+
+def _left_out(tx: Tx, withheld: Withheld) -> Iterator[str]:
+    """What the study has that no table has: answers to known pairs, of calibrations, and those of respondents."""
+    n_calibrating, n_known = 0, 0
+    for key in grids.for_each_grid(tx):
+        n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
+        n_known += sum(_n_answers(tx, round_) for round_ in rounds.of_known_pairs(tx))
+        for round_ in rounds.answer_rounds(tx):
+            names = [name for name, _ in uncounted_questions(round_)]
+            if names and _n_answers(tx, round_):
+                which = ", ".join(f"`{name}`" for name in names)
+                yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
+            if not is_survey(round_) and (key.name, round_.name) in withheld.rounds and _n_answers(tx, round_):
+                yield f"The round {round_.name} of the grid {key.name} is left out: it edits what respondents wrote"
+        if key.name in withheld.grids:
+            yield f"The grid {key.name} is left out: it is made of what respondents wrote"
+    if n_calibrating:
+        carried = "those that count are among the labels"
+        yield f"The {n_calibrating:,} answers of calibration rounds are left out; {carried}"
+    if n_known:
+        yield (
+            f"The {n_known:,} answers to known pairs (qualification, control pairs) are left out: no label, tier or "
+            "figure of agreement rests on them"
+        )
+
+
+def _n_answers(tx: Tx, round_: Round) -> int:
+    return sum(judgements.n_by_origin(tx, round_).values())
+
+
+def _files_in(value: Any, redaction: Redaction) -> Iterator[str]:
+    """The files that texts came from, each with the beginning of its digest."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("path"), str) and isinstance(value.get("sha256"), str):
+            yield f"{redaction.clean(PurePath(value['path']).name)} (SHA-256 {value['sha256'][:16]}...)"
+        for item in value.values():
+            yield from _files_in(item, redaction)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _files_in(item, redaction)
+
+
+def _answers_and_decisions(tx: Tx) -> Iterator[str]:
+    """The answers of each round that has any, and the decisions of each grid by rule, as `status` counts them."""
+    for key in grids.for_each_grid(tx):
+        grid = None if key.name == MAIN else key.name
+        for round_ in rounds.of_grid(tx):
+            counts = assignments.n_by_status(tx, round_)
+            n_done, n_skipped = (counts.get(status.value, 0) for status in (Status.DONE, Status.SKIPPED))
+            if is_survey(round_):  # few skips may be one respondent's
+                answers = {"answers and skips": n_done + n_skipped}
+            else:
+                answers = {"answers": n_done, "skipped": n_skipped}
+            if n_done or n_skipped:
+                yield _counted(f"round {round_.name}", grid, answers)
+        by_rule = Counter(adjudications.current_adjudications(tx, "rule", standing=True)["rule"])
+        if by_rule and not is_survey(rounds.primary(tx)):  # as how many statements all agreed on tells single answers
+            yield _counted("decisions", grid, split_unanimous(tx, by_rule))
+
+
+def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
+    place = f"{what} of grid {grid}" if grid else what
+    plain = [f"{key.replace('_', ' ')} {value:,}" for key, value in counts.items() if isinstance(value, int)]
+    return f"{place}: {', '.join(plain)}" if plain else place
+
+
+def load_runs(tx: Tx, last_run: int | None, without: str) -> list[RunRecord]:
+    """The runs up to a number, all for None, but those of one stage."""
+    return [run for run in runs.runs(tx) if run.stage != without and (last_run is None or run.id <= last_run)]

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from fcpair.files.release.redaction import Redaction
-from fcpair.params import MAIN, Annotate
+from fcpair.params import MAIN, Annotate, Note
 from fcpair.records import BY, Origin, Role, Round, Rule, RunRecord, Tier
-from fcpair.stages.surveys.small_cells import merge_small_cells
-from fcpair.steps.answers.dismissal import DISMISS
+from fcpair.stages.surveys.survey import merge_small_cells
+from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, load_opaque_ids, options_as_done
 from fcpair.steps.corpus.grids import side_from_setting
@@ -22,7 +22,8 @@ from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
 CONTACT = "contact"
-_ABOUT_PEOPLE = ("people", DISMISS)  # stages of which no run is published: each is about single people
+# Stages of which no run is published: each is about single people, or may be.
+_ABOUT_PEOPLE = ("people", DISMISS, Note.stage)
 _BRINGING = (" import", " withdraw")  # the ends of stages whose runs bring or take the answers of a person or a few
 _BEFORE_ANSWERS = (PLAN, "import", "select", "retrieve", "pair", "assign")
 _SUMMED = (
@@ -101,8 +102,9 @@ def load_redaction(tx: Tx, pseudonyms: Pseudonyms, runs: list[RunRecord]) -> Red
     contacts = {one.contact for one in terms} | {str(run.params.get(CONTACT, "")) for run in runs}
     words = set(_study_words(tx))  # whoever is called by one, as FC-CONAN's one validator, is not told by it
     names = {name: fresh for name, fresh in pseudonyms.by_name.items() if name not in words}
-    kept = {*pseudonyms.models, *_model_names(runs)}
-    return Redaction(names, contacts, kept)
+    models = [text for run in runs for text in (run.params.get("model"), *(run.model or {}).values())]
+    packages = {word for text in models if isinstance(text, str) for word in text.split()}
+    return Redaction(names, contacts, {*pseudonyms.models, *packages})
 
 
 def _study_words(tx: Tx) -> Iterator[str]:
@@ -116,13 +118,6 @@ def _study_words(tx: Tx) -> Iterator[str]:
                 yield name
                 for part in question.parts():
                     yield from (part.name, *(choice.name for choice in part.question))
-
-
-def _model_names(runs: list[RunRecord]) -> Iterator[str]:
-    """The names of models in the log, and of the packages that they came from."""
-    for run in runs:
-        for text in (run.params.get("model"), *(run.model or {}).values()):
-            yield from text.split() if isinstance(text, str) else ()
 
 
 class PublicLog(NamedTuple):

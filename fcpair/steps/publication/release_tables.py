@@ -5,36 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.files.release import hf
-from fcpair.files.release.qrels import grades, qrels_text
 from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
-from fcpair.files.release.tier import pair_frame, tier_table
+from fcpair.files.release.tier import grades, pair_frame, qrels_text, tier_table
+from fcpair.lazy import pd
 from fcpair.params import MAIN, Partition
-from fcpair.records import UNDECIDED, GridKey, Origin, Round
+from fcpair.records import GridKey, Origin, Round
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Form, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
-from fcpair.stages.surveys.small_cells import count_respondents
-from fcpair.stages.surveys.survey import KEPT_COLUMNS
+from fcpair.stages.surveys.survey import KEPT_COLUMNS, count_respondents
 from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, is_planned, labels_of
 from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
 from fcpair.steps.publication.release_privacy import Pseudonyms, Withheld, is_survey
-from fcpair.steps.release.partition import Tiers, tiers_of
+from fcpair.steps.release.partition import tiers_of
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.distinct_answers import WRITTEN
+from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PAIRS, LABELS, DECISIONS, VERDICTS, ROWS = "pairs", "labels", "decisions", "verdicts", "rows"
 SIDES = ("hs", "cn")
@@ -102,7 +98,12 @@ class GridTables:
         has_tiers = question is not None and not tier_obstacle(question) and is_answered and is_public
         self._question = question
         self._texts = cells.texts_of_grid(tx)
-        self._numbers = dict(_numbers_of_written(tx))
+        side_kinds = zip(("hs_id", "cn_id"), grids.side_kinds(tx), sides.AXES, strict=True)
+        self._numbers = {  # the places of written texts on their side, by the column of their ids
+            name: {text_id: number for number, text_id in enumerate(sides.text_ids(tx, axis), 1)}
+            for name, kind, (axis, _) in side_kinds
+            if kind == WRITTEN
+        }
         self.tiers = tiers_of(tx, effective_options(tx, Partition, {})) if has_tiers else None
 
     def tables(self) -> Iterator[ReleaseTable]:
@@ -150,45 +151,43 @@ class GridTables:
         """What tiers rest on: pairs, labels, decisions and verdicts."""
         if self.tiers is None or self._question is None:
             return
-        yield self._table(PAIRS, self._pairs(self.tiers), "Every pair with a label, in a tier or in none.")
-        yield self._table(LABELS, self._labels(self._question), "The current answer of each annotator on each pair.")
-        yield self._table(DECISIONS, self._decisions(self._question), "The decision that stands on each pair.")
-        yield self._table(VERDICTS, self._verdicts(), "The verdict of each validator on the label of each pair.")
-
-    def _pairs(self, tiers: Tiers) -> pd.DataFrame:
         bodies = self._texts.set_index("text_id")["body"].map(digest)
-        rows = pair_frame(_with_numbers(tiers.pairs), tiers.question, tiers.rules)
+        rows = pair_frame(_with_numbers(self.tiers.pairs), self.tiers.question, self.tiers.rules)
         for at, side in enumerate(SIDES, 3):
             rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
-        return self._renumbered(rows.fillna({"label": "", "tier": ""}))
-
-    def _renumbered(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Rows in which written texts have numbers of their own: their ids are in the order in which people wrote."""
-        return rows.assign(**{name: rows[name].map(numbers) for name, numbers in self._numbers.items()})
-
-    def _labels(self, question: Closed) -> pd.DataFrame:
-        answers = judgements.all_answers(self._tx, rounds.primary(self._tx))
-        label = answers["code"].astype("Int64").map({choice.code: choice.name for choice in question}).astype(object)
+        yield self._table(
+            PAIRS,
+            self._renumbered(rows.fillna({"label": "", "tier": ""})),
+            "Every pair with a label, in a tier or in none.",
+        )
+        answers = judgements.current_answers(
+            self._tx, rounds.primary(self._tx), "cell_id", "annotator", "code", "skipped", "origin"
+        )
+        label = (
+            answers["code"].astype("Int64").map({choice.code: choice.name for choice in self._question}).astype(object)
+        )
         rows = answers[[]].assign(
             pair=to_public_number(answers["cell_id"]),
             annotator=answers["annotator"].map(self._pseudonyms.replace),
-            label=label.where(answers["skipped"] == 0, SKIP),
+            label=label.where(~answers["skipped"], SKIP),
             origin=answers["origin"],
         )
-        return _sorted(rows, "pair", "annotator")
-
-    def _decisions(self, question: Closed) -> pd.DataFrame:
-        decisions = adjudications.current_adjudications(self._tx, "cell_id", "rule", "code", "person_id")
-        decisions = decisions[~decisions["rule"].isin([rule.value for rule in UNDECIDED])]
-        names = decisions["code"].map(question.name, na_action="ignore").astype(object)
-        return decisions[[]].assign(
-            pair=to_public_number(decisions["cell_id"]),
-            decision=names.where(names.notna(), IRRECONCILABLE),
-            rule=decisions["rule"],
-            by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
+        yield self._table(
+            LABELS, _sorted(rows, "pair", "annotator"), "The current answer of each annotator on each pair."
         )
-
-    def _verdicts(self) -> pd.DataFrame:
+        columns = ("cell_id", "rule", "code", "person_id")
+        decisions = adjudications.current_adjudications(self._tx, *columns, standing=True)
+        names = decisions["code"].map(self._question.name, na_action="ignore").astype(object)
+        yield self._table(
+            DECISIONS,
+            decisions[[]].assign(
+                pair=to_public_number(decisions["cell_id"]),
+                decision=names.where(names.notna(), IRRECONCILABLE),
+                rule=decisions["rule"],
+                by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
+            ),
+            "The decision that stands on each pair.",
+        )
         verdicts = judgements.current_verdicts(self._tx, "cell_id", "person_id", "code", "origin")
         rows = verdicts[[]].assign(
             pair=to_public_number(verdicts["cell_id"]),
@@ -196,29 +195,33 @@ class GridTables:
             verdict=verdicts["code"].map(_VERDICT_NAMES),
             origin=verdicts["origin"],
         )
-        return _sorted(rows, "pair", "validator")
+        yield self._table(
+            VERDICTS, _sorted(rows, "pair", "validator"), "The verdict of each validator on the label of each pair."
+        )
+
+    def _renumbered(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows in which written texts have numbers of their own: their ids are in the order in which people wrote."""
+        return rows.assign(**{name: rows[name].map(numbers) for name, numbers in self._numbers.items()})
 
     def _round_tables(self) -> Iterator[ReleaseTable]:
         """Of a planned grid its rows and, round by round, its answers; of a survey only how many people gave them."""
         if not is_planned(self._tx) or not len(self._texts) or self.key.name in self._withheld.grids:
             return
-        yield self._rows_table()
+        rows = rows_table(self._tx, self.key.name)
+        metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
+        rows = self._without_names(rows, tuple(metadata)) if metadata else rows
+        # with `ask results --keep`, counts of fewer than five people could be had
+        rows = rows.drop(columns=list(KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()))
+        metadata = [name for name in metadata if name in rows.columns]
+        about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
+        text = f"The rows of the grid {self.key.name}, with their metadata."
+        yield replace(self._table(ROWS, rows, text, (ROW,), metadata, about), is_side=True)
         for round_ in rounds.answer_rounds(self._tx):
             name = f"{self.prefix}{round_.name}"
             if is_survey(round_):
                 yield from self._survey_tables(round_, name)
             elif (self.key.name, round_.name) not in self._withheld.rounds:
                 yield self._answers_table(round_, name)
-
-    def _rows_table(self) -> ReleaseTable:
-        rows = rows_table(self._tx, self.key.name)
-        metadata = [str(name) for name in rows.columns if name not in (ROW, ROW_NUMBER)]
-        rows = self._without_names(rows, tuple(metadata)) if metadata else rows
-        rows = rows.drop(columns=list(_share_columns(metadata)))
-        metadata = [name for name in metadata if name in rows.columns]
-        about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
-        text = f"The rows of the grid {self.key.name}, with their metadata."
-        return replace(self._table(ROWS, rows, text, (ROW,), metadata, about), is_side=True)
 
     def _answers_table(self, round_: Round, name: str) -> ReleaseTable:
         rows = answers_table(self._tx, round_).drop(columns=[name for name in EXTRA_COLUMNS if name != "origin"])
@@ -233,8 +236,6 @@ class GridTables:
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
         """How many respondents gave each answer, in cells of five or more; their own words are not published."""
-        import pandas as pd
-
         form = form_of(round_.form)
         rows = answers_table(self._tx, round_)
         counts_by_place = {
@@ -276,13 +277,6 @@ class GridTables:
         return rows.assign(**{name: rows[name].map(self._pseudonyms.replace) for name in metadata})
 
 
-def _numbers_of_written(tx: Tx) -> Iterator[tuple[str, dict[int, int]]]:
-    """For a side of written texts, by the column of their ids, the places of the texts on that side."""
-    for name, kind, (axis, _) in zip(("hs_id", "cn_id"), grids.side_kinds(tx), sides.AXES, strict=True):
-        if kind == WRITTEN:
-            yield name, {text_id: number for number, text_id in enumerate(sides.text_ids(tx, axis), 1)}
-
-
 def _with_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
@@ -301,11 +295,6 @@ def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
     """The questions of a survey whose answers no table has, as they cannot be listed."""
     questions = form_of(round_.form).questions if is_survey(round_) else ()
     return [(name, question) for name, question in questions if not isinstance(question, Closed)]
-
-
-def _share_columns(metadata: Sequence[str]) -> tuple[str, ...]:
-    """The columns of `ask results --keep` among metadata: with them, counts of fewer than five people could be had."""
-    return KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()
 
 
 def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:

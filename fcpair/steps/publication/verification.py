@@ -9,7 +9,7 @@ from typing import Any
 
 from fcpair.errors import InputError, StageError, show_foreign
 from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
-from fcpair.files.release.release_form import FORM_FILE, read_form
+from fcpair.files.release.release_facts import FORM_FILE, read_form
 from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE
@@ -36,7 +36,7 @@ class Verification:
 
 
 def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
-    """Find each byte of a release that was changed, each file more or less, and each link.
+    """Find each byte of a release that was changed, each file added or missing, and each link.
 
     With a `study`, also say what it gives otherwise now; runs after the release are no difference. Raises InputError
     where there is no such folder, or the study is another one.

@@ -2,53 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, list_first
 from fcpair.evaluate import evaluation
 from fcpair.evaluate.catalogue import check_evaluation, parse_system
-from fcpair.evaluate.evaluation import Options, TierLabels, evaluate, short_names
+from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import POOLS, Cost, Ranking, Search, System
-from fcpair.evaluate.trec_run import run_text
+from fcpair.evaluate.ranking import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
+from fcpair.lazy import pd
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
-from fcpair.params import DEFAULT_MEASURES, RESAMPLES, DiamondRule, Evaluate, NoPositives, Partition
+from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition
 from fcpair.records import TIERS, RunRecord, SampleSize
-from fcpair.report.figures.evaluation_figures import render_all
-from fcpair.report.figures.paper import PaperStyle
+from fcpair.report.figures.evaluation_figures import outcome_figures
+from fcpair.report.figures.save import PaperStyle, render_for_paper
+from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
-from fcpair.steps.base.context import GridContext, need_labels, note_run, save_options
+from fcpair.steps.base.context import GridContext, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.base.sample_size import load_sample_size
-from fcpair.steps.corpus.trec_runs import text_ids
-from fcpair.steps.release.partition import Tiers, tiers_of
-from fcpair.steps.release.pool import pool_ids
+from fcpair.steps.corpus.retrieve import text_ids
+from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, sides, texts
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 @dataclass(frozen=True)
 class _EvaluationInputs:
-    """Inputs of an evaluation: the search of the systems, the labels of each tier, and the note on simulated ones."""
+    """Inputs of an evaluation: the tiers' rules, the systems' search, each tier's labels, a note on simulated ones."""
 
+    rules: Partition
     search: Search
     tiers: tuple[TierLabels, ...]
     simulated: str | None
@@ -60,8 +59,8 @@ class _EvaluationInputs:
 def run_evaluation(
     grid: GridContext,
     options: Evaluate | None = None,
-    partition: Partition | None = None,
     *,
+    functions: Mapping[str, Ranker] = MappingProxyType({}),
     runs: Path | None = None,
     figures: Path | None = None,
     figure_style: PaperStyle | None = None,
@@ -70,15 +69,15 @@ def run_evaluation(
     pool: str = own("judged"),
     tiers: Sequence[str] = own(TIERS),
     measures: Sequence[str] = own(DEFAULT_MEASURES),
-    k: int = own(10),
+    cutoff: int = own(10),
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
 ) -> Outcome:
     """Evaluate retrieval systems on the tiers, write runs and figures where asked, and note what was found.
 
+    `functions` are systems of your own by their names, beside `systems`: each is called with the text of an HS and with
+    those of the pool, and returns the latter best first, all or some. The run keeps their names.
     `runs` and `figures` are folders for TREC runs and for pictures (SVG, PDF and PNG), which are drawn in
     `figure_style`; without one, as wide as a page, with their captions in them.
 
@@ -86,79 +85,72 @@ def run_evaluation(
         InputError: no system, an empty tier, a pool that cannot be used, a run that cannot be read.
         ModelError, ServiceError: a system's model or service cannot be had.
     """
-    options, rules = options or by_recipe(grid, Evaluate), partition or grid.effective_options(Partition)
-    pictures = _Pictures(figures, figure_style) if figures else None
-    outcome, _ = _evaluate_and_record(grid, options, rules, rules.noted, progress, runs, pictures)
-    return outcome
+    options = options or by_recipe(grid, Evaluate)
+    return _evaluate_and_record(grid, options, progress, runs, figures, figure_style, functions=functions)[0]
 
 
 @takes_params
 def note_evaluation(grid: GridContext, options: Evaluate, *, progress: Progress | None = None) -> RunRecord:
     """Evaluate by the study's own tier rules, and make these options the study's own."""
-    _, run = _evaluate_and_record(grid, options, grid.effective_options(Partition), {}, progress)
-    return run
+    return _evaluate_and_record(grid, options, progress, saves=True)[1]
 
 
 @takes_params
 def costs(
     grid: GridContext,
     options: Evaluate | None = None,
-    partition: Partition | None = None,
     *,
     systems: Sequence[str] = own(()),
     pool: str = own("judged"),
     tiers: Sequence[str] = own(TIERS),
     measures: Sequence[str] = own(DEFAULT_MEASURES),
-    k: int = own(10),
+    cutoff: int = own(10),
     no_positives: NoPositives = own("zero"),
     resamples: int = own(RESAMPLES),
     seed: int = own(0),
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
 ) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
     options = options or by_recipe(grid, Evaluate)
-    inputs = _load_inputs(grid, options, partition or grid.effective_options(Partition))
+    inputs = _load_inputs(grid, options)
     return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
-
-
-class _Pictures(NamedTuple):
-    """Folder for figures, and their style; None for the usual one."""
-
-    folder: Path
-    style: PaperStyle | None
 
 
 def _evaluate_and_record(
     grid: GridContext,
     options: Evaluate,
-    rules: Partition,
-    extra_params: dict[str, Any],
     progress: Progress | None,
     runs: Path | None = None,
-    pictures: _Pictures | None = None,
+    figures: Path | None = None,
+    style: PaperStyle | None = None,
+    *,
+    functions: Mapping[str, Ranker] = MappingProxyType({}),
+    saves: bool = False,
 ) -> tuple[Outcome, RunRecord]:
-    systems, inputs = _parse_systems(options), _load_inputs(grid, options, rules)
+    own_systems = [Function(name, ranker) for name, ranker in functions.items()]
+    systems, inputs = [*_parse_systems(options, own_systems), *own_systems], _load_inputs(grid, options)
     grid._store.check_writable()
-    for folder in (runs, pictures and pictures.folder):
+    for folder in (runs, figures):
         if folder is not None:
             make_writable_folder(folder)  # now, and not after hours of ranking
     rankings = [system.rank(replace(inputs.search, progress=progress)) for system in systems]
-    measures = [parse_measure(measure, options.k) for measure in options.measures]
-    evaluation_options = Options(options.no_positives, options.resamples, options.seed)
-    outcome = evaluate(systems, rankings, inputs.tiers, measures, evaluation_options, options.pool)
+    measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
+    outcome = evaluate(systems, rankings, inputs.tiers, measures, options, options.pool)
     outcome = replace(outcome, simulated=inputs.simulated, gains=inputs.gains, sampled=inputs.sampled)
     files: dict[Path, bytes] = {}
     if runs is not None:
-        files |= {runs / name: content for name, content in _run_files(systems, rankings, inputs.search)}
-    if pictures is not None:
-        files |= {pictures.folder / name: content for name, content in render_all(outcome, pictures.style).items()}
+        for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
+            files[runs / f"{tag}.trec"] = run_text(ranking, inputs.search, tag).encode("utf-8")
+    if figures is not None:
+        rendered = render_for_paper(outcome_figures(outcome), style)
+        files |= {figures / name: content for name, content in rendered.items()}
     counts: dict[str, Any] = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
     if cut := {str(system): ranking.n_cut for system, ranking in zip(systems, rankings, strict=True) if ranking.n_cut}:
         counts["cut_texts"] = cut
+    params = as_params(options) | ({} if saves else inputs.rules.noted)
+    params |= {"functions": [*functions]} if functions else {}
     with grid._store.write() as tx:
-        run = note_run(tx, options.stage, {**as_params(options), **extra_params}, counts, outcome=outcome.as_data())
-        if not extra_params:
+        run = note_run(tx, options.stage, params, counts, outcome=outcome.as_data())
+        if saves:
             save_options(tx, options, run)
         write_all(files)  # here, so that nothing is noted without its files, and no file is there without the note
     return outcome, run
@@ -170,23 +162,24 @@ def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[s
     Nothing is noted. Raises what `run_evaluation` does.
     """
     systems = _parse_systems(options)
-    inputs = _load_inputs(grid, options, grid.effective_options(Partition))
+    inputs = _load_inputs(grid, options)
     rankings = [system.rank(inputs.search) for system in systems]
     tier = max(inputs.tiers, key=lambda tier: int(tier.there.sum()))
-    scored_measure = parse_measure(measure, options.k)
+    scored_measure = parse_measure(measure, options.cutoff)
     return tier.tier, evaluation.score_each_hs(tier, rankings, scored_measure, options.no_positives)
 
 
-def _parse_systems(options: Evaluate) -> list[System]:
-    if not options.systems:
+def _parse_systems(options: Evaluate, others: Sequence[System] = ()) -> list[System]:
+    if not (options.systems or others):
         raise InputError("no system is given; name at least one, as in `fcpair evaluate --system tfidf`")
     check_evaluation(options)
     return [parse_system(system) for system in options.systems]
 
 
-def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _EvaluationInputs:
+def _load_inputs(grid: GridContext, options: Evaluate) -> _EvaluationInputs:
     with grid._store.read() as tx:
         need_labels(tx, "evaluate")
+        rules = rules_of(grid, tx)
         tiers = tiers_of(tx, rules)
         pool = pool_ids(tx, tiers, options.pool)
         kinds = grids.side_kinds(tx)
@@ -202,7 +195,7 @@ def _load_inputs(grid: GridContext, options: Evaluate, rules: Partition) -> _Eva
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
     bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
     search = Search(*bodies, tuple(hs), tuple(pool), ids=ids)
-    return _EvaluationInputs(search, labels, simulated, _gains_note(tiers.question), sample_size)
+    return _EvaluationInputs(rules, search, labels, simulated, _gains_note(tiers.question), sample_size)
 
 
 def _gains_note(question: Closed) -> str | None:
@@ -216,33 +209,31 @@ def _gains_note(question: Closed) -> str | None:
     return f"the gain of NDCG is the grade of the label: {', '.join(grade_list)}"
 
 
-def _tier_labels(rule: TierRule, tiers: Tiers, hs: Sequence[int], pool: Sequence[int], pool_name: str) -> TierLabels:
-    import pandas as pd
+def _tier_labels(
+    rule: TierRule, tiers: TierTable, hs: Sequence[int], pool: Sequence[int], pool_name: str
+) -> TierLabels:
 
     pairs = tiers.in_tier(rule.tier)
     if pairs.empty:
-        hint = "name others with --tier, or see `fcpair partition`"
-        raise InputError(f"{rule.tier} is empty, so nothing can be evaluated on it; {hint}")
+        raise InputError(
+            say(
+                "%(tier)s is empty, so nothing can be evaluated on it; name others with --tier, or see `fcpair "
+                "partition`",
+                tier=rule.tier,
+            )
+        )
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
     positive = pairs["final"].isin(tiers.question.positive).to_numpy()
     is_inside = columns >= 0
     _check_pool(rule.tier, pool_name, pairs, positive & ~is_inside, is_inside)
     labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
     labels[rows[is_inside], columns[is_inside]] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
-    grades = _grades(tiers.question, pairs["final"][is_inside], (rows[is_inside], columns[is_inside]), labels.shape)
+    grades = None
+    if by_label := grades_of(tiers.question):
+        values = np.zeros(labels.shape, np.int64)
+        values[rows[is_inside], columns[is_inside]] = pairs["final"][is_inside].map(by_label)
+        grades = Grades(values, np.array(sorted({*by_label.values()} - {0})))
     return TierLabels(rule.tier, str(rule), labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
-
-
-def _grades(
-    question: Closed, final: pd.Series[int], places: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]
-) -> Grades | None:
-    """The grades of the labels at those places of the pool; None where the labels are none."""
-    by_label = grades_of(question)
-    if not by_label:
-        return None
-    values = np.zeros(shape, np.int64)
-    values[places] = final.map(by_label)
-    return Grades(values, np.array(sorted({*by_label.values()} - {0})))
 
 
 def _check_pool(
@@ -251,20 +242,12 @@ def _check_pool(
     """Raise InputError when a file lists a pool that lacks an appropriate CN, which no system could then find."""
     if is_missing.any():
         n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
-        shown_ids = ", ".join(map(str, ids[:5])) + (", ..." if len(ids) > 5 else "")
         raise InputError(
             f"the pool {pool} lacks {len(ids)} CNs that {tier} labels appropriate in {n} pairs (cn_id "
-            f"{shown_ids}); "
-            f"add them, or use --pool {' or '.join(POOLS)}"
+            f"{list_first(ids, 5)}); add them, or use --pool {' or '.join(POOLS)}"
         )
     if not is_inside.any():
         raise InputError(f"no pair of {tier} has its CN in the pool {pool}")
-
-
-def _run_files(systems: Sequence[System], rankings: Sequence[Ranking], search: Search) -> Iterator[tuple[str, bytes]]:
-    """A TREC run for each system, with the name of its file, which is made from the system's."""
-    for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
-        yield f"{tag}.trec", run_text(ranking, search, tag).encode("utf-8")
 
 
 def _tags(names: Sequence[str]) -> list[str]:

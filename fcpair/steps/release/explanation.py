@@ -2,66 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fcpair.examination_records import Explanation, TierCheck
-from fcpair.params import DiamondRule, Partition
+from fcpair.lazy import pd
 from fcpair.records import TIERS, UNDECIDED, Round, Rule
-from fcpair.stages.adjudication.partition import Evidence, TierRule, failed_demands, is_in_tier, tier_rules
+from fcpair.sentences import mark
+from fcpair.stages.adjudication.partition import failed_demands, is_in_tier, tier_rules
 from fcpair.stages.questions import SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, tier_obstacle
 from fcpair.steps.base.answer_values import form_of, format_answer
-from fcpair.steps.base.context import GridContext, effective_options, find_cell, labels_of
-from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.context import GridContext, find_cell, labels_of, rules_of
 from fcpair.steps.release.partition import evidence_of
 from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules.study_notes import read_request_note
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.store.corpus.grids import to_public_number
 
 NO_LABELS = "the answers in this grid are not labels"
 
 
-@takes_params
-def explain(
-    grid: GridContext,
-    number: int,
-    options: Partition | None = None,
-    *,
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
-) -> Explanation:
+def explain(grid: GridContext, number: int) -> Explanation:
     """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
 
     The answers of every round are there as people read them, of a form with several questions each with its name.
     """
-    import pandas as pd
-
     with grid._store.read() as tx:
         cell_id = find_cell(tx, number)
         hs, cn = cells.texts_of(tx, cell_id)
-        question, rules = labels_of(tx), tier_rules(options or effective_options(tx, Partition, {}))
+        question, rules = labels_of(tx), tier_rules(rules_of(grid, tx))
         labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
         history = adjudications.decision_history(tx, cell_id)
         newest = history.iloc[-1] if len(history) else None
         is_discarded = newest is not None and newest["rule"] not in UNDECIDED and bool(pd.isna(newest["code"]))
-        no_label_reason = "" if len(labels["cell_id"]) else "it has no labels yet"
+        no_label_reason = "" if len(labels["cell_id"]) else mark("it has no labels yet")
         reason = (tier_obstacle(question) if question else NO_LABELS) or (
-            "it was discarded" if is_discarded else no_label_reason
+            mark("it was discarded") if is_discarded else no_label_reason
         )
-        checks = (
-            _failed_checks(rules, reason)
-            if reason or not question
-            else _tier_checks(evidence_of(tx, labels, question), rules)
-        )
+        if reason or not question:
+            checks = [TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules]
+        else:
+            of = evidence_of(tx, labels, question)
+            checks = [
+                TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, of)[0]), tuple(failed_demands(of, rule, 0)))
+                for rule in rules
+            ]
         passed = [check.tier for check in checks if check.passed]
         return Explanation(
-            number,
+            to_public_number(cell_id),
             hs["body"],
             cn["body"],
             hs["meta"],
@@ -70,22 +61,11 @@ def explain(
             _with_formatted_answers(_plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
             _with_outcome_names(_plain_rows(history), question),
             next((name for name in TIERS if name in passed), None),
-            checks,
+            tuple(checks),
             is_discarded,
             bool(rule_decisions.stale_decisions(tx, [cell_id])),
             tuple(name for name in passed if name not in TIERS),
         )
-
-
-def _failed_checks(rules: tuple[TierRule, ...], reason: str) -> tuple[TierCheck, ...]:
-    return tuple(TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules)
-
-
-def _tier_checks(evidence: Evidence, rules: tuple[TierRule, ...]) -> tuple[TierCheck, ...]:
-    return tuple(
-        TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, evidence)[0]), tuple(failed_demands(evidence, rule, 0)))
-        for rule in rules
-    )
 
 
 def _plain_rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
@@ -95,15 +75,17 @@ def _plain_rows(frame: pd.DataFrame) -> tuple[dict[str, Any], ...]:
 
 def _with_outcome_names(rows: tuple[dict[str, Any], ...], question: Closed | None) -> tuple[dict[str, Any], ...]:
     """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
-    names_without_label = {Rule.REOPENED.value: "taken back", Rule.REQUESTED.value: "waits for a person"}
+    names_without_label = {Rule.REOPENED.value: mark("taken back"), Rule.REQUESTED.value: mark("waits for a person")}
     outcomes = []
     for row in rows:
         code = row.pop("code")
         answer = (
-            names_without_label.get(row["rule"], "discarded")
+            names_without_label.get(row["rule"], mark("discarded"))
             if code is None or not question
             else question[int(code)].name
         )
+        if row["rule"] == Rule.REQUESTED:
+            row["note"] = read_request_note(row["note"])
         outcomes.append({**row, "answer": answer})
     return tuple(outcomes)
 
@@ -116,7 +98,7 @@ def _with_formatted_answers(rows: tuple[dict[str, Any], ...], grid_rounds: list[
     for row in rows:
         code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
         if row.pop("skipped"):
-            answer = "withdrawn" if row["withdrawn"] else SKIP
+            answer = mark("withdrawn") if row["withdrawn"] else SKIP
         else:
             answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
         rows_with_answers.append({**row, "answer": answer})

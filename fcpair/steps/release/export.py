@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,34 +16,31 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.writings import Layout, WritingsCardFacts, crowdcounter_json, parscn_table, split_files
 from fcpair.files.answers.writings import hf_files as hf_text_files
-from fcpair.files.release.beir import beir_files
+from fcpair.files.release.exports import EXPORTS
 from fcpair.files.release.hf import CardFacts, hf_files
-from fcpair.files.release.qrels import grades, qrels_text
-from fcpair.files.release.training import Kind, training_sets
-from fcpair.files.release.training_corpus import remaining_rows
+from fcpair.files.release.tier import beir_files, grades, qrels_text
+from fcpair.files.release.training import Kind, remaining_rows, training_sets
 from fcpair.files.tables.folders import check_new_folder, new_folder, replace_file
 from fcpair.files.tables.tabular import check_suffix, write_table
-from fcpair.params import DiamondRule, Export, Pair, Partition
+from fcpair.lazy import pd
+from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
+from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
+from fcpair.steps.answers.curation import written_table
 from fcpair.steps.answers.decision_table import decisions_table
-from fcpair.steps.answers.written_texts import written_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import GridContext, effective_options, need_labels, note_run, options_as_done, scheme_of
+from fcpair.steps.base.context import GridContext, need_labels, note_run, options_as_done, rules_of, scheme_of
 from fcpair.steps.base.grid_rows import ROW, rows_table
-from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.sample_size import load_sample_size
-from fcpair.steps.release.partition import Tiers, empty_tier_message, tier_rows, tiers_of
-from fcpair.steps.release.pool import pool_ids
+from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts
 from fcpair.store.oversight import runs
 from fcpair.texts.stratify import complete_shares, stratify
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULT_OPTIONS = Export()
 TEMPLATES: Layout = "templates"
@@ -60,10 +59,9 @@ class Exports:
     """Writes what a study holds for the tools that people have: every file and folder whole, or not at all.
 
     Each method leaves a run that says what was written, and returns it. A tier is one of `Tier`, or a name, such as
-    "gold" or one of the study's own. The rules of the tiers are the study's own when no options are given. All
-    raise StageError when the study has no labels, and InputError when there is no such tier, it or the pool is
-    empty, or the place cannot be written to: a file may be replaced, a folder that holds something may not. Of the
-    options, each reads what `params.Export.kinds` names.
+    "gold" or one of the study's own. All raise StageError when the study has no labels, and InputError when there
+    is no such tier, it or the pool is empty, or the place cannot be written to: a file may be replaced, a folder that
+    holds something may not. Of the options, each reads what `files.release.exports.EXPORTS` names.
     """
 
     def __init__(self, grid: GridContext) -> None:
@@ -75,20 +73,16 @@ class Exports:
         path: str | Path,
         tier: Tier | str,
         options: Export = DEFAULT_OPTIONS,
-        rules: Partition | None = None,
         *,
         pool: str = "judged",
         binary: bool = False,
-        diamond: DiamondRule = own("unanimous"),
-        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
         with self._grid._store.read() as tx:
-            rules = _rules_or_own(tx, rules)
-            tier = find_rule(tier_rules(rules), tier).tier
-            graded_pairs, _ = _grade_pairs(tx, tier, options, rules)
-        params = _params("qrels", path, rules, tier=tier, **options.read_by("qrels"))
-        return _write_file(self._grid, path, qrels_text(graded_pairs), params, _graded_counts(graded_pairs))
+            derived = _derive_tiers(self._grid, tx, tier)
+            graded_pairs, _ = _grade_pairs(tx, derived, options)
+        params = derived.params("qrels", options)
+        return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, _graded_counts(graded_pairs))
 
     @takes_params
     def beir(
@@ -96,43 +90,42 @@ class Exports:
         folder: str | Path,
         tier: Tier | str,
         options: Export = DEFAULT_OPTIONS,
-        rules: Partition | None = None,
         *,
         pool: str = "judged",
         binary: bool = False,
-        diamond: DiamondRule = own("unanimous"),
-        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            rules = _rules_or_own(tx, rules)
-            tier = find_rule(tier_rules(rules), tier).tier
-            graded_pairs, cns = _grade_pairs(tx, tier, options, rules)
+            derived = _derive_tiers(self._grid, tx, tier)
+            graded_pairs, cns = _grade_pairs(tx, derived, options)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
-        params = _params("beir", folder, rules, tier=tier, **options.read_by("beir"))
-        return _write_folder(self._grid, folder, files, params, {"corpus": len(cns), **_graded_counts(graded_pairs)})
+        counts = {"corpus": len(cns), **_graded_counts(graded_pairs)}
+        return _write(self._grid, folder, files, derived.params("beir", options), counts)
 
-    @takes_params
-    def hf(
-        self,
-        folder: str | Path,
-        rules: Partition | None = None,
-        *,
-        diamond: DiamondRule = own("unanimous"),
-        own_tiers: Mapping[str, Any] = own(()),
-    ) -> RunRecord:
+    def hf(self, folder: str | Path) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            rules = _rules_or_own(tx, rules)
-            facts = _facts(tx, rules)
-        rows_by_tier = {rule.tier: tier_rows(self._grid, rule.tier, rules) for rule in facts.rules}
+            rules, study_facts = rules_of(self._grid, tx), runs.study_facts(tx)
+            facts = CardFacts(
+                study_facts["title"],
+                study_facts["hs_name"],
+                study_facts["cn_name"],
+                scheme_of(tx),
+                tier_rules(rules),
+                simulated_note(judgements.n_by_origin(tx)),
+                version("fcpair"),
+                options_as_done(tx, Pair).keep_known,
+                look_again_notes(tx),
+                load_sample_size(tx),
+            )
+            rows_by_tier = {rule.tier: load_tier(tx, rules, rule.tier)[0] for rule in facts.rules}
         if rows_by_tier[Tier.BRONZE.label].empty:
             raise InputError(empty_tier_message(Tier.BRONZE.label))
         files = hf_files(rows_by_tier, facts)
         counts = {Path(name).stem: len(rows) for name, rows in files.items() if not isinstance(rows, str)}
-        return _write_folder(self._grid, folder, files, _params("hf", folder, rules), counts)
+        return _write(self._grid, folder, files, {"kind": "hf", **rules.noted}, counts)
 
     @takes_params
     def training(
@@ -141,27 +134,20 @@ class Exports:
         folder: str | Path,
         tier: Tier | str,
         options: Export = DEFAULT_OPTIONS,
-        rules: Partition | None = None,
         *,
         negatives: int = 5,
         test_share: float = 0.2,
         seed: int = 0,
-        diamond: DiamondRule = own("unanimous"),
-        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            rules = _rules_or_own(tx, rules)
-            tier = find_rule(tier_rules(rules), tier).tier
-            derived = _derive_tiers(tx, rules)
-            pairs = _pairs_in_tier(derived, tier)
+            derived = _derive_tiers(self._grid, tx, tier)
             bodies = texts.bodies(tx, grids.side_kinds(tx))
-        pairs = pairs.assign(appropriate=pairs["final"].isin(derived.question.positive))
+        pairs = derived.pairs.assign(appropriate=derived.pairs["final"].isin(derived.tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
-        params = _params(kind, folder, rules, tier=tier, **options.read_by(kind))
         files = {"train.jsonl": sets.train, "test.jsonl": sets.test}
-        return _write_folder(self._grid, folder, files, params, sets.counts)
+        return _write(self._grid, folder, files, derived.params(kind, options), sets.counts)
 
     @takes_params
     def corpus(
@@ -169,32 +155,33 @@ class Exports:
         path: str | Path,
         without: Tier | str | None = None,
         options: Export = DEFAULT_OPTIONS,
-        rules: Partition | None = None,
         *,
         pool: str = "judged",
-        diamond: DiamondRule = own("unanimous"),
-        own_tiers: Mapping[str, Any] = own(()),
     ) -> RunRecord:
         """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
 
         Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
         """
         check_suffix(path)
-        if without is None:
-            return self._whole_corpus(path, options)
+        if without is None and options.pool != Export.pool:
+            raise InputError(
+                "a pool sets which CNs are left out together with the HS of a tier; name the tier (--without)"
+            )
         with self._grid._store.read() as tx:
-            rules = _rules_or_own(tx, rules)
-            without = find_rule(tier_rules(rules), without).tier
-            derived = _derive_tiers(tx, rules)
             rows = _corpus_rows(tx)
-            hs_ids = set(_pairs_in_tier(derived, without)["hs_id"].tolist())
-            cn_ids = set(pool_ids(tx, derived, options.pool))
+            if without is not None:
+                derived = _derive_tiers(self._grid, tx, without)
+                hs_ids = set(derived.pairs["hs_id"].tolist())
+                cn_ids = set(pool_ids(tx, derived.tiers, options.pool))
+        if without is None:
+            return _write(self._grid, path, {"": remaining_rows(rows, (), ())}, {"kind": "corpus"}, {"rows": len(rows)})
         rows_left = remaining_rows(rows, hs_ids, cn_ids)
         if rows_left.empty:
-            raise InputError(f"every row of the corpus has an HS of {without} or a CN of the pool `{options.pool}`")
+            raise InputError(
+                f"every row of the corpus has an HS of {derived.tier} or a CN of the pool `{options.pool}`"
+            )
         counts = {"rows": len(rows_left), "of": len(rows), "without_hs": len(hs_ids), "without_cn": len(cn_ids)}
-        params = _params("corpus", path, rules, without=without, **options.read_by("corpus"))
-        return _write_file(self._grid, path, rows_left, params, counts)
+        return _write(self._grid, path, {"": rows_left}, derived.params("corpus", options), counts)
 
     @takes_params
     def texts(
@@ -202,7 +189,7 @@ class Exports:
         path: str | Path,
         layout: Layout = "table",
         options: Export = DEFAULT_OPTIONS,
-        name: str | None = None,
+        round: str | None = None,
         *,
         test_share: float = 0.2,
         seed: int = 0,
@@ -213,28 +200,30 @@ class Exports:
         allows. `templates` are texts that are templates of items; InputError says what is wrong with them, by cell.
         Raises StageError also where no text is or was written.
         """
-        target = Path(path)
         if layout in FOLDERS:
-            check_new_folder(target)
+            check_new_folder(path)
         elif options.test_share != DEFAULT_OPTIONS.test_share:
             raise InputError(f"`test_share` has no effect beside the layout {layout}, which is not split; omit it")
         with self._grid._store.read() as tx:
-            rows = written_table(tx, name)
+            rows = written_table(tx, round)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
             dataset_facts = WritingsCardFacts(
                 facts["title"], *grids.side_names(tx), simulated_note(judgements.n_by_origin(tx)), version("fcpair")
             )
-        split_options = options.read_by("texts") if layout in FOLDERS else {}
-        params = {"kind": "texts", "layout": layout, "round": name, **split_options, "out": str(path)}
+        split_options = {"test_share": options.test_share, "seed": options.seed} if layout in FOLDERS else {}
+        params = {"kind": "texts", "layout": layout, "round": round, **split_options}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
+        if layout in FOLDERS:
+            is_test = _test_side(rows, options)
+            files = hf_text_files(rows, is_test, dataset_facts) if layout == "hf" else split_files(rows, is_test)
+            return _write(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
         if row_table is not None:
-            rows = _build_templates(rows, row_table, name or "that counts")
-        if layout not in FOLDERS:
-            return _write_file(self._grid, path, _layout_content(layout, rows, path), params, counts)
-        is_test = _test_side(rows, options)
-        files = hf_text_files(rows, is_test, dataset_facts) if layout == "hf" else split_files(rows, is_test)
-        return _write_folder(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
+            rows = _build_templates(rows, row_table, round or "that counts")
+        if layout == "crowdcounter":
+            return _write(self._grid, path, {"": crowdcounter_json(rows)}, params, counts)
+        check_suffix(path)
+        return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
         """Write what was decided, cell by cell, as `decision_table.decisions_table` has it.
@@ -245,31 +234,11 @@ class Exports:
         with self._grid._store.read() as tx:
             rows = decisions_table(tx, self._grid.grid.name)
         by_rule = {str(rule): int(n) for rule, n in rows["rule"].value_counts(sort=False).items()}
-        params = {"kind": "decisions", "out": str(path)}
-        return _write_file(self._grid, path, rows, params, {"decisions": len(rows), "by_rule": by_rule})
-
-    def _whole_corpus(self, path: str | Path, options: Export) -> RunRecord:
-        if options.pool != Export.pool:
-            raise InputError(
-                "a pool sets which CNs are left out together with the HS of a tier; name the tier (--without)"
-            )
-        with self._grid._store.read() as tx:
-            rows = _corpus_rows(tx)
-        params = {"kind": "corpus", "out": str(path)}
-        return _write_file(self._grid, path, remaining_rows(rows, (), ()), params, {"rows": len(rows)})
-
-
-def _layout_content(layout: Layout, rows: pd.DataFrame, path: str | Path) -> pd.DataFrame | str:
-    if layout == "crowdcounter":
-        return crowdcounter_json(rows)
-    check_suffix(path)
-    return parscn_table(rows) if layout == "parscn" else rows
+        return _write(self._grid, path, {"": rows}, {"kind": "decisions"}, {"decisions": len(rows), "by_rule": by_rule})
 
 
 def _build_templates(rows: pd.DataFrame, row_table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Texts as templates; one that does not say what it is about takes it from its row, and its id from its cell."""
-    import pandas as pd
-
     from fcpair.files.surveys.templates import templates_from_texts
 
     row_metadata = row_table.drop_duplicates(ROW).set_index(ROW).reindex(rows["hs"]).reset_index(drop=True)
@@ -291,31 +260,47 @@ def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
 def _corpus_rows(tx: Tx) -> pd.DataFrame:
     rows = texts.source_rows(tx)
     if rows.empty:
-        raise StageError(NO_CORPUS if judgements.is_answered(tx) else "there is no corpus yet; run `fcpair import`")
+        raise StageError(
+            NO_CORPUS if judgements.is_answered(tx) else say("there is no corpus yet; run `fcpair import`")
+        )
     return rows
 
 
-def _rules_or_own(tx: Tx, rules: Partition | None) -> Partition:
-    return rules or effective_options(tx, Partition, {})
+@dataclass(frozen=True)
+class _TierExport:
+    """A `tier` by its name, with the `tiers` that the `rules` make."""
+
+    tier: str
+    rules: Partition
+    tiers: TierTable
+
+    @cached_property
+    def pairs(self) -> pd.DataFrame:
+        """Its pairs; raises InputError where it has none."""
+        pairs = self.tiers.in_tier(self.tier)
+        if pairs.empty:
+            raise InputError(empty_tier_message(self.tier))
+        return pairs
+
+    def params(self, kind: str, options: Export) -> dict[str, Any]:
+        """The parameters that this kind of export rests on, as its run has them."""
+        tier, read = "without" if kind == "corpus" else "tier", EXPORTS[kind].params
+        return {"kind": kind, tier: self.tier, **{name: getattr(options, name) for name in read}, **self.rules.noted}
 
 
-def _facts(tx: Tx, rules: Partition) -> CardFacts:
-    study_facts, simulated = runs.study_facts(tx), simulated_note(judgements.n_by_origin(tx))
-    names = (study_facts["title"], study_facts["hs_name"], study_facts["cn_name"])
-    keeps_known = options_as_done(tx, Pair).keep_known
-    declared_rules, notes = tier_rules(rules), look_again_notes(tx)
-    return CardFacts(
-        *names, scheme_of(tx), declared_rules, simulated, version("fcpair"), keeps_known, notes, load_sample_size(tx)
-    )
+def _derive_tiers(grid: GridContext, tx: Tx, tier: Tier | str) -> _TierExport:
+    rules = rules_of(grid, tx)
+    name = find_rule(tier_rules(rules), tier).tier
+    need_labels(tx, Export.stage)
+    return _TierExport(name, rules, tiers_of(tx, rules))
 
 
-def _grade_pairs(tx: Tx, tier: str, options: Export, rules: Partition) -> tuple[pd.DataFrame, list[int]]:
-    tiers = _derive_tiers(tx, rules)
-    pairs = _pairs_in_tier(tiers, tier)
+def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int]]:
+    pairs, tiers = derived.pairs, derived.tiers
     cns = pool_ids(tx, tiers, options.pool)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
-        raise InputError(f"no pair of {tier} has a CN of the pool `{options.pool}`, so nothing was written")
+        raise InputError(f"no pair of {derived.tier} has a CN of the pool `{options.pool}`, so nothing was written")
     return graded_pairs, cns
 
 
@@ -330,47 +315,22 @@ def _graded_counts(graded_pairs: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _derive_tiers(tx: Tx, rules: Partition) -> Tiers:
-    need_labels(tx, Export.stage)
-    return tiers_of(tx, rules)
-
-
-def _pairs_in_tier(tiers: Tiers, tier: str) -> pd.DataFrame:
-    pairs = tiers.in_tier(tier)
-    if pairs.empty:
-        raise InputError(empty_tier_message(tier))
-    return pairs
-
-
-def _params(kind: str, path: str | Path, rules: Partition, **more: Any) -> dict[str, Any]:
-    return {"kind": kind, **more, **rules.noted, "out": str(path)}
-
-
-def _write_file(
-    grid: GridContext, path: str | Path, content: pd.DataFrame | str, params: dict[str, Any], counts: dict[str, Any]
-) -> RunRecord:
-    with grid._store.write() as tx, replace_file(path) as temporary:  # it takes its place when all of this is noted
-        if isinstance(content, str):
-            temporary.write_text(content, "utf-8", newline="\n")
-        else:
-            write_table(content, temporary)
-        sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
-        return note_run(tx, Export.stage, params, {**counts, "sha256": sha256})
-
-
-def _write_folder(
+def _write(
     grid: GridContext,
     path: str | Path,
     files: Mapping[str, pd.DataFrame | str],
     params: dict[str, Any],
     counts: dict[str, Any],
 ) -> RunRecord:
-    with grid._store.write() as tx, new_folder(path) as folder:
+    """Write files to a folder by their names, or one without a name; they take their place when the run is noted."""
+    is_folder = "" not in files
+    with grid._store.write() as tx, (new_folder if is_folder else replace_file)(path) as temporary:
         for name, content in files.items():
-            place = folder / name
+            place = temporary / name if name else temporary
             place.parent.mkdir(exist_ok=True)
             if isinstance(content, str):
                 place.write_text(content, "utf-8", newline="\n")
             else:
                 write_table(content, place)
-        return note_run(tx, Export.stage, params, counts)
+        digest = {} if is_folder else {"sha256": hashlib.sha256(temporary.read_bytes()).hexdigest()}
+        return note_run(tx, Export.stage, {**params, "out": str(path)}, {**counts, **digest})

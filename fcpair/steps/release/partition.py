@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.errors import EXPECTED, InputError, suggest_name
+from fcpair.files.corpus.corpus import CN
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
 from fcpair.files.tables.folders import replace_file
-from fcpair.files.tables.tabular import check_suffix, write_table
+from fcpair.files.tables.tabular import check_suffix, plain_rows, write_table
+from fcpair.lazy import pd
 from fcpair.notebook import Result
-from fcpair.params import DiamondRule, Partition
+from fcpair.params import POOLS, DiamondRule, Partition
 from fcpair.records import Origin, RunRecord, Tier
+from fcpair.sentences import say
 from fcpair.stages.adjudication.adjudicate import tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
@@ -35,30 +39,28 @@ from fcpair.stages.adjudication.partition import (
     tier_tables,
 )
 from fcpair.stages.assignment.validate import combine_verdicts
+from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, Closed
-from fcpair.stages.questions.labels import need_tiers
-from fcpair.stages.questions.tier_answers import check_own_tiers
+from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.steps.base.context import (
     GridContext,
-    effective_options,
     is_planned,
     need_labels,
     note_run,
     note_stage_run,
+    rules_of,
     scheme_of,
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.base.text_lists import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.corpus import cells
+from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LabelArrays = Mapping[str, NDArray[np.int64]]
 GRADED = ("cell_id", "hs_id", "cn_id", "code")
@@ -66,8 +68,8 @@ GRADED = ("cell_id", "hs_id", "cn_id", "code")
 
 
 @dataclass(frozen=True, repr=False)
-class Tiers(Result):
-    """The graded pairs and the tables about them.
+class TierTable(Result):
+    """The sizes, balance and labels of the tiers, and the pairs that they grade.
 
     `pairs` has one row per pair with a label: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final` (code, -1 none),
     `verdict` (1 valid, 0 not, -1 none), `tier` (4 Diamond to 1 Bronze, 0 none), `tiers` (a bit for each of
@@ -79,17 +81,26 @@ class Tiers(Result):
     rules: tuple[TierRule, ...]
     question: Closed
     pairs: pd.DataFrame
-    tables: tuple[pd.DataFrame, ...]
-    n_simulated: int
+    heads: ColumnHeads
+    n_simulated: int = 0
     n_second_look: int = 0
 
-    def to_frame(self) -> pd.DataFrame:
+    @cached_property
+    def tables(self) -> tuple[pd.DataFrame, ...]:
+        """The tables of `fcpair partition`."""
+        return tuple(tier_tables(self.pairs, self.question, self.rules, self.heads))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each tier, the four, the best first, then the study's own: the first three of `tables`, joined."""
+        parts = zip(*map(plain_rows, self.tables[:3]), strict=True)
+        return ({**sizes, **balance, **labels} for sizes, balance, labels in parts)
+
+    def pair_frame(self) -> pd.DataFrame:
         """A row for each pair with a label: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
 
         `label`, `verdict` (valid, not valid) and `tier` (the best of the four) are names; a pair without a label or a
         tier has None there, one without a verdict an empty text. If the study has tiers of its own, `own_tiers` names
-        those of each pair.
-        `Grid.tier` has the texts, too.
+        those of each pair. `Grid.tier` has the texts, too.
         """
         return pair_frame(self.pairs, self.question, self.rules)
 
@@ -107,23 +118,18 @@ class Tiers(Result):
         return ", ".join(f"{name} {n:,}" for name, n in self.sizes.items())
 
 
-@takes_params
-def partition(
-    grid: GridContext,
-    options: Partition | None = None,
-    *,
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
-) -> Tiers:
+def derive_tiers(grid: GridContext) -> TierTable:
     """Derive Diamond, Gold, Silver, Bronze and the study's own tiers from judgements, adjudications and verdicts.
 
-    The grid's own rules hold when no options are given, as they do in `tier`, `release` and `explain`.
     Raises InputError where no answer of the grid is positive, as of `scale(1,5,1)`: tiers need some that are.
     """
     with grid._store.read() as tx:
         need_labels(tx, "partition")
-        tiers = tiers_of(tx, options or effective_options(tx, Partition, {}))
-        return replace(tiers, pairs=_with_pair_numbers(tiers.pairs))
+        tiers = tiers_of(tx, rules_of(grid, tx))
+        ids = tiers.pairs["cell_id"]
+        n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
+        pairs, n_simulated = _with_pair_numbers(tiers.pairs), judgements.n_simulated(tx)
+        return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
 
 
 @takes_params
@@ -140,7 +146,9 @@ def note_partition(
     Raises ConflictError where its rules are no longer those that somebody has `seen` (`digest_params`).
     """
     options = options or grid.effective_options(Partition)
-    counts = partition(grid, options).sizes
+    with grid._store.read() as tx:
+        need_labels(tx, options.stage)
+        counts = tiers_of(tx, options).sizes
     with grid._store.write() as tx:
         check_seen(tx, Partition, seen)
         return note_stage_run(tx, options, counts)
@@ -151,17 +159,12 @@ def list_tiers(grid: GridContext) -> tuple[str, ...]:
     return tuple(rule.tier for rule in best_first(tier_rules(grid.effective_options(Partition))))
 
 
-def tiers_of(tx: Tx, options: Partition) -> Tiers:
+def tiers_of(tx: Tx, options: Partition) -> TierTable:
     """The tiers as they are in a transaction that is under way; raises what `need_tiers` does."""
-    import pandas as pd
-
     question, rules = need_tiers(scheme_of(tx)), tier_rules(options)
     check_own_tiers(options.own_tiers, question)
     pairs = pd.DataFrame(graded_pairs(tx, question, rules, judgements.label_arrays(tx, *GRADED)))
-    n_simulated = judgements.n_simulated(tx)
-    n_second_look = int(pairs["cell_id"][pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-    summary_tables = tier_tables(pairs, question, rules, heads_of(tx))
-    return Tiers(rules, question, pairs, tuple(summary_tables), n_simulated, n_second_look)
+    return TierTable(rules, question, pairs, heads_of(tx))
 
 
 def heads_of(tx: Tx) -> ColumnHeads:
@@ -172,7 +175,7 @@ def heads_of(tx: Tx) -> ColumnHeads:
 def graded_pairs(
     tx: Tx, question: Closed, rules: tuple[TierRule, ...], labels: LabelArrays
 ) -> dict[str, NDArray[np.int64]]:
-    """The columns of `Tiers.pairs`; `labels` are the current ones, with the columns of GRADED."""
+    """The columns of `TierTable.pairs`; `labels` are the current ones, with the columns of GRADED."""
     evidence = evidence_of(tx, labels, question)
     tiers = memberships(evidence, rules)
     cell_ids, first = np.unique(labels["cell_id"], return_index=True)
@@ -212,51 +215,38 @@ def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.
     return np.where(keys[index] == pairs, values[index], NO_CODE)
 
 
-@takes_params
-def tier_rows(
-    grid: GridContext,
-    tier: Tier | str,
-    options: Partition | None = None,
-    *,
-    published: bool = False,
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
-) -> pd.DataFrame:
+def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False) -> pd.DataFrame:
     """The pairs of a tier (`Tier.GOLD`, or a name, such as `"gold"` or one of the study's own), by number.
 
-    They are as `release` writes them.
-
-    They have texts, label, verdict, each annotator's label and metadata. `published` gives FC-CONAN's column names
-    instead, and raises InputError where the labels are not its three; a last column `simulated` is added there only
-    when something does rest on simulated people.
+    As `release` writes them, they have texts, label, verdict, each annotator's label and metadata. `published` gives
+    FC-CONAN's column names instead, and raises InputError where the labels are not its three; a last column `simulated`
+    is added there only when something does rest on simulated people.
     """
-    return first_tier_rows(grid, tier, None, options, published=published)[0]
+    return first_tier_rows(grid, tier, published=published)[0]
 
 
-@takes_params
 def first_tier_rows(
-    grid: GridContext,
-    tier: Tier | str,
-    first: int | None,
-    options: Partition | None = None,
-    *,
-    published: bool = False,
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
+    grid: GridContext, tier: Tier | str, first: int | None = None, *, published: bool = False
 ) -> tuple[pd.DataFrame, int]:
-    """The first pairs of a tier, all for None, as `tier` has them, and how many there are in all."""
+    """The first pairs of a tier, all for None, as `frame` has them, and how many there are in all."""
     with grid._store.read() as tx:
-        need_labels(tx, "partition")
-        if published:
-            require_published_scheme(scheme_of(tx))
-        derived = tiers_of(tx, options or effective_options(tx, Partition, {}))
-        tier_pairs = derived.in_tier(tier).reset_index(drop=True)
-        pairs = tier_pairs if first is None else tier_pairs.head(first)
-        cell_ids = pairs["cell_id"].tolist()
-        labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
-        texts = cells.texts_of_grid(tx)
-        simulated_ids = _simulated_pairs(tx, labels) if derived.n_simulated else set()
-    is_simulated = pairs["cell_id"].isin(simulated_ids)
+        return load_tier(tx, rules_of(grid, tx), tier, first, published=published)
+
+
+def load_tier(
+    tx: Tx, rules: Partition, tier: Tier | str, first: int | None = None, *, published: bool = False
+) -> tuple[pd.DataFrame, int]:
+    """The pairs of a tier by these rules, or the first of them, and how many there are in all."""
+    need_labels(tx, "partition")
+    if published:
+        require_published_scheme(scheme_of(tx))
+    derived = tiers_of(tx, rules)
+    tier_pairs = derived.in_tier(tier).reset_index(drop=True)
+    pairs = tier_pairs if first is None else tier_pairs.head(first)
+    cell_ids = pairs["cell_id"].tolist()
+    labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
+    texts = cells.texts_of_grid(tx)
+    is_simulated = pairs["cell_id"].isin(_simulated_pairs(tx, labels))
     pairs, labels = _with_pair_numbers(pairs), _with_pair_numbers(labels)
     if not published:
         table = tier_table(pairs, labels, texts, derived.question, derived.rules)
@@ -273,7 +263,6 @@ def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
 def _in_published_columns(
     pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, is_simulated: pd.Series[bool]
 ) -> pd.DataFrame:
-    import pandas as pd
 
     by_id = texts.set_index("text_id")
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
@@ -285,31 +274,23 @@ def _in_published_columns(
     return table.assign(simulated=is_simulated) if is_simulated.any() else table
 
 
-@takes_params
 def release(
-    grid: GridContext,
-    tier: Tier | str,
-    path: str | Path,
-    options: Partition | None = None,
-    *,
-    published: bool = False,
-    download: bool = False,
-    diamond: DiamondRule = own("unanimous"),
-    own_tiers: Mapping[str, Any] = own(()),
+    grid: GridContext, tier: Tier | str, path: str | Path, *, published: bool = False, download: bool = False
 ) -> RunRecord:
     """Write a tier to a file (.csv, .jsonl, .parquet) and note its rule, counts and content hash.
 
     Of a `download`, whose file does not stay where it is, the name alone is noted.
     """
-    options = options or grid.effective_options(Partition)
-    rule = find_rule(tier_rules(options), tier)
     check_suffix(path)
-    rows = tier_rows(grid, rule.tier, options, published=published)
+    with grid._store.read() as tx:
+        rules = rules_of(grid, tx)
+        rule = find_rule(tier_rules(rules), tier)
+        rows, _ = load_tier(tx, rules, rule.tier, published=published)
     if rows.empty:
         raise InputError(empty_tier_message(rule.tier))
     counts = {"pairs": len(rows)}
     file, how = (Path(path).name, {runs.DOWNLOAD: True}) if download else (str(path), {})
-    params = {"tier": rule.tier, "out": file, **how, **options.noted}
+    params = {"tier": rule.tier, "out": file, **how, **rules.noted}
     with replace_file(path) as temporary:  # it takes its place when all of this is noted
         write_table(rows, temporary)
         sha256 = hashlib.sha256(temporary.read_bytes()).hexdigest()
@@ -321,4 +302,48 @@ def release(
 
 def empty_tier_message(tier: str) -> str:
     """Message for whoever asks for a tier without a pair."""
-    return f"{tier} is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
+    return say(
+        "%(tier)s is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier",
+        tier=tier,
+    )
+
+
+def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
+    """The ids of the CNs in the pool, in candidate order.
+
+    Args:
+        tx: of the study.
+        tiers: as `tiers_of` derives them.
+        pool: a name in `POOLS`, or a file that lists CNs.
+
+    Raises:
+        InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
+    """
+    column_ids = sides.text_ids(tx, "column", drawn=True)
+    pool_cns = _named_pool(tiers, pool, column_ids) if pool in POOLS else _listed_pool(tx, pool, set(column_ids))
+    return [cn for cn in column_ids if cn in pool_cns]
+
+
+def _named_pool(tiers: TierTable, pool: str, column_ids: list[int]) -> set[int]:
+    bronze = tiers.in_tier(Tier.BRONZE)
+    if pool == "positive":
+        bronze = bronze[bronze["final"].isin(tiers.question.positive)]
+    pool_cns = set(column_ids) if pool == "all" else set(bronze["cn_id"].tolist())
+    if not pool_cns:
+        raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
+    return pool_cns
+
+
+def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
+    path = Path(pool)
+    if not path.is_file():
+        if path.suffix or path.name != pool:
+            raise InputError(f"--pool {pool}: there is no such file; expected {', '.join(POOLS)}, or a file of CNs")
+        raise InputError(f"--pool {pool}: {suggest_name(pool, POOLS, EXPECTED)}, or a file that lists CNs")
+    if NO_TEXT.search(pool):
+        raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
+    ids = find_listed_texts(tx, CN, path)
+    n_outside = sum(cn not in grid_cns for cn in ids)
+    if n_outside:
+        raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
+    return set(ids)

@@ -11,8 +11,7 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import ALPHA
 from fcpair.params import Evaluate, Power
-from fcpair.stages.stats.paired_power import PowerPlan, describe_assumed, plan_hs
-from fcpair.stages.stats.paired_tests import SAME
+from fcpair.stages.stats.paired_tests import SAME, PowerPlan, describe_assumed, plan_hs
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.recipe_options import by_recipe
@@ -47,7 +46,7 @@ def plan_power(
             n_hs = cells.shape(tx)[0]
         return plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd), n_hs or None)
     evaluation = by_recipe(grid, Evaluate)
-    evaluation = replace(evaluation, systems=options.systems or evaluation.systems, k=CUTOFF)
+    evaluation = replace(evaluation, systems=options.systems or evaluation.systems, cutoff=CUTOFF)
     if len(evaluation.systems) < 2:
         raise InputError(
             f"{len(evaluation.systems)} systems are named; give two or more as `systems`, or the standard deviation of "

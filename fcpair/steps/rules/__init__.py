@@ -2,12 +2,10 @@
 
 `rule_decisions`: decisions by rule follow the labels; whatever writes labels or takes them back calls `apply_policy`.
 `permissions`: who may be shown, label, decide, take back and check which pair, and when.
-`pair_counts`: how many pairs are where, for every number that a status, a page or a report shows.
-`pair_lists`: the pairs that an act is about, by number, and how they are said in short.
-`example_review`: which examples models may be shown, and when.
+`pair_counts`: how many pairs are where, for every number that a status, a page or a report shows; and the pairs that an
+act is about, by number, and how they are said in short.
 `text_checks`: what is checked of a text that somebody writes, whichever way it comes.
 `round_progress`: whether what rests on a round may begin.
-`wording`: what people who answer read in place of names, and what a unit of their work is called.
-`word_settings`: setting these words.
+`wording`: what people who answer read in place of names, what a unit of their work is called, and setting these words.
 `study_notes`: what whoever reads a figure must know.
 """

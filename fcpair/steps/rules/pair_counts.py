@@ -1,20 +1,29 @@
-"""Counts of pairs by state: each number that a status, a page or a report shows is counted here, and only here."""
+"""Pairs that a number or an act is about.
+
+Each number of pairs by state that a status, a page or a report shows is counted here, and only here. Lists of pairs are
+read from the numbers that people give to pairs of the grid, and are said in short.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from fcpair.errors import InputError
+from fcpair.param_values import whole_number
 from fcpair.params import Validate
 from fcpair.records import UNDECIDED, Rule
 from fcpair.stages.adjudication.adjudicate import ONE_LABEL
 from fcpair.stages.assignment.validate import is_valid
-from fcpair.steps.base.context import effective_options, has_saved_options, scheme_of
+from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.answers import judgements
+from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import cell_range, to_cell_id
 from fcpair.store.oversight import build_progress
 
 
@@ -102,3 +111,26 @@ def n_without_validator(tx: Tx) -> int:
         return 0
     pairs = adjudications.pairs_without_validator(tx)
     return len(pairs) - len(disputes.pairs_to_label(tx, pairs)) if pairs else 0
+
+
+def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
+    """The ids of the pairs with these numbers, ascending, each once.
+
+    Raises InputError where none is named, UnknownIdError for a number that no pair of the grid has.
+    """
+    ids = sorted({to_cell_id(tx, whole_number("pair", number)) for number in numbers})
+    if not ids:
+        raise InputError("no pair is named; name at least one")
+    known = set(cells.by_id(tx, [cell_id for cell_id in ids if cell_range(tx).has(cell_id)])["cell_id"].tolist())
+    if unknown := [cell_id for cell_id in ids if cell_id not in known]:
+        find_cell(tx, unknown[0] - cell_range(tx).first)
+    return ids
+
+
+def as_ranges(numbers: Sequence[int]) -> str:
+    """Numbers in short, such as `1-3, 7`."""
+    runs = (
+        [number for _, number in group]
+        for _, group in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
+    )
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

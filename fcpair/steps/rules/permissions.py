@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
+from fcpair.lazy import pd
 from fcpair.params import check_distinct_spelling
 from fcpair.records import BY_HAND, Known, Person, Role, Round, Rule
+from fcpair.sentences import Id, mark, say
 from fcpair.steps.base.context import scheme_of
-from fcpair.steps.people import known_scores
+from fcpair.steps.people import known_pairs
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
@@ -27,13 +29,11 @@ from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.people import opt_out_pairs, people
+from fcpair.store.people import optouts, people
 from fcpair.work_records import Agenda
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DECIDING_ROLES = (Role.ADJUDICATOR, Role.LEAD)
+NOT_CONSENTED = say("please read what the study is about and agree to take part first")
 NOT_SHOWN = "(not shown)"  # in the place of a text that is hidden from those who judge
 
 
@@ -63,9 +63,15 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
         check_distinct_spelling([name], people_by_name)
         return None
     if people_by_name[name].role not in DECIDING_ROLES:
-        raise InputError(f"`{name}` is {people_by_name[name].role}; adjudicators have that role, or lead")
+        raise InputError(
+            say(
+                "`%(name)s` is %(role)s; adjudicators have that role, or lead",
+                name=name,
+                role=say(str(people_by_name[name].role)),
+            )
+        )
     if people_by_name[name].retired and not allow_retired:
-        raise RefusedError(f"`{name}` has left the study and can no longer decide")
+        raise RefusedError(say("`%(name)s` has left the study and can no longer decide", name=name))
     return people_by_name[name]
 
 
@@ -78,17 +84,19 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
     """
     pair_ids = [int(pair) for pair in cell_ids]
     errors: dict[int, FcpairError] = {
-        pair: ConflictError(f"pair {to_public_number(pair)} has no label, so there is nothing to decide")
+        pair: ConflictError(say("pair %(number)s has no label, so there is nothing to decide", number=_number(pair)))
         for pair in set(pair_ids) - disputes.pairs_with_label(tx, pair_ids)
     }
     for pair in disputes.pairs_to_label(tx, pair_ids):
-        errors[pair] = ConflictError(
-            f"pair {to_public_number(pair)} is still being labelled; it can be decided when all its labels are in"
+        sentence = say(
+            "pair %(number)s is still being labelled; it can be decided when all its labels are in",
+            number=_number(pair),
         )
+        errors[pair] = ConflictError(sentence)
     if person is not None:
         errors |= {
-            pair: RefusedError(f"`{person.name}` {did} pair {to_public_number(pair)}, so somebody else must decide it")
-            for did, pairs in _pairs_involving(tx, person, pair_ids).items()
+            pair: RefusedError(say(sentence, name=person.name, number=_number(pair)))
+            for sentence, pairs in _pairs_involving(tx, person, pair_ids).items()
             for pair in pairs
         }
     return errors
@@ -104,17 +112,24 @@ def not_due_reasons(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
 
 def still_labelled_error(cell_id: int) -> ConflictError:
     """Error for somebody who would check a pair while somebody else has still to label it."""
-    return ConflictError(
-        f"pair {to_public_number(cell_id)} is still being labelled; it can be checked when all its labels are in"
+    sentence = say(
+        "pair %(number)s is still being labelled; it can be checked when all its labels are in", number=_number(cell_id)
     )
+    return ConflictError(sentence)
 
 
 def _pairs_involving(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
-    """The pairs, or those of these, that this person may not decide because of what they did before, by what it was."""
+    """The pairs, or those of these, that this person may not decide because of what they did before, by why."""
     return {
-        "opted out of a topic of": spared_pairs(tx, person.id, cell_ids),
-        "labelled": disputes.pairs_answered_by(tx, person.id, cell_ids),
-        "validates": disputes.pairs_checked_by(tx, person.id, cell_ids),
+        mark("`%(name)s` opted out of a topic of pair %(number)s, so somebody else must decide it"): spared_pairs(
+            tx, person.id, cell_ids
+        ),
+        mark("`%(name)s` labelled pair %(number)s, so somebody else must decide it"): disputes.pairs_answered_by(
+            tx, person.id, cell_ids
+        ),
+        mark("`%(name)s` validates pair %(number)s, so somebody else must decide it"): disputes.pairs_checked_by(
+            tx, person.id, cell_ids
+        ),
     }
 
 
@@ -129,7 +144,7 @@ def spared_pairs(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) 
     Nobody has such a pair open (`access.withdraw_opted_out`); all else that shows pairs to people asks here.
     """
     opted_out = people.opt_outs(tx, person_id).get(person_id)
-    return set(opt_out_pairs.pairs_about(tx, opted_out, cell_ids)) if opted_out else set()
+    return set(optouts.pairs_about(tx, opted_out, cell_ids)) if opted_out else set()
 
 
 def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
@@ -142,9 +157,9 @@ def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
     standings = {
         person_id: standing
         for qualification in rounds.of_known_pairs(tx, round_, Known.QUALIFICATION)
-        for person_id, standing in known_scores.standings(tx, qualification).items()
+        for person_id, standing in known_pairs.standings(tx, qualification).items()
     }
-    return {one for one in person_ids if standings.get(one) not in known_scores.QUALIFIED}
+    return {one for one in person_ids if standings.get(one) not in known_pairs.QUALIFIED}
 
 
 def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:
@@ -166,24 +181,29 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
     standing = disputes.standing_decision(tx, cell_id)
     again = bool(rule_decisions.stale_decisions(tx, [cell_id]))
     if standing is None and not disputes.is_requested(tx, cell_id):
-        _check_labels_differ(tx, cell_id)
+        codes = {code for code, _ in disputes.label_notes(tx, [cell_id]).get(cell_id, [])}
+        if len(codes & set(scheme_of(tx).definite)) == 1:
+            sentence = say(
+                "the labels of pair %(number)s agree, so there is nothing to decide", number=_number(cell_id)
+            )
+            raise ConflictError(sentence)
     if standing is not None and not again and not is_own_decision(standing, person):
-        raise ConflictError(_already_decided_message(cell_id, standing))
+        if not (decider := _decider(standing)):
+            raise ConflictError(say("pair %(number)s has been decided by a rule meanwhile", number=_number(cell_id)))
+        sentence = say("pair %(number)s has been decided by %(name)s meanwhile", number=_number(cell_id), name=decider)
+        raise ConflictError(sentence)
     return OpenedCase(standing, again, disputes.newest_answer(tx, cell_id))
 
 
-def _check_labels_differ(tx: Tx, cell_id: int) -> None:
-    codes = {code for code, _ in disputes.label_notes(tx, [cell_id]).get(cell_id, [])}
-    if len(codes & set(scheme_of(tx).definite)) == 1:
-        raise ConflictError(f"the labels of pair {to_public_number(cell_id)} agree, so there is nothing to decide")
+def _number(cell_id: int) -> Id:
+    return Id(to_public_number(cell_id))
 
 
-def _already_decided_message(cell_id: int, standing: disputes.StandingDecision) -> str:
-    if standing.rule == Rule.IMPORTED:
-        decider = f"{standing.by} (in a file)" if standing.by else "a file"
-    else:
-        decider = standing.by or "a rule"
-    return f"pair {to_public_number(cell_id)} has been decided by {decider} meanwhile"
+def _decider(standing: disputes.StandingDecision) -> str:
+    """Who decided, or the file that says so; empty for a rule."""
+    if standing.rule != Rule.IMPORTED:
+        return standing.by or ""
+    return say("%(name)s (in a file)", name=standing.by) if standing.by else say("a file")
 
 
 def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | None, answer_id: int | None) -> None:
@@ -192,12 +212,16 @@ def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | No
     `answer_id` is the newest answer that was there; None: not told.
     """
     standing = opened.standing.id if opened.standing else None
+    number = _number(cell_id)
+    if standing != decision_id and standing is None:
+        raise ConflictError(
+            say("pair %(number)s has been taken back since it was shown; look at it again", number=number)
+        )
     if standing != decision_id:
-        was = "taken back" if standing is None else "decided"
-        raise ConflictError(f"pair {to_public_number(cell_id)} has been {was} since it was shown; look at it again")
+        raise ConflictError(say("pair %(number)s has been decided since it was shown; look at it again", number=number))
     if answer_id is not None and answer_id != opened.answer_id:
         raise ConflictError(
-            f"a label of pair {to_public_number(cell_id)} has changed since it was shown; look at it again"
+            say("a label of pair %(number)s has changed since it was shown; look at it again", number=number)
         )
 
 
@@ -209,15 +233,24 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
     """
     standing = disputes.standing_decision(tx, cell_id)
     if standing is None:
-        raise ConflictError(f"pair {to_public_number(cell_id)} has no current decision, so there is none to take back")
-    if standing.rule not in BY_HAND:
         raise ConflictError(
-            f"a rule has decided pair {to_public_number(cell_id)}: such a decision follows the labels, so there is "
-            "nothing to take back; decide the pair yourself to replace it"
+            say("pair %(number)s has no current decision, so there is none to take back", number=_number(cell_id))
         )
+    if standing.rule not in BY_HAND:
+        sentence = say(
+            "a rule has decided pair %(number)s: such a decision follows the labels, so there is nothing to take back; "
+            "decide the pair yourself to replace it",
+            number=_number(cell_id),
+        )
+        raise ConflictError(sentence)
     if not is_own_decision(standing, person) and (person is None or person.role is not Role.LEAD):
-        who_may = "the person who decided, or a lead," if standing.rule == Rule.PERSON else "a lead"
-        raise ConflictError(f"{_already_decided_message(cell_id, standing)}, and only {who_may} can take that back")
+        only_lead = mark("pair %(number)s has been decided by %(name)s meanwhile, and only a lead can take that back")
+        or_decider = mark(
+            "pair %(number)s has been decided by %(name)s meanwhile, and only the person who decided, or a lead, can "
+            "take that back"
+        )
+        template = or_decider if standing.rule == Rule.PERSON else only_lead
+        raise ConflictError(say(template, number=_number(cell_id), name=_decider(standing)))
 
 
 def is_own_decision(standing: disputes.StandingDecision, person: Person | None) -> bool:
@@ -251,8 +284,6 @@ def agenda(tx: Tx, person: Person | None) -> Agenda:
 
 def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
     """Whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
-    import pandas as pd
-
     pairs = pd.MultiIndex.from_arrays([cell_id, person_id])
     validated = assignments.assignments(tx, rounds.validation(tx))[["cell_id", "person_id"]]
     decided = adjudications.people_who_decided(tx)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from fcpair.errors import StageError
 from fcpair.params import grid_names
 from fcpair.records import Round, Status
+from fcpair.sentences import say, say_number
 from fcpair.steps.base.context import find_grid, lease_minutes
 from fcpair.store import Tx
-from fcpair.store.assignment import assignments, open_slots, rounds, vacant_slots
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 
 
@@ -32,10 +32,23 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
-        raise StageError(f"round `{round_.name}` of grid `{grid}` comes first, and has not been assigned")
+        raise StageError(
+            say(
+                "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned",
+                name=round_.name,
+                grid=grid,
+            )
+        )
     if n := progress.counts["open"]:
-        subject = "1 answer is" if n == 1 else f"{n:,} answers are"
-        raise StageError(f"{subject} still open in round `{round_.name}` of grid `{grid}`, which comes first")
+        raise StageError(
+            say_number(
+                "%(n)s answer is still open in round `%(name)s` of grid `%(grid)s`, which comes first",
+                "%(n)s answers are still open in round `%(name)s` of grid `%(grid)s`, which comes first",
+                n,
+                name=round_.name,
+                grid=grid,
+            )
+        )
 
 
 def wait_for_grids(tx: Tx, names: str | Sequence[str]) -> bool:
@@ -47,23 +60,15 @@ def wait_for_grids(tx: Tx, names: str | Sequence[str]) -> bool:
     return False
 
 
-def round_progress(
-    tx: Tx, round_: Round, grid_counts: list[assignments.AssignmentCount] | None = None
-) -> RoundProgress:
+def round_progress(tx: Tx, round_: Round, grid_counts: assignments.Counts | None = None) -> RoundProgress:
     """Measure the progress of a round; `grid_counts` are those of `assignments` in the grid, where they are known."""
-    by_status = assignments.n_by_status(tx, round_) if grid_counts is None else _n_by_status(grid_counts, round_)
-    n_vacant = len(vacant_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
+    by_status: dict[str, int] = (
+        assignments.n_by_status(tx, round_) if grid_counts is None else assignments.sum_of_round(grid_counts, round_)
+    )
+    n_vacant = len(open_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
     counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
     n_free = open_slots.n_free(tx, round_)
     counts[Status.OPEN.value] += n_free
     if n_free or lease_minutes(tx, round_) is not None:
         counts["free"] = n_free
     return RoundProgress(round_, bool(by_status or n_free), counts)
-
-
-def _n_by_status(grid_counts: list[assignments.AssignmentCount], round_: Round) -> dict[str, int]:
-    n_by_status = Counter[str]()
-    for count in grid_counts:
-        if count.round == round_.name:
-            n_by_status[count.status] += count.n
-    return n_by_status

@@ -8,13 +8,15 @@ place, or it is reopened.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fcpair.params import Adjudicate
 from fcpair.records import Rule, RunRecord
 from fcpair.stages.adjudication.adjudicate import Forecast, forecast, labels_changed
 from fcpair.steps.base.context import effective_options, has_saved_options, note_stage_run, scheme_of
 from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes, pair_states
+from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store.database.prepared import tentative
 from fcpair.store.oversight import runs
 
 POLICY_BY_RULE = {
@@ -52,24 +54,28 @@ def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
     """
     changes = _decisions(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
     is_kept = counts and bool(changes)
-    with adjudications.tentative(tx, is_kept=is_kept):
-        adjudications.add_rule_decisions(tx, changes if is_kept else [(cell_id, Rule.REOPENED, None)])
+    with tentative(tx, is_kept=is_kept):
+        adjudications.add_decisions(tx, changes if is_kept else [_reopened(cell_id)])
 
 
 def preview_policy(tx: Tx, policy: Adjudicate, cell_ids: Sequence[int] | None = None) -> Forecast:
     """Preview what a policy makes of these pairs, or of all."""
     question = scheme_of(tx)
-    return forecast(pair_states.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
+    return forecast(adjudications.pair_states(tx, question.codes, cell_ids), question, policy.policy, policy.ties)
 
 
 def write_decisions(tx: Tx, changes: Forecast) -> None:
     """Write what was foreseen."""
-    adjudications.add_rule_decisions(tx, _decisions(changes))
+    adjudications.add_decisions(tx, _decisions(changes))
 
 
-def _decisions(changes: Forecast) -> list[tuple[int, Rule, int | None]]:
-    reopened = [(cell_id, Rule.REOPENED, None) for cell_id in changes.reopened]
-    return [*((cell_id, decision.rule, decision.code) for cell_id, decision in changes.new), *reopened]
+def _decisions(changes: Forecast) -> list[dict[str, Any]]:
+    made = ({"cell_id": cell_id, "rule": one.rule.value, "code": one.code} for cell_id, one in changes.new)
+    return [*made, *map(_reopened, changes.reopened)]
+
+
+def _reopened(cell_id: int) -> dict[str, Any]:
+    return {"cell_id": cell_id, "rule": Rule.REOPENED.value}
 
 
 def repair_old_decisions(tx: Tx) -> RunRecord | None:
@@ -96,7 +102,7 @@ def repair_old_decisions(tx: Tx) -> RunRecord | None:
 
 def stale_decisions(tx: Tx, cell_ids: Sequence[int] | None = None) -> list[int]:
     """Those of these pairs, or of all, that were decided by hand before their labels changed, by id."""
-    answered_pairs = pair_states.answers_since_decision(tx, cell_ids)
+    answered_pairs = adjudications.answers_since_decision(tx, cell_ids)
     return [cell_id for cell_id, seen, answers in answered_pairs if labels_changed(answers, seen)]
 
 

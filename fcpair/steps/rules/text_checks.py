@@ -16,6 +16,7 @@ from fcpair.models.model_files import resolve
 from fcpair.models.similarity import SimilarityIndex
 from fcpair.records import Role, Round
 from fcpair.round_options import Checks
+from fcpair.sentences import Id, join, say
 from fcpair.stages.questions import Form, Text, n_words
 from fcpair.steps.base.answer_values import form_of, parse_answer, text_sent
 from fcpair.store import Store, Tx
@@ -173,13 +174,10 @@ def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) ->
     if checks.similar is None:
         return ComparisonTexts([], [])
     return ComparisonTexts(
-        refused_texts.texts_of_person(tx, round_, person_id, besides), _frequent_texts(tx, round_, checks.often)
-    )
-
-
-def _frequent_texts(tx: Tx, round_: Round, threshold: int) -> list[str]:
-    return _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts()).frequent_texts(
-        tx, round_, threshold
+        refused_texts.texts_of_person(tx, round_, person_id, besides),
+        _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts()).frequent_texts(
+            tx, round_, checks.often
+        ),
     )
 
 
@@ -208,26 +206,20 @@ def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
     if isinstance(question, Text) and text is not None:
         n = n_words(text)
         if n < question.min_words:
-            return Remark(
-                WORDS,
-                str(question),
-                True,
-                f"Please write {question.min_words} words or more; {_word_count_phrase(n)}.",
-                n,
+            sentence = say(
+                "Please write %(least)s words or more; this text has %(number)s.",
+                least=Id(question.min_words),
+                number=Id(n),
             )
+            return Remark(WORDS, str(question), True, sentence, n)
         if question.max_words is not None and n > question.max_words:
-            return Remark(
-                WORDS,
-                str(question),
-                True,
-                f"Please write {question.max_words} words or fewer; {_word_count_phrase(n)}.",
-                n,
+            sentence = say(
+                "Please write %(most)s words or fewer; this text has %(number)s.",
+                most=Id(question.max_words),
+                number=Id(n),
             )
-    return Remark(FORM, str(form), True, f"{error}.")
-
-
-def _word_count_phrase(n: int) -> str:
-    return f"this text has {n}"
+            return Remark(WORDS, str(question), True, sentence, n)
+    return Remark(FORM, str(form), True, join((str(error), "."), ""), None)
 
 
 def _language_remarks(round_: Round, body: str) -> list[Remark]:
@@ -236,7 +228,11 @@ def _language_remarks(round_: Round, body: str) -> list[Remark]:
     if other_language is None:
         return []
     code, probability = other_language
-    message = f"This text seems to be in another language (`{code}`); please write it in `{expected}`."
+    message = say(
+        "This text seems to be in another language (`%(code)s`); please write it in `%(expected)s`.",
+        code=code,
+        expected=expected,
+    )
     return [Remark(LANGUAGE, language.rule(expected), True, message, round(probability, 4))]
 
 
@@ -253,9 +249,10 @@ def _similarity_remarks(checks: Checks, body: str, comparison: ComparisonTexts) 
     if nearest is None or nearest.similarity <= checks.similar:
         return []
     rule = f"above {checks.similar:g} to one's own and to those given more than {checks.often} times"
-    message = (
-        f"This text is very much like one that you or many others have written (\u201c{_shorten(nearest.text)}\u201d); "
-        "please say it in another way, or say something else."
+    message = say(
+        "This text is very much like one that you or many others have written (“%(text)s”); please say it in another "
+        "way, or say something else.",
+        text=nearest.text if len(nearest.text) <= _MAX_QUOTED else f"{nearest.text[:_MAX_QUOTED].rstrip()}...",
     )
     version = f"{rule}, {likeness(checks.model).rule}" if nearest.similarity < 1 else rule
     return [Remark(SIMILAR, version, True, message, round(nearest.similarity, 4))]
@@ -269,19 +266,15 @@ def _grammar_remarks(round_: Round, checks: Checks, body: str) -> list[Remark]:
         faults = grammar.find_faults(body, checks.grammar, str(round_.options.language or ""))
     except ServiceError as error:
         _log.warning("%s", error)
-        return [
-            Remark(GRAMMAR, rule, False, "The grammar cannot be checked right now; your text can be saved as it is.")
-        ]
+        sentence = say("The grammar cannot be checked right now; your text can be saved as it is.")
+        return [Remark(GRAMMAR, rule, False, sentence, None)]
     return [
         Remark(
             GRAMMAR,
             f"{rule}, {fault.kind}",
             fault.kind in checks.refuses,
             f"{fault.kind}: {fault.message} (\u201c{fault.words}\u201d)",
+            None,
         )
         for fault in faults
     ]
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED].rstrip()}..."

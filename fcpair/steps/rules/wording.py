@@ -6,12 +6,17 @@ A recipe's section `[words]` holds them; they are no data, and may change at any
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fcpair.records import Role, Round
-from fcpair.stages.questions.wording import GridNames, present_parts
+from fcpair.errors import InputError
+from fcpair.records import Role, Round, RunRecord
+from fcpair.sentences import join
+from fcpair.stages.questions.wording import GridNames, check_words, present_parts
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of
+from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import check_seen
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
@@ -99,9 +104,7 @@ def page_words(study: StudyContext, role: Role, grid: str | None = None, languag
         words = effective_words(tx).in_language(language)
         grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
         with grids.on_grid(tx, grid_id):
-            row_name, column_name = grids.side_names(tx)
-            row, column, _, _ = side_words(tx, words)
-        names = row.text or row_name, column.text or column_name
+            names = side_headings(tx, words)
         return PageWords(_noun(tx, words, role), *names, words.page_language)
 
 
@@ -147,13 +150,44 @@ def sheet_headings(tx: Tx, of: CellColumns) -> dict[str, str]:
     return dict(zip(side_headings(tx), of.sides, strict=True)) | {number_heading(noun): of.number for noun in NOUNS}
 
 
-def side_headings(tx: Tx) -> tuple[str, ...]:
-    """What workbooks call the columns of the two texts."""
-    words = side_words(tx, effective_words(tx))
+def side_headings(tx: Tx, words: Words | None = None) -> tuple[str, str]:
+    """What workbooks and pages call the two texts of a cell in the grid of a transaction."""
+    worded = side_words(tx, words or effective_words(tx))
     row_name, column_name = grids.side_names(tx)
-    return words.row.text or row_name, words.column.text or column_name
+    return worded.row.text or row_name, worded.column.text or column_name
 
 
 def number_heading(noun: str) -> str:
     """What a workbook calls the column of the numbers of cells, where a cell is not called a pair."""
     return f"{noun} number"
+
+
+@takes_params
+def save_words(
+    study: StudyContext,
+    words: Words | None = None,
+    *,
+    seen: str | None = None,
+    language: str = own(DEFAULT_LANGUAGE),
+    nouns: Mapping[str, str] = own({}),
+    questions: Mapping[str, Any] = own({}),
+    options: Mapping[str, Any] = own({}),
+    sides: Mapping[str, Any] = own({}),
+) -> RunRecord:
+    """Set what people who answer read in place of names; pages that are loaded from now on show it.
+
+    Raises:
+        InputError: all wordings of questions, options and sides that the study does not have.
+        ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
+    """
+    with study._store.write() as tx:
+        with grids.on_first_grid(tx):
+            check_seen(tx, Words, seen)
+        new_words = effective_words(tx) if words is None else words
+        try:
+            check_words(new_words, study_names(tx))
+        except ExceptionGroup as group:
+            raise InputError(join(map(str, group.exceptions), "; ")) from None
+        counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
+        with grids.on_first_grid(tx):
+            return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)

@@ -1,29 +1,48 @@
-"""A survey: its grids are planned and filled at once, dealt to respondents, and what they said is counted."""
+"""A survey: its grids are planned and filled at once, dealt to respondents, and what they said is counted.
+
+It may start from an uploaded table. What groups of people answered is compared for any closed question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any
 
-from fcpair.errors import StageError
+from fcpair.errors import InputError, StageError, suggest_name
+from fcpair.notebook import Plotted, column_names
+from fcpair.params import Annotate
 from fcpair.plans import GridPlan
-from fcpair.records import RunRecord
+from fcpair.records import Round, RunRecord
+from fcpair.sentences import Id, say
 from fcpair.stages.questions import Closed, Form
-from fcpair.stages.surveys.survey import ANSWERS, Survey
-from fcpair.stages.surveys.survey_plan import suggestions_grid_name
+from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
+from fcpair.stages.surveys.survey import ANSWERS, STATEMENT, SUGGEST, Survey, suggestions_grid_name, survey_plans
+from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
 from fcpair.steps.answers.answer_tables import answers_table
-from fcpair.steps.assignment import rounds
+from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import GridContext, StudyContext, find_grid
+from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid
 from fcpair.steps.base.grid_rows import rows_table
-from fcpair.steps.corpus.grids import add, fill_current_grid
+from fcpair.steps.base.text_digests import folded_digest
+from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.surveys import group_comparison
+from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
-from fcpair.store.assignment import rounds as stored
+from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
+from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
 N_DEFINITE = 2  # answers that say yes or no
+SURVEY = "survey"
+QUESTIONS = ("Have you heard this said?", "Do you believe it?")
+N_SHOWN = 20
+HOUR_S = 3600
+UNDECLARED = "no question was declared beforehand (`compare` of the section [annotate])"
 
 
 def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
@@ -33,12 +52,17 @@ def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRec
         InputError: all that is wrong with the file of statements, or a name that another grid has.
     """
     with study._store.write(bulk=True) as tx:
-        runs = []
-        for plan in plans:
-            runs.append(add(tx, plan))
-            with grids.on_grid(tx, find_grid(tx, plan.name).id):
-                runs.append(fill_current_grid(tx, plan.name, plan))
-        return runs
+        return add_survey(tx, plans)
+
+
+def add_survey(tx: Tx, plans: Sequence[GridPlan], *, in_place: bool = False) -> list[RunRecord]:
+    """Add the grids of a survey, and make their cells; its first may be `in_place` of the study's, which is empty."""
+    runs = []
+    for plan in plans:
+        runs.append(add(tx, plan, in_place_of_current=in_place and plan is plans[0]))
+        with grids.on_grid(tx, find_grid(tx, plan.name).id):
+            runs.append(fill_current_grid(tx, plan.name, plan))
+    return runs
 
 
 def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
@@ -57,12 +81,12 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
         for key in grid_keys:
             with grids.on_grid(tx, key.id):
                 rounds_due += [
-                    (key, round_.name) for round_ in stored.answer_rounds(tx) if not round_progress(tx, round_).dealt
+                    (key, round_.name) for round_ in rounds.answer_rounds(tx) if not round_progress(tx, round_).dealt
                 ]
     if not rounds_due:
         raise StageError(f"the survey `{name}` is already open; people added from now on are asked as well")
     for grid, round_ in rounds_due:
-        assign_runs.append(rounds.assign_round(GridContext(study._store, grid), round_))
+        assign_runs.append(assign_round(GridContext(study._store, grid), round_))
     return assign_runs
 
 
@@ -82,7 +106,7 @@ def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
 
 def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
     """Answers in the grid that a transaction is about, as `survey_answers` returns them."""
-    round_ = stored.primary(tx)
+    round_ = rounds.primary(tx)
     if not is_survey(form_of(round_.form)):
         raise StageError(
             f"round `{round_.name}` of grid `{name}` is not a survey: it must ask one question with yes, no and a "
@@ -94,7 +118,7 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
     if table.empty:
         raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
     answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
-    group_comparison.check_known_labels(by, answers_by_person)
+    check_known_labels(by, answers_by_person)
     answers = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
     answers = answers[["statement", "question", "person", "answer"]].replace({"answer": meaning_by_answer})
     for item in by:
@@ -119,3 +143,183 @@ def _meaning_by_answer(form: object) -> dict[str, str]:
         return {}
     yes, no, decline = ANSWERS
     return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}
+
+
+def choose_statements(header: Sequence[str], chosen: StatementsDraft | None) -> StatementsDraft:
+    """The column that was chosen before, if the table has it; else `statement`, or else the first."""
+    if chosen and chosen.statement in header:
+        return chosen
+    return StatementsDraft(STATEMENT if STATEMENT in header else header[0], chosen.title if chosen else "")
+
+
+def preview_statements(path: Path, columns: StatementsDraft) -> TablePreview:
+    """The statements as people will see them, or why they cannot be read."""
+    try:
+        rows = read_side_file(path, columns.statement, None, folded_digest)
+    except InputError as error:
+        return TablePreview(problem=str(error))
+    shown = tuple((text,) for _, text, _, _ in rows[:N_SHOWN])
+    return TablePreview(len(rows), len(rows), pairs=shown, metadata=tuple(rows[0][3]))
+
+
+def default_survey() -> SurveyDraft:
+    """A survey to begin with: PBBQ's, everybody being asked of every statement."""
+    return SurveyDraft(QUESTIONS, ANSWERS, suggest=SUGGEST)
+
+
+def survey_figures(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> SurveyFigures:
+    """The size of a survey; raises InputError for one that cannot be carried out."""
+    survey_grids(path, columns, plan)
+    if plan.part is not None and plan.part > plan.respondents:
+        sentence = say(
+            "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their number, "
+            "or lower the other",
+            number=Id(plan.part),
+            most=Id(plan.respondents),
+        )
+        raise InputError(sentence)
+    n_statements = preview_statements(path, columns).n_hs
+    n_questions = n_statements * len(plan.questions)
+    n_answers = n_questions * (plan.respondents if plan.part is None else plan.part)
+    each = ceil(n_answers / plan.respondents)
+    return SurveyFigures(n_statements, n_questions, n_answers, each, each * plan.seconds / HOUR_S)
+
+
+def survey_grids(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> tuple[GridPlan, ...]:
+    """The grids of the survey, as `fcpair ask import` plans them; raises InputError for what these refuse."""
+    if not plan.questions:
+        raise InputError(say("the survey asks nothing; write at least one question, each on a line of its own"))
+    if empty := [what for what, name in zip(ANSWERS, plan.answers, strict=True) if not name]:
+        raise InputError(say("the answer for “%(name)s” has no name; give it one", name=empty[0]))
+    if repeated := [name for name in plan.answers if plan.answers.count(name) > 1]:
+        raise InputError(say("two answers are called `%(name)s`; give each a name of its own", name=repeated[0]))
+    return survey_plans(
+        SURVEY,
+        path,
+        plan.questions,
+        statement=columns.statement,
+        answers=plan.answers,
+        part=plan.part,
+        as_list=plan.as_list,
+        suggest=plan.suggest,
+        seed=plan.seed,
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class GroupsFound(Plotted):
+    """Results about groups of those who answered a `question` of a `round`.
+
+    `exploratory` are those of `by` that were not declared before the first answer, with why. `simulated` says how many
+    answers are made up.
+    """
+
+    round: str
+    question: str
+    compared: tuple[GroupComparison, ...]
+    exploratory: dict[str, str]
+    simulated: str | None = None
+
+    columns = ("by", *column_names(Difference))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each difference between two groups; the columns are `by` and the fields of `Difference`."""
+        return ({"by": one.by, **vars(difference)} for one in self.compared for difference in one.differences)
+
+    def _summary(self) -> str:
+        return f"`{self.question}` of round `{self.round}`, by {', '.join(one.by for one in self.compared)}"
+
+
+def compare_groups(
+    grid: GridContext,
+    by: Sequence[str] = (),
+    *,
+    round: str | None = None,
+    labels: str | None = None,
+    seed: int = 13,
+    mixed: bool = False,
+) -> GroupsFound:
+    """Compare groups of those who answered a round, by what they said about themselves.
+
+    Args:
+        by: the labels of questions about people; those that were declared, if none is given.
+        round: the round; the one that counts, if none is named.
+        labels: the question of its form whose answers are compared; it may be left out where the form has one.
+        seed: of permutations.
+        mixed: whether to fit mixed models as well.
+
+    Raises:
+        StageError: nothing was answered; or no question is given, and none was declared.
+        InputError: no such question, or one without a list of answers, and what
+            `group_differences.compare_annotator_groups` raises.
+        UnknownIdError: the grid has no such round.
+    """
+    with grid._store.read() as tx:
+        round_ = rounds.by_name(tx, round)
+        return compare_groups_of_round(tx, round_, by, question=labels, seed=seed, mixed=mixed)
+
+
+def compare_groups_of_round(
+    tx: Tx, round_: Round, by: Sequence[str] = (), *, question: str | None = None, seed: int = 13, mixed: bool = False
+) -> GroupsFound:
+    """Compare groups of those who answered a round of the grid that a transaction is about; as `compare_groups`."""
+    declared_labels, declared_at = declared_questions(tx)
+    question_name = _find_closed_question(form_of(round_.form).questions, question)
+    by = tuple(by) or declared_labels
+    if not by:
+        raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
+    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
+    check_known_labels(by, answers_by_person)
+    table = answers_table(tx, round_)
+    table = table[~table["skipped"]]
+    if table.empty:
+        raise StageError(f"round `{round_.name}` has no answers yet")
+    first_answer_at = min(table["time"])
+    labels = table.assign(item=table["cell"], annotator=table["by"], label=table[question_name])
+    labels = labels[["item", "annotator", "label"]].reset_index(drop=True)
+    for item in by:
+        labels[item] = [answers_by_person.get(name, {}).get(item, "") for name in labels["annotator"]]
+    comparisons = compare_annotator_groups(labels, by, seed=seed, mixed=mixed)
+    late_reason = (
+        f"it was declared at {declared_at}, after the first answer ({first_answer_at})"
+        if declared_at and declared_at > first_answer_at
+        else ""
+    )
+    reasons = {label: "it was not declared beforehand" if label not in declared_labels else late_reason for label in by}
+    exploratory = {label: why for label, why in reasons.items() if why}
+    simulated = simulated_note(judgements.n_by_origin(tx))
+    return GroupsFound(round_.name, question_name, comparisons, exploratory, simulated)
+
+
+def declared_questions(tx: Tx) -> tuple[tuple[str, ...], str | None]:
+    """The questions that were declared, and when."""
+    with grids.on_first_grid(tx):
+        return effective_options(tx, Annotate, {}).compare, settings.time_set(tx, Annotate.stage, "compare")
+
+
+def _find_closed_question(questions: Sequence[tuple[str, object]], requested: str | None) -> str:
+    closed = [name for name, question in questions if isinstance(question, Closed)]
+    if not closed:
+        raise InputError(
+            "this round asks no question with a list of answers, so there are no shares to compare between groups"
+        )
+    if requested is None and len(closed) > 1:
+        raise InputError(f"this round asks several questions; name one: {', '.join(closed)}")
+    if requested is not None and requested not in closed:
+        raise InputError(
+            f"this round asks no question `{requested}` with a list of answers; {suggest_name(requested, closed)}"
+        )
+    return requested or closed[0]
+
+
+def check_known_labels(by: Sequence[str], answers_by_person: Mapping[str, Mapping[str, str]]) -> None:
+    """Raise InputError for a question about people that nobody has answered."""
+    known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
+    for label in by:
+        if label not in known_labels:
+            hint = (
+                suggest_name(label, known_labels, "they said %(names)s")
+                if known_labels
+                else "nobody has stated anything about themselves"
+            )
+            raise InputError(f"nobody has answered `{label}`; {hint}")

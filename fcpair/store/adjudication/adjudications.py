@@ -1,103 +1,90 @@
-"""Adjudications: what was decided of each pair, by whom or by which rule. Rows are only ever added."""
+"""Adjudications: what was decided of each pair, by whom or by which rule; and where each pair stands.
+
+Rows are only ever added. The statements about where pairs stand are made once, because every answer online asks for the
+state of its pair.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, case, exists, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, literal_column, or_, select
 
-from fcpair.records import BY_HAND, UNDECIDED, Round, Rule
+from fcpair.lazy import np, pd
+from fcpair.records import BY_HAND, UNDECIDED, PairState, Role, Round, Rule
+from fcpair.store.adjudication.disputes import has_open_label
+from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.backends.protocol import driver
-from fcpair.store.database.frames import frame, integer_arrays, records
+from fcpair.store.database.frames import STREAMED, frame, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person
+from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person, text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
-from fcpair.store.answers.judgements import newest_judgement
-
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
-_DECIDED: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in ("id", "rule", "person_id", "note")}
-_DECIDED |= {"cell_id": adjudication.c.cell_id, "code": answer.c.code}
+_COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
+_COLUMNS |= {"code": answer.c.code, "hs_id": cell.c.row_id.label("hs_id"), "cn_id": cell.c.column_id.label("cn_id")}
+
+
+_ADDED = ("cell_id", "rule", "answer_id", "person_id", "note", "flagged", "at", "seen_judgement")
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
-    """Add decisions: `cell_id`, `rule`, `code` (missing: discarded), and where there is one `person_id`, `note`."""
-    rows = decisions.assign(at=now(), flagged=False, seen_judgement=newest_judgement(tx))
-    if "note" not in rows.columns:
-        rows["note"] = ""
-    rows["answer_id"] = rows["code"].astype("Int64").map(rounds.label_ids(tx)).astype("Int64")
-    hash_chain.add(tx, hash_chain.DECISIONS, records(rows.drop(columns="code")))
+    """Add the decisions of a frame, with the columns that `add_decisions` takes."""
+    add_decisions(tx, records(decisions))
 
 
-def add_rule_decisions(tx: Tx, decisions: Iterable[tuple[int, Rule, int | None]]) -> None:
-    """Add what rules decided or took back: each pair's number, the rule, and the code (None: discarded)."""
-    same = {"person_id": None, "note": "", "at": now(), "flagged": False, "seen_judgement": newest_judgement(tx)}
-    answers = rounds.label_ids(tx)
-    rows = (
-        {"cell_id": cell_id, "rule": rule.value, "answer_id": None if code is None else answers[code], **same}
-        for cell_id, rule, code in decisions
-    )
-    hash_chain.add(tx, hash_chain.DECISIONS, rows)
-
-
-@contextmanager
-def tentative(tx: Tx, *, is_kept: bool) -> Iterator[None]:
-    """Keep what is written meanwhile, or undo it, in the same time."""
-    execute = driver(tx).execute
-    execute("SAVEPOINT before_decision")
-    yield
-    execute("SAVEPOINT after_decision")
-    execute(f"ROLLBACK TO SAVEPOINT {'after' if is_kept else 'before'}_decision")
-    execute("RELEASE SAVEPOINT before_decision")
-
-
-def add_requests(tx: Tx, cell_ids: Iterable[int], note: str) -> None:
-    """Add that a person's decision is requested on each of these pairs, with a note that says by whom."""
-    same: dict[str, Any] = {"rule": Rule.REQUESTED.value, "answer_id": None, "person_id": None, "note": note}
-    same |= {"flagged": False, "at": now(), "seen_judgement": newest_judgement(tx)}
-    hash_chain.add(tx, hash_chain.DECISIONS, ({"cell_id": cell_id, **same} for cell_id in cell_ids))
-
-
-def current_adjudications(tx: Tx, *columns: str) -> pd.DataFrame:
-    """The standing decision of each pair, by pair.
-
-    Columns as named, all where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded), `person_id`, `note`.
+def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
+    """Add decisions, and what takes one back: `cell_id`, `rule`, `code` (None, or not there: no label), and where there
+    are any `person_id`, `note`, `flagged`. Returns the number of the newest decision.
     """
-    return frame(tx, _current_query(tx, *(_DECIDED[name] for name in columns or DECISION)))
+    same = {"person_id": None, "note": "", "flagged": False, "at": now(), "seen_judgement": newest_judgement(tx)}
+    answer_ids: dict[Any, int | None] = {None: None, **rounds.label_ids(tx)}
+    rows = ({**same, **decision, "answer_id": answer_ids[decision.get("code")]} for decision in decisions)
+    return hash_chain.add(tx, hash_chain.DECISIONS, ({name: row[name] for name in _ADDED} for row in rows))
 
 
-def decided_codes(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) of each newest decision, by cell, its `code` (-1: none), and whether it `stands` (1)."""
+def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.DataFrame:
+    """The newest decision on each pair, by pair; only those that are `standing`, which are not taken back, if asked.
+
+    Columns as named, all but the last two where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded),
+    `person_id`, `note`, `hs_id`, `cn_id`.
+    """
+    is_meant = latest_rows.STANDING if standing else latest_rows.DECISION
+    query = _current_query(tx, *(_COLUMNS[name] for name in columns or DECISION), is_meant=is_meant)
+    if {"hs_id", "cn_id"} & set(columns):
+        query = query.join(cell, cell.c.id == adjudication.c.cell_id)
+    return frame(tx, query)
+
+
+def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
+    """The cell (`cell_id`) of each newest decision, or of those on some cells, by cell; its `code` (-1: none), and 1
+    for whether it `stands`, and whether it asks for a person's (`requested`), which has not been made.
+    """
     code = func.coalesce(answer.c.code, -1).label("code")
     stands = case((adjudication.c.rule.in_([rule.value for rule in UNDECIDED]), 0), else_=1).label("stands")
-    return integer_arrays(tx, _current_query(tx, _DECIDED["cell_id"], code, stands))
+    requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
+    query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
+    if cell_ids is not None:
+        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+    return integer_arrays(tx, query)
 
 
-def requested_pairs(tx: Tx) -> NDArray[np.int64]:
-    """The cells of the grid on which a person's decision was requested and has not been made."""
-    query = select(adjudication.c.cell_id).where(
-        cell_range(tx).holds(adjudication.c.cell_id),
-        adjudication.c.rule == Rule.REQUESTED.value,
-        latest_rows.DECISION,
-    )
-    return integer_arrays(tx, query)["cell_id"]
-
-
-def _current_query(tx: Tx, *columns: ColumnElement[Any]) -> Select[Any]:
+def _current_query(
+    tx: Tx, *columns: ColumnElement[Any], is_meant: ColumnElement[bool] = latest_rows.DECISION
+) -> Select[Any]:
     query = select(*columns).select_from(adjudication)
     query = query.outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-    query = query.where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-    return query.order_by(adjudication.c.cell_id)
+    return query.where(cell_range(tx).holds(adjudication.c.cell_id), is_meant).order_by(adjudication.c.cell_id)
 
 
 def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
@@ -165,8 +152,6 @@ def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iter
 
     Their numbers, `(n, 2)`: pair and person.
     """
-    import numpy as np
-
     params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
     rows = _INVOLVED.all(tx, **{name: sql_lists.as_param(listed) for name, listed in params.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
@@ -201,14 +186,225 @@ def people_who_decided(tx: Tx) -> pd.DataFrame:
     return frame(tx, select(*columns).where(by_person).distinct())
 
 
-def standing_decisions(tx: Tx) -> pd.DataFrame:
-    """The standing decision of each pair with its place: `hs_id`, `cn_id`, `rule`, `code` (missing: discarded)."""
-    query = (
-        select(cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"), adjudication.c.rule, answer.c.code)
-        .select_from(adjudication)
-        .outerjoin(answer, answer.c.id == adjudication.c.answer_id)
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-        .order_by(adjudication.c.cell_id)
+_CELLS_PARAM = "asked"
+
+
+def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
+    """The labels of each pair that anybody has answered, and the newest decision about it, by pair; of some, if asked.
+
+    `codes` are those of the scheme, in its order.
+    """
+    answers = rounds.label_ids(tx)
+    query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
+    params: dict[str, Any] = dict(zip(("first", "last"), cell_range(tx), strict=True))
+    params |= {} if cell_ids is None else {_CELLS_PARAM: sql_lists.as_param(cell_ids)}
+    for row in tx.execute(query, params, execution_options=STREAMED):
+        yield PairState(row[0], tuple(row[3:]), row[1], row[2])
+
+
+@cache
+def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
+    counts = [
+        func.count(case((judgement.c.answer_id == answer_id, 1))).label(f"n{answer_id}") for answer_id in answer_ids
+    ]
+    labels = (
+        select(latest_rows.BY_CELL.label("cell_id"), *counts)
+        .join(judgement, latest_rows.NEWEST)
+        .where(rounds.COUNTING, latest_rows.BY_CELL.between(bindparam("first"), bindparam("last")))
+        .group_by(latest_rows.BY_CELL)
     )
-    return frame(tx, query)
+    if some:
+        labels = labels.where(assignment.c.cell_id.in_(sql_lists.param_subquery(_CELLS_PARAM)))
+    per_cell = labels.subquery()
+    return (
+        select(
+            per_cell.c.cell_id,
+            adjudication.c.rule,
+            rounds.code_of(adjudication),
+            *(per_cell.c[f"n{answer_id}"] for answer_id in answer_ids),
+        )
+        .select_from(per_cell)
+        .outerjoin(adjudication, (adjudication.c.cell_id == per_cell.c.cell_id) & latest_rows.DECISION)
+        .order_by(per_cell.c.cell_id)
+    )
+
+
+AnswerCode = tuple[int, int, int | None]
+
+
+def answers_since_decision(
+    tx: Tx, cell_ids: Sequence[int] | None = None
+) -> Iterator[tuple[int, int, list[AnswerCode]]]:
+    """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
+
+    Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
+    number of the judgement, its assignment, and its code (None: a skip).
+    """
+    some = cell_ids is not None
+    params = {} if cell_ids is None else {_CELLS_PARAM: sql_lists.as_param(cell_ids)}
+    for (cell_id, seen), rows in groupby(tx.execute(_relabelled_query(some=some), params), key=itemgetter(0, 1)):
+        yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
+
+
+@cache
+def _relabelled_query(*, some: bool) -> Select[Any]:
+    slot = assignment.alias("slot")
+    relabelled = (
+        exists()
+        .where(slot.c.judgement_id > adjudication.c.seen_judgement)
+        .where(slot.c.cell_id == adjudication.c.cell_id, slot.c.round_id == assignment.c.round_id)
+    )
+    query = (
+        select(
+            adjudication.c.cell_id,
+            adjudication.c.seen_judgement,
+            judgement.c.id,
+            assignment.c.id,
+            rounds.code_of(judgement),
+        )
+        .select_from(adjudication)
+        # From the decisions, of which few are by hand, to their answers: `+ 0` keeps SQLite from going the other way,
+        # over every answer there is (1,000,000 labels: 3.6 s).
+        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id + 0)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .where(
+            rounds.COUNTING, latest_rows.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled
+        )
+        .order_by(adjudication.c.cell_id, judgement.c.id)
+    )
+    return query.where(adjudication.c.cell_id.in_(sql_lists.param_subquery(_CELLS_PARAM))) if some else query
+
+
+_IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
+_CELL_ID = adjudication.c.cell_id + literal_column("0", Number)
+"""The pair of a decision, where decisions are read from the newest on: written so that SQLite does not go by pairs,
+which it would have to sort (100,000 decided pairs: 0.9 s).
+"""
+_FEW = 1_000  # pairs: their decisions are looked up, those of more are read from the newest on until there are enough
+_IS_BY_HAND = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
+
+
+class MatchingTexts(NamedTuple):
+    """The ids of the texts of each side in which a word occurs."""
+
+    row_ids: list[int]
+    column_ids: list[int]
+
+
+@dataclass(frozen=True)
+class DecisionFilter:
+    """Conditions on decisions; what is empty lets all through.
+
+    Each word must occur in the row or in the column. `codes` are of outcomes (None: discarded); `deciders` are people,
+    also those that a file names (None: a rule, or a file that names nobody). None is on the pairs `excluded`.
+    """
+
+    texts_by_word: tuple[MatchingTexts, ...] = ()
+    codes: tuple[int | None, ...] = ()
+    deciders: tuple[int | None, ...] = ()
+    is_flagged: bool = False
+    excluded: tuple[int, ...] = ()
+
+    def conditions(self, tx: Tx) -> Iterator[ColumnElement[bool]]:
+        """The conditions on a decision."""
+        if self.texts_by_word:
+            has_words = (
+                or_(
+                    cell.c.row_id.in_(sql_lists.as_subquery(texts.row_ids)),
+                    cell.c.column_id.in_(sql_lists.as_subquery(texts.column_ids)),
+                )
+                for texts in self.texts_by_word
+            )
+            matching = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *has_words)
+            first_ids = list(tx.execute(matching.limit(_FEW + 1)).scalars())
+            if len(first_ids) > _FEW:
+                yield _CELL_ID.in_(matching)
+            else:
+                yield adjudication.c.cell_id.in_(sql_lists.as_subquery(first_ids))
+        if self.codes:
+            label_ids = rounds.label_ids(tx)
+            answer_ids = [None if code is None else label_ids[code] for code in self.codes]
+            yield or_(*(adjudication.c.answer_id == answer_id for answer_id in answer_ids))  # None: IS NULL
+        if self.deciders:
+            yield or_(*(adjudication.c.person_id == person_id for person_id in self.deciders))
+        if self.is_flagged:
+            yield adjudication.c.flagged
+        if self.excluded:
+            yield _CELL_ID.not_in(sql_lists.as_subquery(self.excluded))
+
+
+def matching_decisions(
+    tx: Tx, limit: int, before: int | None, decision_filter: DecisionFilter, made_by: int | None = None
+) -> list[dict[str, Any]]:
+    """The decisions that stand and that a filter lets through, newest first; those alone that a person made here.
+
+    What a rule or a file has decided about a pair that somebody has still to label is left out, because it tells of
+    the labels that are in.
+
+    Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
+    person), `note`, `flagged`, `at`.
+    """
+    hs, cn = text.alias("hs_text"), text.alias("cn_text")
+    query = (
+        select(
+            *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
+            rounds.code_of(adjudication).label("code"),
+            adjudication.c.cell_id,
+            person.c.name.label("by"),
+            hs.c.body.label("hs"),
+            hs.c.language.label("hs_language"),
+            cn.c.body.label("cn"),
+            cn.c.language.label("cn_language"),
+        )
+        .join(cell, cell.c.id == adjudication.c.cell_id)
+        .join(hs, hs.c.id == cell.c.row_id)
+        .join(cn, cn.c.id == cell.c.column_id)
+        .outerjoin(person, person.c.id == adjudication.c.person_id)
+        .where(*decision_filter.conditions(tx), cell_range(tx).holds(_CELL_ID), latest_rows.STANDING)
+        .where(or_(_IS_BY_PERSON, ~has_open_label(adjudication.c.cell_id)))
+        .order_by(adjudication.c.id.desc())
+        .limit(limit)
+    )
+    if made_by is not None:
+        query = query.where(adjudication.c.person_id == made_by, _IS_BY_PERSON)
+    if before is not None:
+        query = query.where(adjudication.c.id < before)
+    return [dict(row._mapping) for row in tx.execute(query)]
+
+
+def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int]]:
+    """Count the labels that each of these decisions rests on, by code; by decision, if it rests on any.
+
+    A decision by hand rests on the labels that there were; one by rule follows those that there are. Nothing is told of
+    a pair that somebody has still to label.
+    """
+    newer = judgement.alias("newer")
+    is_overtaken = exists().where(
+        newer.c.assignment_id == assignment.c.id,
+        newer.c.id > judgement.c.id,
+        newer.c.id <= adjudication.c.seen_judgement,
+    )
+    was_seen = (judgement.c.id <= adjudication.c.seen_judgement) & ~is_overtaken
+    code = rounds.code_of(judgement).label("code")
+    query = (
+        select(adjudication.c.id, code, func.count())
+        .select_from(adjudication)
+        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
+        .join(judgement, judgement.c.assignment_id == assignment.c.id)
+        .where(adjudication.c.id.in_(sql_lists.as_subquery(decision_ids)), rounds.COUNTING)
+        .where(or_(_IS_BY_HAND & was_seen, ~_IS_BY_HAND & latest_rows.NEWEST))
+        .where(~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
+        .group_by(adjudication.c.id, code)
+        .order_by(adjudication.c.id, code)
+    )
+    counts: dict[int, dict[int, int]] = {}
+    for decision_id, label, n in tx.execute(query):
+        counts.setdefault(decision_id, {})[label] = n
+    return counts
+
+
+def deciders(tx: Tx) -> dict[str, int]:
+    """The adjudicators, and who else has ever decided in the grid, also by a file that names them: ids by name."""
+    has_decided = exists().where(adjudication.c.person_id == person.c.id, cell_range(tx).holds(adjudication.c.cell_id))
+    query = select(person.c.name, person.c.id).where(or_(person.c.role == Role.ADJUDICATOR.value, has_decided))
+    return {row.name: row.id for row in tx.execute(query.order_by(person.c.name))}

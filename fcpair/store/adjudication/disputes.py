@@ -9,7 +9,6 @@ from sqlalchemy import (
     ColumnElement,
     CompoundSelect,
     Select,
-    and_,
     bindparam,
     case,
     exists,
@@ -22,12 +21,11 @@ from sqlalchemy import (
     union_all,
 )
 
-from fcpair.records import BY_HAND, UNDECIDED, Role, Rule, Status
-from fcpair.store.answers.judgements import newest_judgement
+from fcpair.records import BY_HAND, UNDECIDED, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.store import Tx, now
+from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot
 
 
@@ -73,8 +71,8 @@ def disputed_pairs(
     labelled, is_unsettled = _labelled_pairs(tx, definite, latest_rows.BY_CELL if cell_ids is None else _CELL)
     unsettled = labelled.having(is_unsettled)
     if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
-    overtaken_ids = sql_lists.as_subquery(list(overtaken))
+        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+    overtaken_ids = sql_lists.as_subquery(overtaken)
     candidates = union(unsettled, overtaken_ids, _requested(tx, cell_ids)).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
     is_unsure = exists().where(
@@ -122,7 +120,7 @@ def _requested(tx: Tx, cell_ids: Sequence[int] | None) -> Select[Any]:
         adjudication.c.rule == Rule.REQUESTED.value, cell_range(tx).holds(adjudication.c.cell_id)
     )
     if cell_ids is not None:
-        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
     labelled = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
     labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
     return labelled.where(assignment.c.cell_id.in_(query)).distinct()
@@ -167,11 +165,12 @@ def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
     return sum(row.n for row in rows), sorted(row.cell_id for row in rows if row.cell_id is not None)
 
 
-def pairs_changed_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
-    """The pairs that were labelled after the judgement, or decided after the adjudication, of these numbers."""
-    answers = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
-    decisions = select(adjudication.c.cell_id).where(adjudication.c.id > adjudication_id)
-    return list(tx.execute(union(answers.where(rounds.COUNTING, judgement.c.id > judgement_id), decisions)).scalars())
+def pairs_touched_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
+    """The pairs of the grid that were answered, in any round, or decided after these, by id."""
+    answered = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
+    decided = select(adjudication.c.cell_id).where(adjudication.c.id > adjudication_id)
+    touched = union(answered.where(judgement.c.id > judgement_id), decided).subquery()
+    return list(tx.execute(select(touched.c.cell_id).where(cell_range(tx).holds(touched.c.cell_id))).scalars())
 
 
 def has_open_label(cell_id: Any) -> ColumnElement[bool]:
@@ -269,22 +268,6 @@ def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | N
     return answers_by_cell
 
 
-def adjudicators(tx: Tx) -> list[int]:
-    """The ids of those who adjudicate now, in the order in which they came."""
-    active = and_(person.c.role == Role.ADJUDICATOR.value, person.c.retired_at.is_(None))
-    return list(tx.execute(select(person.c.id).where(active).order_by(person.c.id)).scalars())
-
-
-def add_decision(
-    tx: Tx, cell_id: int, rule: Rule, code: int | None, person_id: int, note: str = "", *, flagged: bool = False
-) -> int:
-    """Add one person's decision, or their taking one back; returns its number."""
-    answer_id = None if code is None else rounds.label_ids(tx)[code]
-    row = {"cell_id": cell_id, "rule": rule.value, "answer_id": answer_id, "person_id": person_id, "note": note}
-    row |= {"flagged": flagged, "at": now(), "seen_judgement": newest_judgement(tx)}
-    return hash_chain.add(tx, hash_chain.DECISIONS, [row])
-
-
 def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
     """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
 
@@ -355,12 +338,6 @@ def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
     own = (adjudication.c.person_id == person_id) & _BY_PERSON
     query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
     return list(tx.execute(query).scalars())[::-1]
-
-
-def newest_times(tx: Tx) -> list[str]:
-    """When each person who has decided did so last."""
-    own = adjudication.c.person_id.is_not(None) & _BY_PERSON
-    return list(tx.execute(select(func.max(adjudication.c.at)).where(own).group_by(adjudication.c.person_id)).scalars())
 
 
 def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:

@@ -1,17 +1,21 @@
-"""Log that the study's lead watches: every act of every person, in the order in which they happened."""
+"""Log that the study's lead watches: every act of every person, and how often a slow figure of them was made."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import Row, bindparam, exists, func, select, update
+from sqlalchemy import text as sql
 
 from fcpair.records import Rule
 from fcpair.store.assignment import rounds
+from fcpair.store.corpus import grids
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import latest_rows
+from fcpair.store.database import backends, latest_rows
+from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, text
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, shown_figure, text
 
 ChangeMarks = tuple[int, int, int]
 
@@ -24,23 +28,6 @@ class Decision(NamedTuple):
     hs_id: int
     rule: str
     at: str
-
-
-class FlaggedDecision(NamedTuple):
-    """A decision that was flagged; `code` is None where it discards the pair, `by` where no person made it.
-
-    It `stands` while it is the pair's newest decision.
-    """
-
-    cell_id: int
-    rule: str
-    code: int | None
-    by: str | None
-    note: str
-    at: str
-    stands: bool
-    hs: str
-    cn: str
 
 
 def change_marks(tx: Tx) -> ChangeMarks:
@@ -81,8 +68,12 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
     return [Decision(*row) for row in tx.execute(query)]
 
 
-def flagged_decisions(tx: Tx) -> list[FlaggedDecision]:
-    """Every decision of the grid that was flagged because the guidelines should say more, newest first."""
+def flagged_decisions(tx: Tx) -> Sequence[Row[Any]]:
+    """Every decision of the grid that was flagged because the guidelines should say more, newest first: `cell_id`,
+    `rule`, `code` (None: the pair is discarded), `by` (None: no person), `note`, `at`, `stands`, `hs`, `cn`.
+
+    It `stands` while it is the pair's newest decision.
+    """
     hs, cn, twin = text.alias(), text.alias(), adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
@@ -90,13 +81,13 @@ def flagged_decisions(tx: Tx) -> list[FlaggedDecision]:
         select(
             adjudication.c.cell_id,
             adjudication.c.rule,
-            rounds.code_of(adjudication),
-            person.c.name,
+            rounds.code_of(adjudication).label("code"),
+            person.c.name.label("by"),
             adjudication.c.note,
             adjudication.c.at,
-            latest_rows.DECISION,
-            hs.c.body,
-            cn.c.body,
+            latest_rows.DECISION.label("stands"),
+            hs.c.body.label("hs"),
+            cn.c.body.label("cn"),
         )
         .select_from(adjudication)
         .join(cell, cell.c.id == adjudication.c.cell_id)
@@ -106,4 +97,31 @@ def flagged_decisions(tx: Tx) -> list[FlaggedDecision]:
         .where(adjudication.c.flagged, ~stands_again, cell_range(tx).holds(adjudication.c.cell_id))
         .order_by(adjudication.c.id.desc())
     )
-    return [FlaggedDecision(*row) for row in tx.execute(query)]
+    return tx.execute(query).all()
+
+
+_IS_FIGURE = (shown_figure.c.grid_id == bindparam("grid")) & (shown_figure.c.name == bindparam("figure"))
+_N = PreparedStatement(select(shown_figure.c.n).where(_IS_FIGURE))
+_FIRST = PreparedStatement(
+    sql("INSERT INTO shown (grid_id, name, n) VALUES (:grid, :figure, 1) ON CONFLICT DO NOTHING")
+)
+_NEXT = PreparedStatement(
+    update(shown_figure).where(_IS_FIGURE, shown_figure.c.n == bindparam("before")).values(n=shown_figure.c.n + 1)
+)
+
+
+def is_counted(tx: Tx) -> bool:
+    """Whether it is counted how often figures were made: a file has one server."""
+    return backends.backend_of(tx).MANY_WRITE
+
+
+def n_made(tx: Tx, figure: str) -> int:
+    """Number of times that a figure of the grid was made; 0 where it never was, or never took long."""
+    row = _N.first(tx, grid=grids.current_grid_id(tx), figure=figure)
+    return row.n if row else 0
+
+
+def record_made(tx: Tx, figure: str, before: int) -> bool:
+    """Note that a figure was made once more; False, and nothing is noted, where somebody else has done so meanwhile."""
+    params = {"grid": grids.current_grid_id(tx), "figure": figure}
+    return bool(_NEXT.execute(tx, **params, before=before) if before else _FIRST.execute(tx, **params))

@@ -1,18 +1,23 @@
-"""Texts written in a round, which can be a side of a next grid; and their writers, who then have no part in it."""
+"""Texts written in a round, which can be a side of a next grid: who wrote them, and where each is from.
+
+Their writers then have no part in that grid. The origin of a text is what it answers, as what it was asked for, and who
+or which model it is from.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from fcpair.records import Role, Round
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.distinct_answers import WRITTEN
+from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import grids
 from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.store import Tx
@@ -21,21 +26,26 @@ from fcpair.store.database.tables import answer, assignment, cell, judgement, pe
 _PARTS = re.compile("[,;]")
 
 
+def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
+    """The texts of the current answers of a round, with whoever wrote them."""
+    return (
+        select(*columns)
+        .select_from(judgement)
+        .join(assignment, latest_rows.ANSWER)
+        .join(answer, answer.c.id == judgement.c.answer_id)
+        .join(text, text.c.id == answer.c.text_id)
+        .join(person, person.c.id == assignment.c.person_id)
+        .where(rounds.in_round(of))
+    )
+
+
 def texts_written(tx: Tx, in_round: Round) -> list[int]:
     """The ids of the distinct texts that the current answers of a round have, by the first cell that has each.
 
     Those of one cell are in the order of their digests: in that of their ids, it would be the order of their writers.
     """
-    query = (
-        select(answer.c.text_id)
-        .join(judgement, judgement.c.answer_id == answer.c.id)
-        .join(assignment, latest_rows.ANSWER)
-        .join(text, text.c.id == answer.c.text_id)
-        .where(rounds.in_round(in_round))
-        .group_by(answer.c.text_id, text.c.digest)
-        .order_by(func.min(assignment.c.cell_id), text.c.digest)
-    )
-    return list(tx.execute(query).scalars())
+    query = _written(in_round, text.c.id).group_by(text.c.id, text.c.digest)
+    return list(tx.execute(query.order_by(func.min(assignment.c.cell_id), text.c.digest)).scalars())
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
@@ -98,15 +108,7 @@ class AuthoredText(NamedTuple):
 
 def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
     """The text that each cell has in a round by its current answer, and by whom; where it has several, the newest."""
-    query = (
-        select(assignment.c.cell_id, text.c.body, person.c.name)
-        .join(person, person.c.id == assignment.c.person_id)
-        .join(judgement, latest_rows.ANSWER)
-        .join(answer, answer.c.id == judgement.c.answer_id)
-        .join(text, text.c.id == answer.c.text_id)
-        .where(rounds.in_round(in_round))
-        .order_by(judgement.c.id)
-    )
+    query = _written(in_round, assignment.c.cell_id, text.c.body, person.c.name).order_by(judgement.c.id)
     return {cell_id: AuthoredText(body, by) for cell_id, body, by in tx.execute(query)}
 
 
@@ -123,3 +125,109 @@ def cells_answered_before(tx: Tx, of: Round) -> set[int]:
 def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
     """The text that each cell has in a round, as `authored_texts` says."""
     return {cell_id: one.body for cell_id, one in authored_texts(tx, in_round).items()}
+
+
+def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
+    """The texts of everybody's current answers in a round, by the person."""
+    by_writer: dict[int, list[int]] = {}
+    for person_id, text_id in tx.execute(_written(of, person.c.id, text.c.id).order_by(assignment.c.id)):
+        by_writer.setdefault(person_id, []).append(text_id)
+    return by_writer
+
+
+EditedSources = dict[int, dict[int, str]]
+"""Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
+PEOPLE = "people"
+BETWEEN = "; "
+
+
+class TextOrigin(NamedTuple):
+    """A written text: the text that it `answered` and the metadata of that, the names of the columns that it was
+    `written_as`, and its `source`: the name of a model, or `people`; several of them separated by semicolons.
+    """
+
+    answered: str
+    written_as: str
+    source: str
+    meta: Mapping[str, Any]
+
+
+def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
+    """Origins of these texts, as far as they are current answers of a round; others are left out."""
+    return _find_origins(tx, text_ids, _edited_sources(tx))
+
+
+def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dict[int, TextOrigin]:
+    before, column = text.alias("before"), text.alias("column")
+    query = (
+        select(
+            answer.c.text_id,
+            assignment.c.cell_id,
+            assignment.c.round_id,
+            person.c.name,
+            person.c.role,
+            column.c.body,
+            before.c.body.label("answered"),
+            before.c.meta,
+        )
+        .join(judgement, judgement.c.answer_id == answer.c.id)
+        .join(assignment, latest_rows.ANSWER)
+        .join(person, person.c.id == assignment.c.person_id)
+        .join(cell, cell.c.id == assignment.c.cell_id)
+        .join(column, column.c.id == cell.c.column_id)
+        .join(text, text.c.id == answer.c.text_id)
+        .outerjoin(before, before.c.id == text.c.answers_id)
+        .where(answer.c.text_id.in_(sql_lists.as_subquery(text_ids)))
+        .order_by(judgement.c.id)
+    )
+    rows_by_text: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
+    for row in tx.execute(query):
+        source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
+        rows_by_text.setdefault(row.text_id, []).append((row.answered or "", row.body, source, row.meta or {}))
+    origins = {}
+    for text_id, rows in rows_by_text.items():
+        names = BETWEEN.join(dict.fromkeys(name for _, name, _, _ in rows))
+        sources = BETWEEN.join(dict.fromkeys(source for _, _, source, _ in rows))
+        origins[text_id] = TextOrigin(rows[0][0], names, sources, rows[0][3])
+    return origins
+
+
+def _source_name(name: str, role: str) -> str:
+    return name if role == Role.MODEL.value else PEOPLE
+
+
+def _edited_sources(tx: Tx) -> EditedSources:
+    sources: EditedSources = {}
+    for _ in grids.for_each_grid(tx):
+        rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
+        for round_ in rounds_by_name.values():
+            if round_.options.edits_row:
+                sources[round_.id] = _row_sources(tx, sources)
+            elif round_.options.edits in rounds_by_name:
+                edited_round = rounds_by_name[round_.options.edits]
+                query = (
+                    select(assignment.c.cell_id, person.c.name, person.c.role)
+                    .join(judgement, latest_rows.ANSWER)
+                    .join(person, person.c.id == assignment.c.person_id)
+                    .where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None))
+                    .order_by(judgement.c.id)
+                )
+                written = {row.cell_id: _source_name(row.name, row.role) for row in tx.execute(query)}
+                sources[round_.id] = written | sources.get(edited_round.id, {})
+    return sources
+
+
+def sources_of_rows(tx: Tx) -> dict[int, str]:
+    """Where the row of each cell of the grid is from, as far as that is known."""
+    return _row_sources(tx, _edited_sources(tx))
+
+
+def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
+    """Where the row of each cell is from: what its metadata say, or who or which model wrote it in an earlier grid."""
+    query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
+    rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
+    origins = _find_origins(tx, sorted({row.text_id for row in rows}), edited)
+    source_by_cell = {
+        row.id: origins[row.text_id].source if row.text_id in origins else row.meta.get("source") for row in rows
+    }
+    return {cell_id: source for cell_id, source in source_by_cell.items() if source}

@@ -59,19 +59,22 @@ def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
     return list(texts_by_row.values())
 
 
-def row_texts(tx: Tx) -> dict[int, str]:
-    """The texts of the rows of the grid, by their ids, in their order."""
-    query = select(text.c.id, text.c.body).join(side, side.c.text_id == text.c.id)
-    inside = (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row") & side.c.drawn
-    return {row.id: row.body for row in tx.execute(query.where(inside).order_by(side.c.position))}
-
-
 def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float]]) -> int:
     """Put examples (with their ranks from 1 and scores) in place of those that a round has.
 
     What was said of one that it had already is said of it still. Returns of how many that is so.
     """
-    reviews = _reviews_by_key(tx, of)
+    columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
+    reviewed = (
+        select(example.c.row_id, example.c.hs_id, example.c.cn_id, *columns)
+        .join(example_review, example_review.c.example_id == example.c.id)
+        .where(example.c.round_id == of.id)
+        .order_by(example_review.c.id)
+    )
+    reviews: dict[Key, list[dict[str, object]]] = {}
+    for row in tx.execute(reviewed):
+        review_row = {"person_id": row.person_id, "used": row.used, "at": row.at}
+        reviews.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(review_row)
     _clear(tx, example.c.round_id == of.id)
     names = ("row_id", "hs_id", "cn_id")
     same = {"round_id": of.id}
@@ -87,22 +90,6 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
         tx, example_review, ({**one, "example_id": number} for number, before in reviews_kept for one in before)
     )
     return len(reviews_kept)
-
-
-def _reviews_by_key(tx: Tx, of: Round) -> dict[Key, list[dict[str, object]]]:
-    """All that was said of each example of a round, the oldest first."""
-    columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
-    query = (
-        select(example.c.row_id, example.c.hs_id, example.c.cn_id, *columns)
-        .join(example_review, example_review.c.example_id == example.c.id)
-        .where(example.c.round_id == of.id)
-        .order_by(example_review.c.id)
-    )
-    reviews: dict[Key, list[dict[str, object]]] = {}
-    for row in tx.execute(query):
-        review_row = {"person_id": row.person_id, "used": row.used, "at": row.at}
-        reviews.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(review_row)
-    return reviews
 
 
 def clear(tx: Tx) -> None:
@@ -143,22 +130,16 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
         .where(example.c.round_id == of.id)
         .order_by(side.c.position, example.c.rank)
     )
-    types = _types(tx, of, source)
+    column = text.alias("column")  # of the first cell on which each was ever written
+    own = select(example.c.cn_id).where(example.c.round_id == of.id)
+    written = _texts_on_cells(source, column.c.body).join(column, column.c.id == cell.c.column_id)
+    types: dict[tuple[int, int], str] = {}
+    for written_row in tx.execute(written.where(answer.c.text_id.in_(own))):
+        types.setdefault((written_row.row_id, written_row.text_id), written_row.body)
     return [
         Example(at.id, at.row_id, at.row, at.rank, at.hs, at.cn, types[at.hs_id, at.cn_id], at.score, at.used)
         for at in tx.execute(query)
     ]
-
-
-def _types(tx: Tx, of: Round, source: Round) -> dict[tuple[int, int], str]:
-    """The column of the first cell on which each example of a round was ever written, by the HS and the CN."""
-    column = text.alias("column")
-    query = _texts_on_cells(source, column.c.body).join(column, column.c.id == cell.c.column_id)
-    own = select(example.c.cn_id).where(example.c.round_id == of.id)
-    types_by_text: dict[tuple[int, int], str] = {}
-    for row in tx.execute(query.where(answer.c.text_id.in_(own))):
-        types_by_text.setdefault((row.row_id, row.text_id), row.body)
-    return types_by_text
 
 
 def ids_without_current_text(tx: Tx, of: Round, source: Round) -> set[int]:

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select, true
 
+from fcpair.lazy import np, pd
 from fcpair.records import Origin, Round, Verdict
-from fcpair.store.assignment import assignments, distinct_answers, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import hash_chain, latest_rows, sql_lists
 from fcpair.store.database.frames import frame, integer_arrays, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
-_SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
+SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
+IS_CURRENT = SEEN_DECISION.c.answer_id == adjudication.c.answer_id
+"""Whether the label that a validator saw decided is the one that stands; a verdict on another one does not count."""
 
 
 def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
@@ -43,8 +44,6 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
-    import pandas as pd
-
     assignment_ids = sql_lists.as_subquery(judgements["assignment_id"].tolist())
     query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
     of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
@@ -62,6 +61,7 @@ def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]
     decided_answer = answer.alias("decided")
     agrees = case((answer.c.code == decided_answer.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     available = {
+        "id": judgement.c.id,
         "cell_id": assignment.c.cell_id,
         "person_id": assignment.c.person_id,
         "assignment_id": assignment.c.id,
@@ -89,10 +89,10 @@ def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]
         .order_by(latest_rows.BY_CELL, latest_rows.BY_PERSON)
     )
     if of.checks:
-        query = query.outerjoin(_SEEN_DECISION, _SEEN_DECISION.c.id == judgement.c.adjudication_id)
+        query = query.outerjoin(SEEN_DECISION, SEEN_DECISION.c.id == judgement.c.adjudication_id)
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
-        query = query.outerjoin(decided_answer, decided_answer.c.id == _SEEN_DECISION.c.answer_id)
+        query = query.outerjoin(decided_answer, decided_answer.c.id == SEEN_DECISION.c.answer_id)
     if "annotator" in columns:
         query = query.join(person, person.c.id == assignment.c.person_id)
     if {"hs_id", "cn_id"} & set(columns):
@@ -109,17 +109,24 @@ def current_labels(
 ) -> pd.DataFrame:
     """Each annotator's current label of each pair, or of some pairs or people, skips left out, by pair and annotator.
 
-    They are those `of` a round, or of the one that counts. Columns as named: `cell_id`, `person_id`, `annotator`,
-    `hs_id`, `cn_id`, `code`, `answer_id`, `note`, `seconds`, `origin`, `at`.
+    They are those `of` a round, or of the one that counts. Columns as named: `id`, `assignment_id`, `cell_id`,
+    `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_answers(tx, of or rounds.primary(tx), *dict.fromkeys(read)).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
     if person_ids is not None:
         query = query.where(assignment.c.person_id.in_(list(person_ids)))
     labels = frame(tx, query)
-    return _with_names(tx, labels)[list(columns)] if "annotator" in columns else labels
+    if "annotator" not in columns:
+        return labels
+
+    # Names by id, which is quicker than to read one with every label.
+    people = {row[0]: row[1] for row in tx.execute(select(person.c.id, person.c.name))}
+    ids, place = np.unique(labels["person_id"].to_numpy(np.int64), return_inverse=True)
+    names = pd.Series([people[one] for one in ids.tolist()], dtype="str")
+    return labels.assign(annotator=names.take(place).set_axis(labels.index))[list(columns)]
 
 
 def label_arrays(
@@ -128,19 +135,8 @@ def label_arrays(
     """The same as arrays, of those columns that are whole numbers."""
     query = _select_answers(tx, of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
     return integer_arrays(tx, query)
-
-
-def _with_names(tx: Tx, labels: pd.DataFrame) -> pd.DataFrame:
-    """Labels with the name of each `person_id` as `annotator`: quicker than to read it with every label."""
-    import numpy as np
-    import pandas as pd
-
-    people = {row[0]: row[1] for row in tx.execute(select(person.c.id, person.c.name))}
-    ids, place = np.unique(labels["person_id"].to_numpy(np.int64), return_inverse=True)
-    names = pd.Series([people[one] for one in ids.tolist()], dtype="str")
-    return labels.assign(annotator=names.take(place).set_axis(labels.index))
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
@@ -153,7 +149,7 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[tuple[int, ...]]:
     query = _select_answers(tx, rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
-    return query.where(~judgement.c.skipped, _is_current_answer(_SEEN_DECISION.c.answer_id))
+    return query.where(~judgement.c.skipped, IS_CURRENT)
 
 
 def blind_verdict() -> ColumnElement[int]:
@@ -169,37 +165,18 @@ def blind_verdict() -> ColumnElement[int]:
     return case((judgement.c.answer_id.is_not(None), verdict))
 
 
-def is_about_current_label() -> ColumnElement[bool]:
-    """Whether a verdict, blind or not, is about the label that its pair has now; one that is not does not count.
-
-    For queries of `judgement` with its `assignment` and the newest `adjudication` on its cell; not true of labels.
-    """
-    seen_answer = (
-        select(_SEEN_DECISION.c.answer_id)
-        .where(_SEEN_DECISION.c.id == judgement.c.adjudication_id)
-        .correlate(judgement)
-    )
-    return _is_current_answer(seen_answer.scalar_subquery())
-
-
-def _is_current_answer(seen_answer: Any) -> ColumnElement[bool]:
-    """Whether the answer that a validator saw decided is the one that stands; true of none where the pair has none."""
-    is_current: ColumnElement[bool] = seen_answer == adjudication.c.answer_id
-    return is_current
-
-
 def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
     query = _current_verdicts_query(tx, "cell_id", "code")
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))))
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
     return integer_arrays(tx, query)
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:
     """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
     query = _select_answers(tx, rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
-    counts = case((_is_current_answer(_SEEN_DECISION.c.answer_id), 1), else_=0).label("counts")
+    counts = case((IS_CURRENT, 1), else_=0).label("counts")
     return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
 
 
@@ -225,38 +202,15 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
     return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(query)}
 
 
-def all_answers(tx: Tx, of: Round, cell_id: int | None = None) -> pd.DataFrame:
-    """Each person's current answer of a round, on one pair if asked, skips included.
+def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> pd.DataFrame:
+    """Each person's current answer of a round, skips included, by pair and person or in no order.
 
-    Columns: `cell_id`, `person_id`, `annotator`, `code` (missing: skipped), `skipped`, `seconds`, `note`, `origin`,
-    `at`.
+    Columns as named: those of `current_labels`, `skipped`, `own_code` (of a blind verdict) and `has_note` (0 or 1). Of
+    a skip, `code`, `answer_id` and `value` are missing.
     """
-    columns = ("cell_id", "person_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
     query = _select_answers(tx, of, *columns)
-    return frame(tx, query if cell_id is None else query.where(assignment.c.cell_id == cell_id))
-
-
-def answer_counts(tx: Tx, of: Round) -> pd.DataFrame:
-    """The same for counts, in no order: `person_id`, `code` (missing: skipped), `seconds`, `has_note` (0 or 1)."""
-    return frame(tx, _select_answers(tx, of, "person_id", "code", "seconds", "has_note").order_by(None))
-
-
-def answer_values(tx: Tx, of: Round) -> pd.DataFrame:
-    """Each person's current answer of a round, skips included, as the round keeps it.
-
-    Columns: `cell_id`, `annotator`, `value` (JSON; missing: skipped), `skipped` (bool), `seconds`, `note`, `origin`,
-    `at`.
-    """
-    columns = ("cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at")
-    return frame(tx, _select_answers(tx, of, *columns)).astype({"skipped": bool})
-
-
-def current_codes(tx: Tx, of: Round) -> pd.DataFrame:
-    """Current answers in a round.
-
-    Columns: `assignment_id`, `code` and `answer_id` (missing: skipped), `own_code` (if blind), `origin`, `at`.
-    """
-    return frame(tx, _select_answers(tx, of, "assignment_id", "code", "answer_id", "own_code", "origin", "at"))
+    answers = frame(tx, query if in_order else query.order_by(None))
+    return answers.astype({"skipped": bool}) if "skipped" in columns else answers
 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
@@ -270,7 +224,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
             rounds.NAME.label("round"),
             person.c.name.label("person"),
             case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
-            distinct_answers.value_of(judgement).label("value"),
+            rounds.value_of(judgement).label("value"),
             judgement.c.skipped,
             judgement.c.withdraws.is_not(None).label("withdrawn"),
             judgement.c.note,
@@ -337,6 +291,13 @@ def answered_cells(tx: Tx, of: Round) -> list[int]:
     return list(tx.execute(query.where(rounds.in_round(of), ~judgement.c.skipped).distinct()).scalars())
 
 
+def judged_cells(tx: Tx, of: Round, cell_ids: Iterable[int]) -> NDArray[np.int64]:
+    """Those of these cells that were ever answered in a round, ascending, skips and what was taken back included."""
+    is_asked = assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)) & assignment.c.judgement_id.is_not(None)
+    query = select(assignment.c.cell_id).where(rounds.in_round(of), is_asked).distinct()
+    return integer_arrays(tx, query.order_by(assignment.c.cell_id))["cell_id"]
+
+
 def is_answered(tx: Tx) -> bool:
     """Whether anybody has answered anything, a skip included, that was not withdrawn."""
     # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
@@ -371,17 +332,6 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     return frame(tx, query).astype({"skipped": bool, "current": bool, "withdrawn": bool})
 
 
-def answers_of_person(tx: Tx, person_id: int, of: Round) -> pd.DataFrame:
-    """The current answers of somebody in a round, skips left out: `id`, `assignment_id`, `cell_id`."""
-    query = (
-        select(judgement.c.id, judgement.c.assignment_id, assignment.c.cell_id)
-        .join(assignment, latest_rows.ANSWER)
-        .where(rounds.in_round(of), assignment.c.person_id == person_id, ~judgement.c.skipped)
-        .order_by(judgement.c.id)
-    )
-    return frame(tx, query)
-
-
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`.
 
@@ -398,3 +348,11 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
 def newest_judgement(tx: Tx) -> int:
     """The number of the newest judgement; 0 where there is none."""
     return tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
+
+
+def cells_to_discuss(tx: Tx, again: Round, person_id: int | None = None) -> list[int]:
+    """The cells that people answer once more after a discussion, or one of them does, in the order of their shards."""
+    query = select(assignment.c.cell_id).where(rounds.in_round(again))
+    if person_id is not None:
+        query = query.where(assignment.c.person_id == person_id)
+    return list(tx.execute(query.group_by(assignment.c.cell_id).order_by(func.min(assignment.c.position))).scalars())

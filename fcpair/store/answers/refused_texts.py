@@ -1,22 +1,21 @@
-"""Texts that were refused, by which rule; and the texts that a new one is held against."""
+"""Texts that were refused, by which rule, and those that a new one is held against; and replies of models, verbatim."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import ColumnElement, Table, bindparam, func, select
 
+from fcpair.lazy import pd
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
+from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import frame, insert_rows
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, text
+from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WRITTEN = (
     select(text.c.body)
@@ -74,19 +73,43 @@ def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> Non
 
 def table(tx: Tx, of: Round) -> pd.DataFrame:
     """Texts refused in a round, in order: `cell_id`, `by`, `rule`, `version`, `score`, `text`, `time`."""
-    query = (
-        select(
-            assignment.c.cell_id,
-            person.c.name.label("by"),
-            refusal.c.rule,
-            refusal.c.version,
-            refusal.c.score,
-            refusal.c.body.label("text"),
-            refusal.c.at.label("time"),
-        )
-        .join(assignment, assignment.c.id == refusal.c.assignment_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.in_round(of))
-        .order_by(refusal.c.id)
+    texts = refusal.c.body.label("text"), refusal.c.at.label("time")
+    return _table(tx, of, refusal, refusal.c.rule, refusal.c.version, refusal.c.score, *texts)
+
+
+def _table(tx: Tx, of: Round, source: Table, *columns: ColumnElement[Any]) -> pd.DataFrame:
+    query = select(assignment.c.cell_id, person.c.name.label("by"), *columns)
+    query = query.join(assignment, assignment.c.id == source.c.assignment_id)
+    query = query.join(person, person.c.id == assignment.c.person_id)
+    return frame(tx, query.where(rounds.in_round(of)).order_by(source.c.id))
+
+
+def add_replies(tx: Tx, run_id: int, replies: Iterable[tuple[int, str, Sequence[str]]]) -> None:
+    """Keep replies: of each its assignment, what was said, and its marks."""
+    insert_rows(
+        tx,
+        reply,
+        ({"assignment_id": one, "run_id": run_id, "body": body, "marks": list(m)} for one, body, m in replies),
     )
-    return frame(tx, query)
+
+
+def reply_marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:
+    """The marks of the replies that are the current answers of a round, skips included, by cell and model's name.
+
+    A skip to which the model had no reply has none.
+    """
+    query = (
+        select(assignment.c.cell_id, person.c.name, reply.c.marks)
+        .select_from(judgement)
+        .join(assignment, latest_rows.ANSWER)
+        .join(person, person.c.id == assignment.c.person_id)
+        .join(reply, (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id))
+        .where(rounds.in_round(of))
+        .order_by(reply.c.id)
+    )
+    return {(row.cell_id, row.name): row.marks for row in tx.execute(query)}
+
+
+def reply_table(tx: Tx, of: Round) -> pd.DataFrame:
+    """Every reply of a round, oldest first: `cell_id`, `by`, `run`, `reply`, `marks` (a list)."""
+    return _table(tx, of, reply, reply.c.run_id.label("run"), reply.c.body.label("reply"), reply.c.marks)

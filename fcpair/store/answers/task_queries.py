@@ -1,21 +1,29 @@
-"""The desk of one person who answers online: single rows, asked for at every answer, so statements are made once."""
+"""The desk of one person who answers online: single rows, asked for at every answer, so statements are made once.
+
+A receipt says what a submit was answered, so that one that comes twice is answered alike, and done once. Of two that
+come at once, the second waits until the first is done: whoever acts for a person holds that person.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, select, update
+from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, insert, select, update
 from sqlalchemy import cast as as_type
 
+from fcpair.errors import ConflictError
 from fcpair.params import Adjudicate, Assign
 from fcpair.records import Known, Origin, Round, Status, Visitor
+from fcpair.sentences import say
 from fcpair.store.adjudication.disputes import has_open_label
-from fcpair.store.answers.judgements import is_about_current_label
+from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.distinct_answers import value_of
+from fcpair.store.assignment.rounds import value_of
 from fcpair.store.database import backends, hash_chain, latest_rows, sql_lists
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx, now
@@ -26,6 +34,7 @@ from fcpair.store.database.tables import (
     cell,
     judgement,
     person,
+    receipt,
     round_,
     setting,
     text,
@@ -169,8 +178,10 @@ def answered_tasks(
     They come by their first answer, so that changing one does not move it; `before` is an assignment: those that were
     answered before it. What was given to somebody else after a skip comes too, as long as they have not answered it.
     """
+    later = assignment.alias("later")  # somebody else has answered in its place, or passed it on in their turn
+    is_taken_over = exists().where(later.c.replaces == assignment.c.id, later.c.status != Status.OPEN.value)
     checks = round_.c.checks.is_not(None)
-    outdated = checks & ~judgement.c.skipped & ~func.coalesce(is_about_current_label(), False)
+    outdated = checks & ~judgement.c.skipped & ~func.coalesce(IS_CURRENT, False)
     first_answers = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -183,7 +194,8 @@ def answered_tasks(
         .join(first_answers, first_answers.c.assignment_id == assignment.c.id)
         .join(judgement, latest_rows.NEWEST)
         .outerjoin(adjudication, latest_rows.DECIDED)
-        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~_is_taken_over())
+        .outerjoin(SEEN_DECISION, SEEN_DECISION.c.id == judgement.c.adjudication_id)
+        .where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)), ~is_taken_over.correlate(assignment))
         .where(~checks | _CHECKABLE)
         .order_by(first_answers.c.first.desc())
         .limit(n)
@@ -197,13 +209,6 @@ def answered_tasks(
         )
     rows = tx.execute(query, {"person": person_id})
     return [dict(row._mapping) for row in rows]
-
-
-def _is_taken_over() -> Any:
-    """Whether somebody else has answered in the place of the assignment, or passed it on in their turn."""
-    later = assignment.alias("later")
-    answered = later.c.status != Status.OPEN.value
-    return exists().where(later.c.replaces == assignment.c.id, answered).correlate(assignment)
 
 
 _IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
@@ -314,7 +319,7 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 
 def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
     """Those of these assignments that are a person's."""
-    ids = assignment.c.id.in_(sql_lists.as_subquery(list(assignment_ids)))
+    ids = assignment.c.id.in_(sql_lists.as_subquery(assignment_ids))
     return list(tx.execute(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)).scalars())
 
 
@@ -335,6 +340,34 @@ def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Stat
     added = hash_chain.add_answer(tx, {"assignment_id": assignment_row.id, **row, **online, "at": at}, assignment_row)
     _SET_STATUS.execute(tx, one=assignment_row.id, new=status.value, at=at, newest=added)
     return added
+
+
+_OWN_RECEIPT = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))
+_FIND_RECEIPT = PreparedStatement(select(receipt.c.digest, receipt.c.reply).where(_OWN_RECEIPT))
+_NEXT_RECEIPT = select(func.coalesce(func.max(receipt.c.number), 0) + 1).scalar_subquery()
+_ADD_RECEIPT = PreparedStatement(
+    insert(receipt).values(number=_NEXT_RECEIPT), ("person_id", "request_id", "digest", "reply", "at")
+)
+
+
+def perform_once(
+    tx: Tx, person_id: int, request_id: str, content: Mapping[str, Any], act: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """Do `act` and keep its reply, unless this person's request was done already: then give that reply again.
+
+    Raises ConflictError where the request was about another `content`.
+    """
+    digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    if done := _FIND_RECEIPT.first(tx, person=person_id, request=request_id):
+        if done.digest != digest:
+            raise ConflictError(say("this request id was used for something else; use a new one for each request"))
+        return dict(done.reply)
+    reply = act()
+    receipt_row = {"person_id": person_id, "request_id": request_id, "digest": digest, "reply": reply, "at": now()}
+    _ADD_RECEIPT.execute(tx, **receipt_row)
+    if "judgement_id" not in reply:  # each answer on the pages has one
+        hash_chain.count_one(tx, "receipt")
+    return reply
 
 
 _COUNTS = (

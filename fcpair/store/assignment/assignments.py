@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import (
@@ -19,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 
+from fcpair.lazy import np, pd
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import current_grid_id
@@ -29,8 +32,6 @@ from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement, person, round_, slot, text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
 OPTED_OUT = "opted_out"  # withdrawn from who opted out of its topic, so that it can come back; counted as withdrawn
@@ -44,8 +45,6 @@ def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
     """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
     where it is to be validated.
     """
-    import numpy as np
-
     blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
     round_id = np.asarray(of.ids)[blind]
     rows = assignments.drop(columns="blind", errors="ignore")
@@ -102,12 +101,19 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     return frame(tx, query).astype({"blind": bool})
 
 
-def ever_assigned(tx: Tx, of: Round, person_ids: list[int]) -> NDArray[np.int64]:
-    """Cells that these people were ever assigned in a round, `(n, 2)`: cell and person."""
-    import numpy as np
+def ever_assigned(
+    tx: Tx, of: Round, person_ids: Sequence[int], cell_ids: Sequence[int] | None = None, *, answered: bool = False
+) -> NDArray[np.int64]:
+    """Cells, or those of these, that these people were ever assigned in a round, `(n, 2)`: cell and person.
 
+    Only those that they `answered` or skipped, if asked.
+    """
     query = select(assignment.c.cell_id, assignment.c.person_id)
     query = query.where(rounds.in_round(of), assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)))
+    if cell_ids is not None:
+        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+    if answered:
+        query = query.where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
 
 
@@ -131,11 +137,9 @@ def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     return list(tx.execute(query.order_by(assignment.c.id)).scalars())
 
 
-def set_status(tx: Tx, ids: list[int], statuses: list[str]) -> None:
+def set_status(tx: Tx, ids: list[int], status: Status) -> None:
     """Note what became of assignments."""
-    change = update(assignment).where(assignment.c.id == bindparam("one")).values(status=bindparam("new"))
-    if ids:
-        tx.execute(change, [{"one": one, "new": new} for one, new in zip(ids, statuses, strict=True)])
+    tx.execute(update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids))).values(status=status.value))
 
 
 _added_judgement = judgement.alias("added")
@@ -191,13 +195,6 @@ def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
-def last_answer_times(tx: Tx) -> list[str]:
-    """When each person who has answered online did so last."""
-    own = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id).correlate(person)
-    query = select(own.scalar_subquery()).select_from(person).order_by(person.c.id)
-    return [at for at in tx.execute(query).scalars() if at is not None]
-
-
 _LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
     .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(sql_lists.param_subquery("people")))
@@ -211,34 +208,40 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     return {row.person_id: row.last for row in rows}
 
 
-class AssignmentCount(NamedTuple):
-    """Number of assignments with the same status that a person has in a round of a grid."""
-
-    grid_id: int
-    round: str
-    person_id: int
-    status: str
-    n: int
+Counts = dict[str, dict[int, dict[str, int]]]
+"""Numbers of assignments in a grid: by round, person and status, where there are any."""
 
 
-def counts_of_all_grids(tx: Tx) -> list[AssignmentCount]:
-    """Count the assignments in all grids, by grid, round, person and status; those of known pairs are left out."""
-    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(_counted(tx))]
+def counts_of_all_grids(tx: Tx) -> dict[int, Counts]:
+    """Count the assignments in all grids, by grid; those of known pairs are left out."""
+    return _read_counts(tx, _counted(tx))
 
 
-def counts_of_grid(tx: Tx) -> list[AssignmentCount]:
-    """Count the assignments in the grid, by round, person and status."""
-    query = _counted(tx).where(round_.c.grid_id == current_grid_id(tx))
-    return [AssignmentCount(row[0], row[1], row[2], row[3], int(row[4])) for row in tx.execute(query)]
+def _read_counts(tx: Tx, query: Select[Any]) -> dict[int, Counts]:
+    counts: dict[int, Counts] = {}
+    for grid_id, name, person_id, status, n in tx.execute(query):
+        counts.setdefault(grid_id, {}).setdefault(name, {}).setdefault(person_id, {})[status] = int(n)
+    return counts
 
 
-def counts(tx: Tx) -> pd.DataFrame:
-    """Count the assignments in the grid: `round`, `person_id`, `status`, `n`."""
-    return (
-        frame(tx, _counted(tx).where(round_.c.grid_id == current_grid_id(tx)))
-        .drop(columns="grid_id")
-        .astype({"n": "int64"})
-    )
+def counts_of_grid(tx: Tx) -> Counts:
+    """Count the assignments in the grid."""
+    grid_id = current_grid_id(tx)
+    return _read_counts(tx, _counted(tx).where(round_.c.grid_id == grid_id)).get(grid_id, {})
+
+
+def sum_of_round(counts: Counts, of: Round) -> Counter[str]:
+    """The sum of what everybody has in a round, by status."""
+    return sum(map(Counter, counts.get(of.name, {}).values()), Counter())
+
+
+def sums_of_people(counts_by_grid: Mapping[int, Counts]) -> dict[int, Counter[str]]:
+    """The sum of what each person has in all rounds of all grids, by status."""
+    sums: dict[int, Counter[str]] = defaultdict(Counter)
+    for by_person in (by_person for counts in counts_by_grid.values() for by_person in counts.values()):
+        for person_id, by_status in by_person.items():
+            sums[person_id].update(by_status)
+    return sums
 
 
 def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:

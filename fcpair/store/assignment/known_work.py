@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import bindparam, exists, func, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
@@ -14,11 +14,7 @@ from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import sql_lists
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import answer, assignment, cell, judgement, text
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fcpair.store.database.tables import answer, assignment, cell, judgement
 
 
 class KnownAnswer(NamedTuple):
@@ -62,12 +58,6 @@ def cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], 
     return {(row.row_id, row.column_id): row.id for row in tx.execute(query) if (row.row_id, row.column_id) in wanted}
 
 
-def rows_of(tx: Tx, cell_ids: Sequence[int]) -> dict[int, int]:
-    """The text of the row of each of these cells, by the cell."""
-    query = select(cell.c.id, cell.c.row_id).where(cell.c.id.in_(sql_lists.as_subquery(list(cell_ids))))
-    return {row.id: row.row_id for row in tx.execute(query)}
-
-
 class OpenPlace(NamedTuple):
     """Place of open work in somebody's shard: the assignment, its position and the text of its row."""
 
@@ -98,32 +88,19 @@ def n_active(tx: Tx, of: Round) -> dict[int, int]:
     return {row[0]: row[1] for row in tx.execute(active.group_by(assignment.c.person_id))}
 
 
-def people_who_answered(tx: Tx, of: Round, cell_ids: Sequence[int], person_ids: Sequence[int]) -> NDArray[np.int64]:
-    """Which of these people answered or skipped which of these cells in a round, `(n, 2)`: cell and person."""
-    import numpy as np
+def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
+    """Make known pairs that people have open, and were given in their shard just now, part of the shard in their place.
 
-    query = select(assignment.c.cell_id, assignment.c.person_id).where(
-        rounds.in_round(of),
-        assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)),
-        assignment.c.cell_id.in_(sql_lists.as_subquery(list(cell_ids))),
-        assignment.c.person_id.in_(sql_lists.as_subquery(list(person_ids))),
-    )
-    return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
-
-
-def withdraw_doubled(tx: Tx, known: Round, main: Round) -> None:
-    """Withdraw what people have open of known pairs and have in their shard as well."""
+    Whoever has them sees nothing come or go, which would tell that they were known.
+    """
     own = assignment.alias("own")
     is_same = (own.c.cell_id == assignment.c.cell_id) & (own.c.person_id == assignment.c.person_id)
-    doubled = exists().where(is_same, own.c.round_id.in_(main.ids), own.c.status.in_(ACTIVE))
-    open_ = rounds.in_round(known) & (assignment.c.status == Status.OPEN.value)
-    tx.execute(update(assignment).where(open_, doubled).values(status=Status.WITHDRAWN.value))
-
-
-def shown_texts(tx: Tx, text_ids: Sequence[int]) -> dict[int, str]:
-    """The words of these texts, by id."""
-    query = select(text.c.id, text.c.body).where(text.c.id.in_(sql_lists.as_subquery(sorted(set(text_ids)))))
-    return {row.id: row.body for row in tx.execute(query)}
+    is_open = (own.c.status == Status.OPEN.value) & (assignment.c.status == Status.OPEN.value)
+    doubled = select(assignment.c.id, own.c.id.label("own_id"), own.c.round_id, own.c.replaces).join(own, is_same)
+    for row in tx.execute(doubled.where(rounds.in_round(known), own.c.round_id.in_(main.ids), is_open)).all():
+        tx.execute(delete(assignment).where(assignment.c.id == row.own_id))
+        values = {"round_id": row.round_id, "replaces": row.replaces}
+        tx.execute(update(assignment).where(assignment.c.id == row.id).values(values))
 
 
 def faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:

@@ -1,25 +1,202 @@
-"""Free slots of open dealing: those that nobody has, and that whoever asks next is given for as long as a lease runs.
+"""Slots that somebody must fill: those that nobody has, and those that were skipped or withdrawn; without any frame.
 
-A slot that is given out is an assignment with a time `until` which it is held. What is not answered by then lapses:
-the assignment is withdrawn, keeps that time, and its slot is free again.
+In open dealing, whoever asks next is given a free slot for as long as a lease runs. A slot that is given out is an
+assignment with a time `until` which it is held. What is not answered by then lapses: the assignment is withdrawn, keeps
+that time, and its slot is free again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal, NamedTuple, cast
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
-from sqlalchemy import bindparam, delete, exists, func, literal_column, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    true,
+    update,
+)
 
-from fcpair.records import Round, Status
+from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.vacant_slots import Slot
+from fcpair.store.assignment.assignments import ACTIVE, RELEASED
 from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import insert_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.prepared import PreparedStatement, tentative
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import assignment, cell, slot
+from fcpair.store.database.tables import assignment, cell, person, round_, slot
+from fcpair.store.people.optouts import OptOut, parse
+
+
+class Slot(NamedTuple):
+    """An assignment that was skipped or withdrawn and that nobody has taken over; `id` is None where nobody had it."""
+
+    id: int | None
+    cell_id: int
+    round_id: int
+
+
+class Candidate(NamedTuple):
+    """Somebody who might take a slot over; `load` is how many pairs they have done or have open."""
+
+    id: int
+    load: int
+    opted_out: tuple[OptOut, ...] = ()
+
+
+_FILLED_COLUMNS = ("person_id", "round_id", "position", "replaces")
+_later = assignment.alias("later")
+_VACANT = (
+    select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
+    .where(
+        or_(*(assignment.c.status == lapsed for lapsed in RELEASED)),
+        ~exists().where(_later.c.replaces == assignment.c.id),
+        ~exists().where(slot.c.replaces == assignment.c.id),
+    )
+    .order_by(assignment.c.id)
+)
+_ALL_VACANT = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM))
+_ONE_VACANT = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM, assignment.c.id == bindparam("one")))
+
+
+def find_vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
+    """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
+    query, params = (_ALL_VACANT, {}) if assignment_id is None else (_ONE_VACANT, {"one": assignment_id})
+    return [Slot(*row) for row in query.all(tx, rounds=rounds.round_param(of), **params)]
+
+
+_holder = assignment.alias("own")
+_OTHER_PAIR = PreparedStatement(
+    select(assignment.c.cell_id)
+    .join(_holder, _holder.c.person_id == assignment.c.person_id)
+    .where(rounds.ROUND_PARAM, _holder.c.id == bindparam("one"), ~exists().where(_later.c.replaces == assignment.c.id))
+    .order_by(assignment.c.id * bindparam("one") % 65_521)
+    .limit(1)
+)
+
+
+def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
+    """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 where there is none."""
+    other = _OTHER_PAIR.first(tx, rounds=rounds.round_param(of), one=assignment_id)
+    return other.cell_id if other else 0
+
+
+def _load_query(of_round: ColumnElement[bool]) -> PreparedStatement:
+    """The active people in a role, with how much they have done or have open."""
+    done_or_open = or_(*(assignment.c.status == status for status in ACTIVE))
+    load = select(func.count()).where(assignment.c.person_id == person.c.id, done_or_open, of_round).correlate(person)
+    query = select(person.c.id, person.c.name, load.scalar_subquery().label("load"), person.c.opted_out)
+    return PreparedStatement(query.where(person.c.role == bindparam("role"), person.c.retired_at.is_(None)))
+
+
+_IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~rounds.ROUND_PARAM))
+
+
+def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
+    """The active people in a role by name, with their load in all rounds or in one.
+
+    They are dealt to in this order (Python's, as databases differ), so that nothing rests on who was added first. Known
+    pairs are no load: who takes what over does not depend on them.
+    """
+    query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
+    if of is None and (known_ids := rounds.known_ids(tx)):
+        query, params = _IN_OTHERS, {"rounds": sql_lists.as_param(known_ids)}
+    rows = sorted(query.all(tx, role=role.value, **params), key=lambda row: str(row.name))
+    return [Candidate(row.id, row.load, parse(row.opted_out)) for row in rows]
+
+
+def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
+    complete_rows = ({"cell_id": row["cell_id"], **{name: row[name] for name in _FILLED_COLUMNS}} for row in rows)
+    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in complete_rows))
+
+
+def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
+    """The assignments that took these slots over, by the slot."""
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.as_subquery(ids)))
+    return {row.replaces: row.id for row in tx.execute(query)}
+
+
+_taken = select(assignment.c.id, assignment.c.status, assignment.c.judgement_id, literal(1).label("n"))
+_chain = _taken.where(assignment.c.replaces == bindparam("first")).cte("chain", recursive=True)
+_chain = _chain.union_all(
+    select(_later.c.id, _later.c.status, _later.c.judgement_id, _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
+)
+_REMOVE = PreparedStatement(delete(assignment).where(assignment.c.id == bindparam("one")))
+_unanswered = (  # by the index: the first that is open may stand behind a million
+    select(assignment.c.id)
+    .where(assignment.c.person_id == person.c.id, assignment.c.round_id == round_.c.id)
+    .where(assignment.c.status == Status.OPEN.value, assignment.c.judgement_id.is_(None))
+    .limit(1)
+    .correlate(person, round_)
+    .scalar_subquery()
+)
+_ANY_UNANSWERED = PreparedStatement(
+    select(_unanswered.label("id")).select_from(person.join(round_, true())).where(_unanswered.is_not(None)).limit(1)
+)
+_TAKE_FREE = PreparedStatement(delete(slot).where(slot.c.replaces == bindparam("replaced")))
+_LATER_HOLDERS = PreparedStatement(select(_chain.c.id, _chain.c.status, _chain.c.judgement_id).order_by(_chain.c.n))
+
+
+def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> bool:
+    """Let an assignment that was skipped or withdrawn fill its slot again; False when somebody has answered there.
+
+    Who took the slot over and has not answered yet loses it, and it is free no more. Those in between who passed it on
+    come before the assignment now, and so does whoever has an answer there that was withdrawn: the slot is still one
+    row of people of whom the last one fills it. Nobody took over a control pair (`is_control`), for which something is
+    removed and put back: the time of a reply tells none.
+    """
+    later = _later_holders(tx, assignment_id)
+    if later and later[-1].status == Status.DONE.value:
+        return False
+    unanswered, other = 0, _ANY_UNANSWERED.first(tx)
+    if later and later[-1].status == Status.OPEN.value:
+        if later[-1].judgement_id is not None:
+            lapse = update(assignment).where(assignment.c.id == later[-1].id)
+            tx.execute(lapse.values(status=Status.WITHDRAWN.value))
+        else:
+            unanswered = later.pop().id
+    with tentative(tx, is_kept=not is_control):
+        _REMOVE.execute(tx, one=other.id if is_control and other else unanswered)
+    if later:
+        before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
+        for holder_id, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
+            tx.execute(update(assignment).where(assignment.c.id == holder_id).values(replaces=replaced))
+    return True
+
+
+def leave_slot(tx: Tx, assignment_id: int) -> None:
+    """Take an assignment out of the row of those who had a slot: somebody else has answered there in its place."""
+    own = assignment.c.id == assignment_id
+    before = tx.execute(select(assignment.c.replaces).where(own)).scalar()
+    later = assignment.c.replaces == assignment_id
+    successor_id = tx.execute(select(assignment.c.id).where(later)).scalar()
+    tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
+    tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
+
+
+def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
+    """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
+
+    Somebody else may be given it at this moment: then they are the last of them.
+    """
+    later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
+    while True:
+        last = later[-1].id if later else assignment_id
+        if _TAKE_FREE.execute(tx, replaced=last):
+            return later
+        before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
+        if len(later) == len(before):
+            return later
 
 
 class FreeSlot(NamedTuple):
@@ -37,24 +214,15 @@ def lease_end(minutes: float) -> str:
     return now(minutes)
 
 
-def add(tx: Tx, of: Round, cell_ids: Sequence[int]) -> None:
-    """Let a slot of each of these cells be free, in this order, behind those that are."""
-    last = _last_position(tx, of)
-    rows = ({"cell_id": one, "round_id": of.id, "position": last + at} for at, one in enumerate(cell_ids, 1))
-    insert_rows(tx, slot, rows)
-
-
-def _last_position(tx: Tx, of: Round) -> int:
+def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
+    """Let slots of a round be free, in this order, behind those that are: of each the cell, and the assignment that was
+    skipped or withdrawn, if it is one's.
+    """
     query = select(func.coalesce(func.max(slot.c.position), 0)).where(slot.c.round_id == of.id)
-    return int(tx.execute(query).scalar_one())
-
-
-def give_back(tx: Tx, of: Round, vacant: Sequence[Slot]) -> None:
-    """Let slots be free that were skipped or withdrawn, behind the others."""
-    last = _last_position(tx, of)
+    behind = int(tx.execute(query).scalar_one()) + 1
     rows = (
-        {"cell_id": one.cell_id, "round_id": of.id, "position": last + at, "replaces": one.id}
-        for at, one in enumerate(vacant, 1)
+        {"cell_id": cell_id, "round_id": of.id, "position": position, "replaces": replaces}
+        for position, (cell_id, replaces) in enumerate(slots, behind)
     )
     insert_rows(tx, slot, rows)
 
@@ -124,13 +292,24 @@ def assign_slots(
 
     A cell that they had and lost unanswered is theirs again under the same number.
     """
-    own_ids = _own_assignments(tx, chosen, of, person_id)
+    query = select(_earlier.c.cell_id, _earlier.c.id).where(
+        _earlier.c.person_id == person_id, _earlier.c.round_id == of.id
+    )
+    rows = tx.execute(query.where(_earlier.c.cell_id.in_(sql_lists.as_subquery([one.cell_id for one in chosen]))))
+    own_ids = {row.cell_id: row.id for row in rows}
     new = []
     for at, free_slot in enumerate(chosen, behind + 1):
-        replaces = _remove_slot(tx, free_slot.id, own_ids.get(free_slot.cell_id))
+        if (own_id := own_ids.get(free_slot.cell_id)) is not None:
+            # It is taken out of the row of those who had a slot: it is to fill this one now.
+            replaced_before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == own_id)).scalar_one()
+            tx.execute(update(assignment).where(assignment.c.id == own_id).values(replaces=None))
+            for table in (assignment, slot):
+                tx.execute(update(table).where(table.c.replaces == own_id).values(replaces=replaced_before))
+        removed = tx.execute(delete(slot).where(slot.c.id == free_slot.id).returning(slot.c.replaces))
+        replaces = cast("int | None", removed.scalar_one())
         row = {"position": at, "status": Status.OPEN.value, "replaces": replaces, "until": until}
-        if free_slot.cell_id in own_ids:
-            tx.execute(update(assignment).where(assignment.c.id == own_ids[free_slot.cell_id]).values(**row))
+        if own_id is not None:
+            tx.execute(update(assignment).where(assignment.c.id == own_id).values(**row))
         else:
             new.append({"cell_id": free_slot.cell_id, "person_id": person_id, "round_id": of.id, **row})
     insert_rows(tx, assignment, new)
@@ -147,29 +326,6 @@ def texts_met(tx: Tx, of: Round, person_id: int) -> tuple[Counter[int], Counter[
     """In how many cells of a round a person has met each row and each column, by its text."""
     pairs = [tuple(row) for row in tx.execute(_TEXTS_MET, {"person": person_id, "round": of.id})]
     return Counter(row for row, _ in pairs), Counter(column for _, column in pairs)
-
-
-def _own_assignments(tx: Tx, chosen: Sequence[FreeSlot], of: Round, person_id: int) -> dict[int, int]:
-    """The assignments that a person had on these cells, by the cell."""
-    query = select(_earlier.c.cell_id, _earlier.c.id).where(
-        _earlier.c.person_id == person_id, _earlier.c.round_id == of.id
-    )
-    rows = tx.execute(query.where(_earlier.c.cell_id.in_(sql_lists.as_subquery([one.cell_id for one in chosen]))))
-    return {row.cell_id: row.id for row in rows}
-
-
-def _remove_slot(tx: Tx, slot_id: int, own_id: int | None) -> int | None:
-    """Let a slot be free no more; returns which assignment it replaces.
-
-    `own_id` is taken out of the row of those who had a slot: it is to fill this one now.
-    """
-    if own_id is not None:
-        replaced_before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == own_id)).scalar_one()
-        tx.execute(update(assignment).where(assignment.c.id == own_id).values(replaces=None))
-        for table in (assignment, slot):
-            tx.execute(update(table).where(table.c.replaces == own_id).values(replaces=replaced_before))
-    removed = tx.execute(delete(slot).where(slot.c.id == slot_id).returning(slot.c.replaces))
-    return cast("int | None", removed.scalar_one())
 
 
 _RENEW = PreparedStatement(

@@ -1,26 +1,120 @@
-"""Rounds: the forms that are put on the cells of a grid, and the distinct answers that each has had."""
+"""Rounds: the forms that are put on the cells of a grid; and the distinct answers of each, once, with their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, delete, insert, select
 
 from fcpair.errors import UnknownIdError
+from fcpair.param_values import from_params
 from fcpair.records import Known, Role, Round
-from fcpair.store.assignment.distinct_answers import Answer
-from fcpair.store.assignment.distinct_answers import add as add_answers
+from fcpair.round_options import RoundOptions
+from fcpair.sentences import say
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import checksums, sql_lists
+from fcpair.store.database import backends, checksums, sql_lists
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import answer, assignment, judgement, round_
+from fcpair.store.database.tables import answer, assignment, judgement, round_, text
 
-if TYPE_CHECKING:
-    from fcpair.round_options import RoundOptions
+WRITTEN = "answer"
+"""The kind of texts that answers wrote."""
+
+
+class Answer(NamedTuple):
+    """An answer as a round keeps it: a digest that is the same for answers that are the same, what it says, as JSON,
+    the code that stands for it in arrays, if there is one, the text that it wrote, if any (its digest and itself), the
+    id of the text that this one `answers`, and its metadata.
+    """
+
+    digest: str
+    value: str
+    code: int | None
+    text: tuple[str, str] | None = None
+    answers: int | None = None
+    meta: Mapping[str, Any] = MappingProxyType({})
+
+
+_FIND_ANSWER = PreparedStatement(
+    select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
+)
+_IN_ROUND = select(answer.c.id).where(answer.c.round_id == round_.c.id, answer.c.digest == bindparam("digest"))
+_FIND_IN_ROUNDS = PreparedStatement(  # not by a join, which SQLite would begin with every answer there is
+    select(round_.c.id, _IN_ROUND.scalar_subquery().label("answer_id")).where(round_.c.form == bindparam("form"))
+)
+_FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
+
+
+def find_answer(tx: Tx, round_id: int, answer_: Answer) -> int | None:
+    """The number of an answer in a round; None where the round has not had it yet."""
+    row = _FIND_ANSWER.first(tx, round=round_id, digest=answer_.digest)
+    return None if row is None else int(row.id)
+
+
+def find_answer_in_rounds(tx: Tx, form: str, answer_: Answer) -> dict[int, int]:
+    """The number of an answer in each round of a form that has had it, by the round."""
+    rows = _FIND_IN_ROUNDS.all(tx, form=form, digest=answer_.digest)
+    return {row.id: row.answer_id for row in rows if row.answer_id is not None}
+
+
+def get_or_add_answer(tx: Tx, round_id: int, answer_: Answer) -> int:
+    """The number of an answer in a round, which has it from now on if it has not had it before."""
+    if (known_id := find_answer(tx, round_id, answer_)) is not None:
+        return known_id
+    backends.backend_of(tx).hold_numbers(tx)  # who had it before may have given it just now, or written the same text
+    if find_answer(tx, round_id, answer_) is None:
+        add_answers(tx, round_id, [answer_])
+    return int(_FIND_ANSWER.first(tx, round=round_id, digest=answer_.digest).id)
+
+
+def add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> None:
+    """Note answers that a round has not had."""
+    rows = []
+    for one in answers:
+        text_id = None
+        if one.text is not None:  # one text, however many answers wrote it
+            digest, body = one.text
+            if not (text_row := _FIND_TEXT.first(tx, digest=digest)):
+                row = {"kind": WRITTEN, "language": "", "digest": digest, "body": body, "meta": dict(one.meta)}
+                written = checksums.with_checksums(tx, text, [{**row, "answers_id": one.answers}])
+                tx.execute(insert(text), list(written))
+                text_row = _FIND_TEXT.first(tx, digest=digest)
+            text_id = int(text_row.id)
+        code = {"value": one.value, "code": one.code}
+        rows.append({"round_id": round_id, "digest": one.digest, **code, "text_id": text_id})
+    if rows:
+        tx.execute(insert(answer), list(checksums.with_checksums(tx, answer, rows)))
+
+
+def get_or_add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> list[int]:
+    """The numbers of answers in a round, which has them from now on if it has not had them before."""
+    ids_by_digest = _ids_by_digest(tx, round_id)
+    if new := {one.digest: one for one in answers if one.digest not in ids_by_digest}:
+        add_answers(tx, round_id, list(new.values()))
+        ids_by_digest = _ids_by_digest(tx, round_id)
+    return [ids_by_digest[one.digest] for one in answers]
+
+
+def _ids_by_digest(tx: Tx, round_id: int) -> dict[str, int]:
+    query = select(answer.c.digest, answer.c.id).where(answer.c.round_id == round_id)
+    return {row.digest: row.id for row in tx.execute(query)}
+
+
+def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
+    """Values of these answers, as JSON, in their order."""
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.as_subquery(ids)))
+    values_by_id = {row.id: row.value for row in tx.execute(query)}
+    return [values_by_id[one] for one in ids]
+
+
+@cache
+def value_of(table: Table) -> ScalarSelect[Any]:
+    """Select the value, as JSON, of the answer a judgement or decision points at; none where it points at none."""
+    return select(answer.c.value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
 
 
 def add(
@@ -150,8 +244,6 @@ def has_known_pairs(seen: Sequence[Round]) -> bool:
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
-    from fcpair.param_values import from_params
-    from fcpair.round_options import RoundOptions
 
     blind = [(row.checks, row.id) for row in rows if row.blind]
     return [
@@ -179,7 +271,13 @@ def by_name(tx: Tx, name: str | None) -> Round:
         return primary(tx)
     rounds_by_name = {one.name: one for one in of_grid(tx)}
     if name not in rounds_by_name:
-        raise UnknownIdError(f"there is no round `{name}` in this grid; its rounds: {', '.join(rounds_by_name)}")
+        raise UnknownIdError(
+            say(
+                "there is no round `%(name)s` in this grid; its rounds: %(names)s",
+                name=name,
+                names=list(rounds_by_name),
+            )
+        )
     return rounds_by_name[name]
 
 

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
 from fcpair.errors import InputError
+from fcpair.lazy import np, pd
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
 from fcpair.store.database import backends, sql_lists
-from fcpair.store.database.frames import CHUNK, STREAMED, frame, insert_rows, integer_arrays, records
+from fcpair.store.database.frames import frame, insert_rows, integer_arrays, records
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
     from numpy.typing import NDArray
 
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
@@ -59,9 +58,6 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
 
 def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
     """Write the cells at some places of the product of the drawn rows and columns, ascending, and seal the grid."""
-    import numpy as np
-    import pandas as pd
-
     row_at, column_at = np.divmod(places, shape(tx)[1])
     rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
     insert_rows(
@@ -79,28 +75,32 @@ def shape(tx: Tx) -> tuple[int, int]:
     return int(n_rows), int(n_columns)
 
 
-def places_of(tx: Tx, pairs: pd.DataFrame) -> NDArray[np.int64]:
-    """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
-    import numpy as np
-    import pandas as pd
-
-    rows, columns = (pd.Index(sides.text_ids(tx, axis, drawn=True)) for axis in AXES)
-    row_at, column_at = rows.get_indexer(pd.Index(pairs["hs_id"])), columns.get_indexer(pd.Index(pairs["cn_id"]))
+def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
+    """The place of each pair (`hs_id`, `cn_id`; a frame, or arrays) in the product, row by row from 0; -1 where a text
+    is not drawn.
+    """
+    rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
+    row_at, column_at = (
+        _ranks(drawn, np.asarray(pairs[name], np.int64)) for name, drawn in (("hs_id", rows), ("cn_id", columns))
+    )
     return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(columns) + column_at)
+
+
+def _ranks(drawn: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The place of each id among those that are drawn; -1 for any other."""
+    ranks = np.full(max(int(drawn.max(initial=0)), int(ids.max(initial=0))) + 1, -1)
+    ranks[drawn] = np.arange(len(drawn))
+    return np.asarray(ranks[ids])
 
 
 def digest(tx: Tx) -> str:
     """The SHA-256 of all cells of the grid: of each its id and the ids of its texts, in order."""
-    import numpy as np
-
     ids = cells(tx)[["cell_id", "hs_id", "cn_id"]].to_numpy("<i8")
     return hashlib.sha256(np.ascontiguousarray(ids).tobytes()).hexdigest()
 
 
 def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
     """The ids of the cells that are drawn at these places, ascending."""
-    import numpy as np
-
     return cell_range(tx).first + 1 + (places if is_numbered_by_place(tx) else np.arange(len(places)))
 
 
@@ -167,6 +167,11 @@ def _cells_query(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
 def cells(tx: Tx) -> pd.DataFrame:
     """All cells of the grid, in order: `cell_id`, `hs_id`, `cn_id`."""
     return frame(tx, _cells_query(tx), streamed=True)
+
+
+def cell_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays."""
+    return integer_arrays(tx, _cells_query(tx))
 
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
@@ -247,21 +252,18 @@ def has_cell(tx: Tx, cell_id: int) -> bool:
 
 def corpus_pairs(tx: Tx) -> pd.DataFrame:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
-    return frame(tx, corpus_query(tx))
+    return frame(tx, _corpus_query(tx))
 
 
-def corpus_query(tx: Tx) -> Select[Any]:
-    """Select `corpus_pairs`."""
+def corpus_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
+    """The same as arrays."""
+    return integer_arrays(tx, _corpus_query(tx))
+
+
+def _corpus_query(tx: Tx) -> Select[Any]:
     query = select(source_pair.c.hs_id, source_pair.c.cn_id).distinct()
     for axis, text_id in zip(AXES, (source_pair.c.hs_id, source_pair.c.cn_id), strict=True):
         drawn_side = side.alias(axis)
         is_drawn = (drawn_side.c.grid_id == current_grid_id(tx)) & (drawn_side.c.axis == axis) & drawn_side.c.drawn
         query = query.join(drawn_side, is_drawn & (drawn_side.c.text_id == text_id))
     return query.order_by(source_pair.c.hs_id, source_pair.c.cn_id)
-
-
-def row_column_chunks(tx: Tx) -> Iterator[list[tuple[int, int]]]:
-    """The row and the column of every cell of the grid, in order, a chunk at a time."""
-    query = select(cell.c.row_id, cell.c.column_id).where(cell_range(tx).holds(cell.c.id)).order_by(cell.c.id)
-    result = tx.execute(query, execution_options=STREAMED)
-    return iter(lambda: [(row[0], row[1]) for row in result.fetchmany(CHUNK)], [])

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import ColumnElement, insert, select, update
 
+from fcpair.lazy import pd
 from fcpair.records import GridKey
 from fcpair.store.database import checksums
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Cells = TypeVar("Cells", int, "pd.Series[int]")  # one of them, or a column
 _BITS = 32  # of a cell's id, for its number in its grid

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
+from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import frame, insert_rows, records
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid, neighbour, side, source_pair, text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Axis = Literal["row", "column"]
 AXES: tuple[tuple[Axis, str], ...] = (("row", "rows"), ("column", "columns"))
@@ -46,14 +44,17 @@ def text_ids(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
 
 def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
     """The id and the body of each text of a side, in order."""
-    query = select(text.c.id, text.c.body).join(side, side.c.text_id == text.c.id)
-    return [(row.id, row.body) for row in tx.execute(query.where(on_side(tx, axis)).order_by(side.c.position))]
+    return list(zip(text_ids(tx, axis), values(tx, axis, "body"), strict=True))
 
 
-def digests(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[str]:
-    """The digests of the texts of a side, in its order; only of those that go into the grid, if asked."""
-    query = select(text.c.digest).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
-    return list(tx.execute((query.where(side.c.drawn) if drawn else query).order_by(side.c.position)).scalars())
+def values(tx: Tx, axis: Axis, name: str, *, drawn: bool = False, first: int = 0, n: int | None = None) -> list[Any]:
+    """What each text of a side has, in order: its `body`, `digest` or `meta`; `n` texts from place `first` on, from 0.
+
+    Only those of texts that go into the grid, if `drawn`.
+    """
+    query = select(text.c[name]).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
+    query = (query.where(side.c.drawn) if drawn else query).order_by(side.c.position).offset(first)
+    return list(tx.execute(query if n is None else query.limit(n)).scalars())
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:
@@ -63,7 +64,7 @@ def n_texts(tx: Tx, axis: Axis) -> int:
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    marked = side.c.text_id.in_(sql_lists.as_subquery(list(text_ids)))
+    marked = side.c.text_id.in_(sql_lists.as_subquery(text_ids))
     tx.execute(update(side).where(on_side(tx, axis)).values(drawn=marked))
 
 

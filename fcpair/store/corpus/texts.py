@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Select, func, select, update
 
+from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums
 from fcpair.store.database.frames import frame, insert_rows
@@ -14,9 +15,6 @@ from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import side as of_side
 from fcpair.store.database.tables import source_pair, text
 from fcpair.store.oversight import settings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def add_texts(tx: Tx, kind: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> dict[str, int]:
@@ -77,8 +75,6 @@ def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
 
 def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:
     """The texts of some kinds, which can be one and the same, by their ids."""
-    import pandas as pd
-
     return pd.concat([texts_of(tx, kind)[["id", "body"]] for kind in dict.fromkeys(kinds)]).set_index("id")["body"]
 
 
@@ -116,12 +112,10 @@ def source_rows(tx: Tx) -> pd.DataFrame:
         .order_by(source_pair.c.row)
     )
     rows = frame(tx, query)
-    return _append_unpaired(rows, frame(tx, _unpaired_query())) if has_unpaired(tx) else rows
+    if not has_unpaired(tx):
+        return rows
 
-
-def _append_unpaired(rows: pd.DataFrame, unpaired: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
+    unpaired = frame(tx, _unpaired_query())
     for side in ("hs", "cn"):
         is_of_side = unpaired["kind"] == side
         unpaired[side], unpaired[f"{side}_id"] = (

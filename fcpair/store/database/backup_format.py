@@ -40,35 +40,7 @@ class Manifest:
     at: str
     member: str
     further: Mapping[str, str] = field(default_factory=dict)  # what the kind of database needs to know
-    size: int = 0
-    sha256: str = ""
     format: int = FORMAT
-
-
-class _HashingWriter:
-    """A stream that is written to, and the digest of what went by."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self.sum, self.size = stream, hashlib.sha256(), 0
-
-    def write(self, data: bytes) -> int:
-        self.sum.update(data)
-        self.size += len(data)
-        return self._stream.write(data)
-
-
-class _CheckingReader:
-    """A stream that is read from; whoever comes to its end learns whether it is what was written."""
-
-    def __init__(self, stream: IO[bytes], manifest: Manifest, path: Path) -> None:
-        self._stream, self._sum, self._manifest, self._path = stream, hashlib.sha256(), manifest, path
-
-    def read(self, n: int = -1) -> bytes:
-        data = self._stream.read(n)
-        self._sum.update(data)
-        if not data and self._sum.hexdigest() != self._manifest.sha256:
-            raise StudyError(_DAMAGED.format(path=self._path))
-        return data
 
 
 def is_backup_start(start: bytes) -> bool:
@@ -86,40 +58,34 @@ def write(path: Path, manifest: Manifest, save: Callable[[Any], object]) -> Mani
     try:
         with new_path(path.parent, f"{path.name}-", PART, is_folder=False) as part:
             with part.open("w+b") as file:
-                full_manifest = _write_content(file, manifest, save)
-                _write_digest(file)
+                with ZipFile(file, "w") as packed:
+                    with packed.open(manifest.member, "w", force_zip64=True) as content:
+                        save(content)
+                    packed.writestr(MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+                    packed.comment = _SAYS + b"0" * _N_DIGITS  # in whose place the digest comes
+                end = file.seek(-_N_DIGITS, os.SEEK_END)
+                digest = _digest_up_to(file, end)
+                file.seek(end)
+                file.write(digest)
                 file.flush()
                 os.fsync(file.fileno())
-            _give_name(part, path)
+            try:
+                os.link(part, path)
+            except FileExistsError:  # another has got the name meanwhile
+                raise
+            except OSError:  # a file system without links
+                check_name_free(path)
+                part.rename(path)
             sync_folder(path.parent)
     except OSError as error:
         raise StudyError(f"{path}: {error.strerror or error}; no backup was written") from error
-    return full_manifest
+    return manifest
 
 
 def check_name_free(path: Path) -> None:
     """Raise StudyError where the name is taken."""
     if path.exists():
         raise StudyError(f"{path} exists already; name another file for the backup, or move that one away first")
-
-
-def _write_content(file: IO[bytes], manifest: Manifest, save: Callable[[Any], object]) -> Manifest:
-    with ZipFile(file, "w") as packed:
-        with packed.open(manifest.member, "w", force_zip64=True) as content:
-            summed = _HashingWriter(content)
-            save(summed)
-        full_manifest = Manifest(**{**asdict(manifest), "size": summed.size, "sha256": summed.sum.hexdigest()})
-        packed.writestr(MANIFEST, json.dumps(asdict(full_manifest), indent=2) + "\n")
-        packed.comment = _SAYS + b"0" * _N_DIGITS
-    return full_manifest
-
-
-def _write_digest(file: IO[bytes]) -> None:
-    """Put the digest in the place that was left for it."""
-    end = file.seek(-_N_DIGITS, os.SEEK_END)
-    digest = _digest_up_to(file, end)
-    file.seek(end)
-    file.write(digest)
 
 
 def _digest_up_to(file: IO[bytes], end: int) -> bytes:
@@ -130,17 +96,6 @@ def _digest_up_to(file: IO[bytes], end: int) -> bytes:
         summed.update(data)
         remaining -= len(data)
     return summed.hexdigest().encode()
-
-
-def _give_name(part: Path, path: Path) -> None:
-    """Give a file its name, unless another has got it meanwhile."""
-    try:
-        os.link(part, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links
-        check_name_free(path)
-        part.rename(path)
 
 
 def sync_folder(folder: Path) -> None:
@@ -161,18 +116,26 @@ def check(path: Path) -> Manifest:
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
-    """Open a backup: its manifest and content; raises StudyError as `check` does, and again at the end of reading."""
+    """Open a backup: its manifest and content; raises StudyError as `check` does, before anything of it is read."""
     with _open_zip(path) as packed:
         manifest = _read_manifest(packed, path)
         with packed.open(manifest.member) as content:
-            yield manifest, _CheckingReader(content, manifest, path)
+            yield manifest, content
 
 
 @contextmanager
 def _open_zip(path: Path) -> Iterator[ZipFile]:
     try:
         with path.open("rb") as file:
-            _check_whole(file, path)
+            size, least = os.fstat(file.fileno()).st_size, len(_SAYS) + _N_DIGITS
+            if size < least or file.read(len(_START)) != _START:
+                raise StudyError(_NO_BACKUP.format(path=path))
+            file.seek(-least, os.SEEK_END)
+            says, digits = file.read(len(_SAYS)), file.read()
+            if says != _SAYS:
+                raise StudyError(_NO_BACKUP.format(path=path))
+            if _digest_up_to(file, size - _N_DIGITS) != digits:
+                raise StudyError(_DAMAGED.format(path=path))
             with ZipFile(file) as packed:
                 yield packed
     except FileNotFoundError as error:
@@ -185,23 +148,12 @@ _NO_BACKUP = "{path} is not a backup that `fcpair backup` wrote, or it is trunca
 _DAMAGED = "{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
 
 
-def _check_whole(file: IO[bytes], path: Path) -> None:
-    size, least = os.fstat(file.fileno()).st_size, len(_SAYS) + _N_DIGITS
-    if size < least or file.read(len(_START)) != _START:
-        raise StudyError(_NO_BACKUP.format(path=path))
-    file.seek(-least, os.SEEK_END)
-    says, digits = file.read(len(_SAYS)), file.read()
-    if says != _SAYS:
-        raise StudyError(_NO_BACKUP.format(path=path))
-    if _digest_up_to(file, size - _N_DIGITS) != digits:
-        raise StudyError(_DAMAGED.format(path=path))
-
-
 def _read_manifest(packed: ZipFile, path: Path) -> Manifest:
     try:
         fields = parse_json(packed.read(MANIFEST))
         is_known_format = fields["format"] == FORMAT
-        manifest = Manifest(**fields) if is_known_format else None
+        names = fields.keys() - {"size", "sha256"}  # of the content, which were noted besides before
+        manifest = Manifest(**{name: fields[name] for name in names}) if is_known_format else None
     except (KeyError, TypeError, ValueError) as error:
         raise StudyError(_NO_BACKUP.format(path=path)) from error
     if manifest is None:

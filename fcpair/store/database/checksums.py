@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Table
 from sqlalchemy import text as sql
 
-from fcpair.store.database import backends, row_numbers
+from fcpair.store.database import backends, latest_rows
 from fcpair.store.database.hash_chain import FIRST, link
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
@@ -33,7 +33,7 @@ _LATER = "answers_id"  # is in no checksum of a row that has none, so that those
 
 def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows that are to be added next, with their numbers and checksums. All that is in a checksum must be there."""
-    for number, values in enumerate(rows, row_numbers.newest_number(tx, table) + 1):
+    for number, values in enumerate(rows, latest_rows.newest_number(tx, table) + 1):
         row = {**({_LATER: None} if _LATER in SAYS[table] else {}), **values, "id": number}
         yield {**row, "checksum": checksum_of(table, row)}
 
@@ -51,19 +51,12 @@ def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int
     """Each row's number, the checksum that it has, and the one that it should have: None where it cannot be read."""
     says = ", ".join(backends.backend_of(tx).raw_column(table, name, table.name) for name in names)
     for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
-        yield row.id, row.checksum, _expected_checksum(dict(zip(names, row[2:], strict=True)))
-
-
-def _expected_checksum(row: dict[str, Any]) -> bytes | None:
-    try:
-        return _digest_values({name: _read_json(value) if name in _PARSED else value for name, value in row.items()})
-    except (TypeError, ValueError):  # damage can make anything of a value
-        return None
-
-
-def _read_json(value: Any) -> Any:
-    """Read JSON where the driver has not read it yet."""
-    return value if isinstance(value, dict) else json.loads(value)
+        named = zip(names, row[2:], strict=True)
+        try:
+            values = {name: json.loads(value) if name in _PARSED else value for name, value in named}
+            yield row.id, row.checksum, _digest_values(values)
+        except (TypeError, ValueError):  # damage can make anything of a value
+            yield row.id, row.checksum, None
 
 
 def make(tx: Tx, table: Table) -> None:

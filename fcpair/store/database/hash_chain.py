@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
-from fcpair.store.database import backends, latest_rows, row_numbers, sql_lists
+from fcpair.store.database import backends, latest_rows, sql_lists
 from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
 from fcpair.store.database.prepared import PreparedStatement
 from fcpair.store.database.store import Tx
@@ -37,8 +37,8 @@ def link(before: bytes, says: Sequence[Any]) -> bytes:
     return hashlib.sha256(before + _as_json(says).encode("ascii")).digest()
 
 
-def _plain_real(value: float) -> float | None:
-    """A number as SQLite gives it back: no minus before a zero, and nothing for what is no number."""
+def plain_real(value: float) -> float | None:
+    """A number as any database gives it back: no minus before a zero, and nothing for what is no number."""
     return None if isnan(value) else float(value) + 0.0
 
 
@@ -66,12 +66,11 @@ class Chain:
 
     def digest_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
         """Values in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
-        columns = ([row.get(name) for row in rows] for name in self.says)
-        return zip(*map(_convert_values, self.says.values(), columns), strict=True)
-
-
-def _convert_values(convert: Callable[[Any], Any] | None, values: list[Any]) -> list[Any]:
-    return values if convert is None else [None if value is None else convert(value) for value in values]
+        columns = []
+        for name, convert in self.says.items():
+            values = [row.get(name) for row in rows]
+            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
+        return zip(*columns, strict=True)
 
 
 _COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
@@ -81,7 +80,7 @@ ANSWERS = Chain(
     judgement,
     {
         **{"id": int, "assignment_id": int, "skipped": int, "answer_id": int, "adjudication_id": int},
-        **{"origin": None, "seconds": _plain_real, "note": None, "at": None},
+        **{"origin": None, "seconds": plain_real, "note": None, "at": None},
         **{"guideline_id": int, "run_id": int, "withdraws": int},
     },
     ("person_id", "cell_id", "counts", "row_id", "column_id"),
@@ -139,25 +138,20 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining = iter(rows)
-    number = row_numbers.newest_number(tx, of.table)
+    number = latest_rows.newest_number(tx, of.table)
     ends: dict[int, Head] = {}
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
-        _link_all(tx, of, linked, ends)
+        places = sql_lists.as_param(sorted({int(row[of.place]) for row in linked}))
+        cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
+        nowhere = (None,) * len(of.of_cell)  # the database refuses the row
+        for row, says in zip(linked, of.digest_values(linked), strict=True):
+            row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
         insert_rows(tx, of.table, linked)
         number += len(linked)
     _store_heads(tx, of, ends)
     return number
-
-
-def _link_all(tx: Tx, of: Chain, rows: Sequence[dict[str, Any]], ends: dict[int, Head]) -> None:
-    """Give each row its digest, and move the ends of the chains."""
-    places = sql_lists.as_param(sorted({int(row[of.place]) for row in rows}))
-    cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
-    nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-    for row, says in zip(rows, of.digest_values(rows), strict=True):
-        row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
 
 
 def extend_chain(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
@@ -166,13 +160,6 @@ def extend_chain(of: Chain, says: Sequence[Any], ends: dict[int, Head]) -> Head:
     end = ends.get(person_id, START)
     ends[person_id] = Head(end.n + 1, link(end.digest, says))
     return ends[person_id]
-
-
-def _next_digest(of: Chain, says: Sequence[Any], ends: dict[int, Head], *, fits: bool) -> bytes:
-    end = extend_chain(of, says, ends)
-    if not fits:
-        ends[says[of.person_at] or NOBODY] = end = Head(end.n, b"")
-    return end.digest
 
 
 def _store_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
@@ -188,6 +175,19 @@ _STORE_HEAD = PreparedStatement(
         "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
     )
 )
+_COUNT_ONE = PreparedStatement(
+    text(
+        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, 0, 1, :head) "
+        "ON CONFLICT (kind, person_id) DO UPDATE SET n = chain.n + 1"
+    )
+)
+
+
+def count_one(tx: Tx, kind: str) -> None:
+    """Note that a row was added to a table that has no chain; see schema.py."""
+    _COUNT_ONE.execute(tx, kind=kind, head=b"")
+
+
 _ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
 _END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
@@ -244,9 +244,12 @@ def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
     number = 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read_rows(tx, of, number, CHUNK)):
-        new_digests = [
-            {"id": says[0], "digest": _next_digest(of, says, ends, fits=says[0] not in misfits)} for _, says in part
-        ]
+        new_digests = []
+        for _, says in part:
+            end = extend_chain(of, says, ends)
+            if says[0] in misfits:
+                ends[says[of.person_at] or NOBODY] = end = Head(end.n, b"")
+            new_digests.append({"id": says[0], "digest": end.digest})
         tx.execute(set_digest, new_digests)
         number = part[-1][1][0]
     _store_heads(tx, of, ends)

@@ -6,7 +6,8 @@ SQLAlchemy takes several times as long over each as SQLite does, and an answer n
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -90,3 +91,14 @@ def _convert_row(kind: Any, converts: list[tuple[int, Convert]], raw_row: Sequen
     for at, convert in converts:
         values[at] = convert(values[at])
     return kind._make(values)
+
+
+@contextmanager
+def tentative(tx: Tx, *, is_kept: bool) -> Iterator[None]:
+    """Keep what is written meanwhile, or undo it, in the same time."""
+    execute = driver(tx).execute
+    execute("SAVEPOINT before")
+    yield
+    execute("SAVEPOINT after")
+    execute(f"ROLLBACK TO SAVEPOINT {'after' if is_kept else 'before'}")
+    execute("RELEASE SAVEPOINT before")

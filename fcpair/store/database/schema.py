@@ -1,16 +1,23 @@
-"""Making a study's tables, and refusing a file whose tables are not the ones that this fcpair knows."""
+"""Making a study's tables, and refusing a file whose tables are not the ones that this fcpair knows, or were torn.
+
+A file put together of two, such as one with a log of another time, has pages of both. It is recognised by what is known
+twice: how many rows each table that only grows should have is in `chain`, and its numbers have no gap. The heads of the
+chains are written with each answer anyway, and are few pages, which the log of any answer has.
+"""
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect, text
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect
 
 from fcpair import revisions
 from fcpair.errors import StudyError
-from fcpair.store.database import backends, table_extents, tables
+from fcpair.store.database import backends, tables
+from fcpair.store.database.backends.protocol import driver
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -40,7 +47,6 @@ def create(conn: Connection) -> None:
     tables.metadata.create_all(conn, checkfirst=False)
     _version.create(conn)
     conn.execute(_version.insert(), [{"version_num": HEAD}])
-    conn.execute(tables.extent.insert(), [{"name": name, "last": 0} for name in table_extents.TABLES])
     for table in tables.APPEND_ONLY:
         backends.backend_of(conn).protect(conn, table.name)
 
@@ -62,8 +68,13 @@ def check(conn: Connection, place: str) -> None:
 
 
 def revision(conn: Connection) -> str:
-    """The revision of the tables."""
-    return str(conn.execute(text("SELECT version_num FROM alembic_version")).scalar())
+    """The revision of the tables; by the driver alone, as every write asks for it."""
+    return str(driver(conn).execute("SELECT version_num FROM alembic_version").fetchone()[0])
+
+
+def changed_meanwhile(conn: Connection) -> bool:
+    """Whether a newer fcpair has upgraded the study since it was opened: what was written must not stay then."""
+    return conn.in_transaction() and revision(conn) != HEAD
 
 
 def older_revision(conn: Connection, place: str) -> str | None:
@@ -82,3 +93,53 @@ def older_revision(conn: Connection, place: str) -> str | None:
             "install that fcpair with `pip install --upgrade fcpair`"
         )
     return None
+
+
+# The tables whose rows are numbered without a gap and never deleted: the column of their number, and the SQL of how
+# many rows were written. Answers and decisions are counted by their chains; so are runs, guidelines and the receipts
+# that are of no answer, as rows of `chain` that are nobody's. Every answer on the pages has its receipt. Nothing is
+# read by an index: in a file of two times it may be of another time than the rows.
+_NOTED = "SELECT coalesce(sum(n), 0) FROM chain WHERE kind || '' = '{}'"
+_ONLINE = "SELECT count(at) FROM judgement WHERE origin = 'online' AND run_id IS NULL"
+GROWING = {
+    "judgement": ("id", _NOTED.format("answer")),
+    "adjudication": ("id", _NOTED.format("decision")),
+    "receipt": ("number", f"SELECT ({_NOTED.format('receipt')}) + ({_ONLINE})"),
+    "run": ("id", _NOTED.format("run")),
+    "guideline": ("id", _NOTED.format("guideline")),
+}
+_SIZES = " UNION ALL ".join(
+    f"SELECT '{name}' AS name, count(at), coalesce(max({number} + 0), 0), ({noted}) FROM {name}"
+    for name, (number, noted) in GROWING.items()
+)
+_ACCEPTED = "SELECT key, CAST(value AS text) FROM setting WHERE key LIKE 'accept.%'"
+ACCEPT = "accept"
+"""The stage whose settings say, of each table, how many of its rows and of its numbers are known to be missing."""
+
+
+class TableSize(NamedTuple):
+    """Rows of a table and their highest number; how many were written; of these, and of the numbers up to the highest,
+    how many were missing when the study was accepted as it was.
+    """
+
+    n: int
+    top: int
+    noted: int
+    missing: int = 0
+    gaps: int = 0
+
+
+def table_sizes(connection: Any) -> dict[str, TableSize]:
+    """The size of each table that only grows; the connection is the driver's."""
+    accepted = {key.partition(".")[2]: json.loads(value) for key, value in connection.execute(_ACCEPTED)}
+    return {name: TableSize(*size, *accepted.get(name, ())) for name, *size in connection.execute(_SIZES)}
+
+
+def torn_tables(connection: Any) -> list[str]:
+    """A sentence for each table that has other rows than were written, or gaps that were not accepted."""
+    return [
+        f"{name} has {one.n:,} rows up to number {one.top:,}, and should have {expected:,} up to "
+        f"{expected + one.gaps:,}"
+        for name, one in table_sizes(connection).items()
+        if (one.n, one.top) != ((expected := one.noted - one.missing), expected + one.gaps)
+    ]

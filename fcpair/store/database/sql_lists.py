@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Select, bindparam, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from fcpair.store.database.column_types import POSTGRES
+from fcpair.store.database.tables import POSTGRES
 
 
 class _JsonEach(GenericFunction[Any]):
@@ -26,21 +26,16 @@ def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
     return f"(SELECT unnest({array}) AS value)"
 
 
-def as_subquery(values: list[int]) -> Select[tuple[Any]]:
+def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
     """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
-    return _json_each(json.dumps(values))
+    return select(_JsonEach(as_param(values)).table_valued("value").c.value)
 
 
 def param_subquery(name: str) -> Select[tuple[Any]]:
     """The same for a statement that is made once: the list is the parameter of this name, written by `as_param`."""
-    return _json_each(bindparam(name))
+    return select(_JsonEach(bindparam(name)).table_valued("value").c.value)
 
 
-def as_param(values: Sequence[int]) -> str:
+def as_param(values: Iterable[int]) -> str:
     """A list of numbers as the parameter of `param_subquery`."""
     return json.dumps(list(values))
-
-
-def _json_each(values: Any) -> Select[tuple[Any]]:
-    values_table = _JsonEach(values).table_valued("value")
-    return select(values_table.c.value)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Lock
 from time import monotonic
 from typing import NamedTuple
 from weakref import finalize
@@ -15,11 +17,10 @@ from weakref import finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
-from fcpair.store.database import backends, schema, table_extents
+from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, Home, driver
+from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, UNREACHABLE, Home, driver
 from fcpair.store.database.backends.sqlite_file import MissingLogError, open_unchecked
-from fcpair.store.database.write_lock import FairLock
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
@@ -62,6 +63,7 @@ class Store:
         self.many_write = home.backend.MANY_WRITE  # so that whoever writes holds what it decides about
         self._whole: Store | None = None
         self._grid = 1
+        self._look: list[tuple[_Transaction, Tx]] = []  # the one that is under way; the stores of all grids share it
         self.place, self.address = home.place, home.address
         # Who forgets to close it leaves one file, too; who only looks folds no log in.
         finalize(self, _close_all, self._idle, home.close if engine is None else engine.dispose)
@@ -76,11 +78,11 @@ class Store:
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
         """Make a new study at `place`, with its first rows by `fill`; only its owner can read it. `bulk` as in `write`,
-        `create` as in `backends.make`.
+        `create` as in `Places.make`.
 
         Raises StudyError when something is there or the place cannot be written.
         """
-        home = backends.make(place, create=create)
+        home = backends.at(place).make(place, create=create)
         try:
             store = cls(home)
             with store.write(bulk=bulk) as tx:
@@ -93,9 +95,16 @@ class Store:
         return store
 
     @classmethod
-    def open(cls, place: Place) -> Store:
-        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair."""
-        store = cls(backends.find(place))
+    def open(cls, place: Place, *, look: bool = False) -> Store:
+        """Open the study at `place`; raises StudyError when there is none, or one of another fcpair.
+
+        For one `look`, all that is read until `end_look` is one transaction, and so one state of the study. It ends
+        with an error, too, and where something is written. Somebody who writes may have to wait for it.
+        """
+        store = cls(backends.at(place).find(place))
+        if look:
+            view = _Transaction(store)
+            store._look.append((view, view.__enter__()))
         with store.read() as tx:
             schema.check(tx, store.place)
         return store
@@ -106,16 +115,19 @@ class Store:
 
         Raises StudyError when there is no file, or one that does not begin as a study does.
         """
-        home = backends.find(place)
+        home = backends.at(place).find(place)
         return cls(home, home.reading_engine())
 
     @classmethod
-    def accept_as_is(cls, path: Path, finish: Callable[[Tx, dict[str, int]], object]) -> dict[str, int] | None:
+    def accept_as_is(
+        cls, path: Path, finish: Callable[[Tx, dict[str, int], dict[str, tuple[int, int]]], object]
+    ) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
 
-        Returns how many rows of each table are known to be missing, after doing `finish` with them in one transaction;
-        None, and nothing is done, where the file is as it was written. A file of an older fcpair only becomes one file.
-        Raises StudyError for a file that is damaged, or that has another one's log beside it.
+        Returns how many rows of each table are found missing, after doing `finish` with them in one transaction, and
+        with what schema.py has to know of each from now on; None, and nothing is done, where the file is as it was
+        written. A file of an older fcpair only becomes one file. Raises StudyError for a file that is damaged, or that
+        has another one's log beside it.
         """
         file = open_unchecked(path)
         without_log = False
@@ -128,14 +140,15 @@ class Store:
             with store.read() as tx:
                 file.check_sound(driver(tx))
                 older = schema.older_revision(tx, store.place)
-                different = [] if older else table_extents.torn_tables(driver(tx), sqlite.ROWS)
+                different = [] if older else schema.torn_tables(driver(tx))
             if not (without_log or different):
                 return None
             if older:
                 return {}
             with store.write() as tx:
-                missing = table_extents.accept_table_sizes(driver(tx), sqlite.ROWS)
-                finish(tx, missing)
+                sizes = schema.table_sizes(driver(tx))
+                missing = {name: lost for name, one in sizes.items() if (lost := one.noted - one.missing - one.n) > 0}
+                finish(tx, missing, {name: (one.noted - one.n, one.top - one.n) for name, one in sizes.items()})
             return missing
         finally:
             store.close()
@@ -148,12 +161,17 @@ class Store:
         Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
         """
         for _ in range(SHARE_TRIES):
-            with self._translating_errors():
+            try:
                 self._idle.close()
-                if self._home.share():
-                    self._idle.keeps = not self._home.backend.HAS_SERVER
-                    self._writing.patience_s = SHARED_PATIENCE_S
-                    return
+                is_shared = self._home.share()
+            except Exception as error:
+                if (translated := self._translate_error(error)) is error:
+                    raise
+                raise translated from error
+            if is_shared:
+                self._idle.keeps = not self._home.backend.MANY_WRITE
+                self._writing.patience_s = SHARED_PATIENCE_S
+                return
             time.sleep(SHARE_WAIT_S)
         raise StudyError(
             f"{self.place} cannot be shared: it is read-only, its disk is full, or another process is at work on it; "
@@ -165,6 +183,7 @@ class Store:
 
         What was shared and is not at its place any more is left as it is, and saved in a copy; see `StudyFile.close`.
         """
+        self.end_look()
         self._idle.close()
         self._home.close()
 
@@ -184,10 +203,29 @@ class Store:
 
     def read(self) -> AbstractContextManager[Tx]:
         """A consistent view of the study."""
-        return _Transaction(self)
+        return self._read_on() if self._look else _Transaction(self)
+
+    @contextmanager
+    def _read_on(self) -> Iterator[Tx]:
+        """Read in the look that is under way, about the grid of this store."""
+        _, tx = self._look[0]
+        before = tx.get_execution_options()["grid"]
+        try:
+            yield tx.execution_options(grid=self._grid)
+        except BaseException as error:
+            while self._look:
+                self._look.pop()[0]._roll_back(error)
+            raise
+        if self._look:
+            tx.execution_options(grid=before)
+
+    def end_look(self) -> None:
+        """End the look for which the study was opened, if it is under way."""
+        while self._look:
+            self._look.pop()[0].__exit__(None, None, None)
 
     def write(
-        self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True, grows: bool = True
+        self, *, bulk: bool = False, wait: bool = True, first: bool = False, alone: bool = True
     ) -> AbstractContextManager[Tx]:
         """One transaction: all of it, or nothing. `bulk` is for rows whose references hold by construction.
 
@@ -196,26 +234,14 @@ class Store:
         BusyError is raised; without `wait`, at once.
 
         Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
-        Where none of the tables `grows` that table_extents.py knows, nobody waits who numbers rows of those.
         """
-        return _Transaction(self, _WriteMode(bulk, wait, first, alone, grows))
+        return _Transaction(self, _WriteMode(bulk, wait, first, alone))
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
         with self.write() as tx:
-            self._home.backend.touch(tx)
+            driver(tx).execute("UPDATE study SET title = title")
             tx.rollback()
-
-    @contextmanager
-    def _translating_errors(self) -> Iterator[None]:
-        """Errors as ones that say what to do."""
-        try:
-            yield
-        except Exception as error:
-            translated = self._translate_error(error)
-            if translated is error:
-                raise
-            raise translated from error
 
     def _busy_error(self) -> BusyError:
         return BusyError(f"{self.place}: {BUSY}; nothing was changed")
@@ -229,7 +255,7 @@ class Store:
             remedy = self._home.backend.remedy(error)
             if remedy == BUSY:
                 return self._busy_error()
-            message = remedy if not write and self._home.backend.is_gone(error) else f"{remedy}; nothing was changed"
+            message = remedy if not write and remedy == UNREACHABLE else f"{remedy}; nothing was changed"
             return StudyError(f"{self.place}: {message}") if remedy else error
         if isinstance(error, UnicodeDecodeError):  # an error of SQLite's that quotes what is no text any more
             return StudyError(f"{self.place}: {sqlite.REMEDIES['malformed']}; nothing was changed")
@@ -239,6 +265,47 @@ class Store:
             place = error.filename or self.place
             return StudyError(f"{place}: {error.strerror or error}; the study was not changed")
         return error
+
+
+class FairLock:
+    """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
+
+    Who takes it `first` waits for whoever has it, and for nobody else who waits. `patience_s` is how long one who
+    writes waits at most.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self.patience_s = patience_s
+        self._lock = Lock()
+        self._taken = False
+        self._waiting: deque[Lock] = deque()  # each is locked until its thread's turn has come
+
+    def acquire(self, patience_s: float, *, first: bool = False) -> bool:
+        """Wait for one's turn, at most so many seconds; whether it came."""
+        with self._lock:
+            if not self._taken:
+                self._taken = True
+                return True
+            if patience_s <= 0:
+                return False
+            turn = Lock()
+            turn.acquire()
+            self._waiting.insert(0 if first else len(self._waiting), turn)
+        if turn.acquire(timeout=patience_s):
+            return True
+        with self._lock:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+                return False
+            return True  # it came at the last moment
+
+    def release(self) -> None:
+        """Hand the turn on."""
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._taken = False
 
 
 class _IdleConnections:
@@ -289,6 +356,8 @@ class _Transaction:
     def __enter__(self) -> Tx:
         store, writes, patience_s = self._store, self._writes, PATIENCE_S
         if writes:
+            if store._look:
+                store.end_look()
             patience_s = store._writing.patience_s if writes.wait else 0.0
             until = monotonic() + patience_s
             if not store._writing.acquire(patience_s, first=writes.first):
@@ -313,9 +382,7 @@ class _Transaction:
             return
         try:
             if self._writes:
-                if not table_extents.record_table_sizes(
-                    conn, self._home.backend, schema.HEAD, grows=self._writes.grows
-                ):
+                if schema.changed_meanwhile(conn):
                     raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
                 self._commits = True
                 conn.commit()
@@ -339,7 +406,7 @@ class _Transaction:
             if self._writes:
                 self._store._writing.release()
         if isinstance(error, Exception):
-            if self._commits and isinstance(error, self._home.backend.ERRORS) and self._home.backend.is_gone(error):
+            if self._commits and self._home.backend.remedy(error) == UNREACHABLE:
                 raise StudyError(f"{self._store.place}: {IN_DOUBT}") from error
             translated = self._store._translate_error(error, write=self._writes is not None)
             if translated is not error:
@@ -368,4 +435,3 @@ class _WriteMode(NamedTuple):
     wait: bool
     first: bool
     alone: bool
-    grows: bool

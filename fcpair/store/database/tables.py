@@ -6,22 +6,67 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
+    ColumnElement,
     Connection,
+    Double,
+    Float,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     MetaData,
+    String,
     Table,
+    Text,
     UniqueConstraint,
     event,
     false,
     true,
 )
+from sqlalchemy.ext.compiler import compiles
 
-from fcpair.store.database.column_types import NO_BYTES, Number, Real, Words, words
+# Column types, as each database has them.
+POSTGRES = "postgresql"
+# SQLite compares words by their bytes, which is the order of their characters' numbers; so must every other database.
+_BYTE_ORDER = "C"
+
+Number = Integer().with_variant(BigInteger(), POSTGRES)
+"""A whole number up to 2^63 - 1, which ids of cells can be."""
+
+Real = Float().with_variant(Double(), POSTGRES)
+"""A number of 64 bits."""
+
+Words = Text().with_variant(Text(collation=_BYTE_ORDER), POSTGRES)
+"""A text of any length."""
+
+
+def words(length: int) -> String:
+    """A text of at most so many characters."""
+    return String(length).with_variant(String(length, collation=_BYTE_ORDER), POSTGRES)
+
+
+class _NoBytes(ColumnElement[bytes]):
+    """No bytes at all: as a digest it fits nothing, so that what is added behind fcpair's back is found by it."""
+
+    type = LargeBinary()
+    inherit_cache = True
+
+
+@compiles(_NoBytes)
+def _no_bytes(_element: Any, _compiler: Any, **_: Any) -> str:
+    return "X''"
+
+
+@compiles(_NoBytes, POSTGRES)
+def _no_bytes_in_postgres(_element: Any, _compiler: Any, **_: Any) -> str:
+    return "'\\x'::bytea"
+
+
+NO_BYTES = _NoBytes()
 
 metadata = MetaData(
     naming_convention={
@@ -311,6 +356,7 @@ adjudication = Table(
 )
 
 # Where each chain ends (see hash_chain.py): how many rows it has, and the digest of the newest. Person 0 is nobody.
+# Beside these, how many rows some tables without a chain should have (see schema.py).
 chain = Table(
     "chain",
     metadata,
@@ -398,15 +444,6 @@ example_review = Table(
     Index(None, "example_id"),
 )
 
-# How far each table that only grows had grown with the last write; see table_extents.py.
-extent = Table(
-    "extent",
-    metadata,
-    Column("name", words(32), primary_key=True),
-    Column("last", Number, nullable=False),
-    Column("missing", Number, nullable=False, server_default="0"),  # of the numbers up to `last`, known and accepted
-)
-
 # How often each of the lead's figures that take long to make was made, at whatever server: nobody shows an older one.
 shown_figure = Table(
     "shown",
@@ -418,6 +455,3 @@ shown_figure = Table(
 
 APPEND_ONLY = (judgement, adjudication)
 """The tables whose rows nobody changes or deletes, which the database itself refuses."""
-
-NEVER_AGAIN = (assignment,)
-"""The tables whose numbers are never given out again, also where a row is gone: the database keeps the highest."""

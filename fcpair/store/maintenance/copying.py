@@ -1,30 +1,41 @@
 """Copying a whole study into another database: all rows of one moment, and a digest of each table on both sides.
 
-Rows go over as lines that do not depend on the database (backends/table_dump.py), and the digests are of those lines.
+Indexes and references are made when the rows are there. Rows go over as what any database makes of them: a number is
+missing where it is none, has no sign where it is zero, and as JSON is whole where it can be; whether something is so is
+0 or 1. The digests are of these.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from itertools import islice
+import re
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import JSON, Connection, Float, Row, Table, func, select
+from sqlalchemy import text as sql
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.schema import AddConstraint, DropConstraint
 
 from fcpair.errors import StudyError
 from fcpair.examination_records import CopyReport
 from fcpair.store.corpus import cells
-from fcpair.store.database import backends, table_extents
+from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place
-from fcpair.store.database.backends.protocol import Lines, OddRowError, driver
+from fcpair.store.database.backends.protocol import driver
+from fcpair.store.database.frames import STREAMED
+from fcpair.store.database.hash_chain import plain_real
 from fcpair.store.database.store import Store, Tx
-from fcpair.store.database.tables import NEVER_AGAIN, metadata
-from fcpair.store.database.tables import extent as extents
+from fcpair.store.database.tables import metadata
 
 Progress = Callable[[int, int], None]
 TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
-NUMBERS = "numbers"
+BLOCK = 1_000  # rows that are read or written at once: of more, the garbage collector takes its share
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+class _OddRowError(Exception):
+    """A row that one database has and another cannot keep."""
 
 
 def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> CopyReport:
@@ -40,123 +51,116 @@ def copy(source: Place, target: Place, progress: Progress, *, create: bool = Fal
     try:
         source_store.examine()
         with source_store.read() as tx:
-            _check_extents(tx, source_store.place)
-            fill = partial(_copy_rows, tx, place=source_store.place, progress=progress)
-            target_store = Store.create(target, lambda into: copied.append(fill(into)), bulk=True, create=create)
-            target_store.close()
+            place = source_store.place
+            if torn := schema.torn_tables(driver(tx)):
+                raise StudyError(f"{place} lacks what was written last: {'; '.join(torn)}; `fcpair doctor` says more")
+            Store.create(
+                target, lambda into: copied.append(_copy_rows(tx, into, place, progress)), bulk=True, create=create
+            ).close()
     finally:
         source_store.close()
     return copied[0]
 
 
-def _check_extents(tx: Tx, place: str) -> None:
-    if torn := table_extents.torn_tables(driver(tx), backends.backend_of(tx).ROWS):
-        raise StudyError(f"{place} lacks what was written last: {'; '.join(torn)}; `fcpair doctor` says more")
+def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyReport:
+    backend, n_rows = backends.backend_of(target), dict[str, int]()
+    n_expected = 2 * sum(source.execute(select(func.count()).select_from(table)).scalar_one() for table in TABLES)
+    n_done = 0
 
+    def digest(tx: Tx, table: Table) -> str:
+        """The digest of a table, whose rows are written into the target as they are read from the source."""
+        nonlocal n_done
+        summed, n_rows[table.name] = sha256(), 0
+        for rows in _read_blocks(tx, table):
+            plain_rows = _plain_rows(table, rows)
+            if tx is source:
+                _write(target, table, plain_rows)
+            summed.update(ascii(plain_rows).encode())
+            n_rows[table.name] += len(rows)
+            n_done += len(rows)
+            progress(n_done, max(n_expected, n_done))
+        return summed.hexdigest()
 
-def _copy_rows(source: Tx, target: Tx, *, place: str, progress: Progress) -> CopyReport:
-    count = _ProgressCount(progress, 2 * sum(_n_rows(source, table) for table in TABLES))
-    last = backends.lines_of(source).last_numbers(source, NEVER_AGAIN)
-    source_digests = _write_all(source, target, place, last, count)
-    cells.seal(target)
-    target_digests = {
-        table.name: _digest_lines(count.count_lines(table, backends.lines_of(target).read(target, table)))
-        for table in TABLES
-    }
-    target_digests[NUMBERS] = _digest_numbers(backends.lines_of(target).last_numbers(target, NEVER_AGAIN))
-    if different := [name for name, digest in source_digests.items() if target_digests[name] != digest]:
-        raise StudyError(f"what was written differs from what {place} has: {', '.join(different)}; nothing was kept")
-    return CopyReport(
-        place, count.n_rows, _digest_lines(f"{name} {digest}\n".encode() for name, digest in target_digests.items())
-    )
-
-
-def _write_all(source: Tx, target: Tx, place: str, last: Mapping[str, int], count: _ProgressCount) -> dict[str, str]:
-    """Write every table; returns the digest of each, as it was read."""
-    reader, writer = backends.lines_of(source), backends.lines_of(target)
-    digests = {}
+    last = backends.backend_of(source).last_number(source)
+    source_digests = {"numbers": str(last)}
     try:
-        prepared = writer.begin(target)
-        target.execute(extents.delete())  # a new study notes of each table that it is empty
-        for table in TABLES:
-            hashed = _HashedLines(count.count_lines(table, reader.read(source, table)))
-            writer.write(target, table, hashed, _row_number_column(table))
-            digests[table.name] = hashed.digest()
-        writer.end(target, prepared)
-        writer.set_last_numbers(target, last)
-        backends.backend_of(target).update_statistics(target, metadata.sorted_tables)
-    except OddRowError as error:
-        raise StudyError(
-            f"{place} cannot be copied: {_describe_row(error, reader, source)}; nothing was kept"
-        ) from error
-    return {**digests, NUMBERS: _digest_numbers(last)}
+        _drop_made_later(target)
+        source_digests |= {table.name: digest(source, table) for table in TABLES}
+        _make_later(target)
+    except _OddRowError as error:
+        raise StudyError(f"{place} cannot be copied: {error}; nothing was kept") from error
+    backend.set_numbers(target, TABLES, last)
+    backend.update_statistics(target, TABLES)
+    cells.seal(target)
+    digests = {"numbers": str(backend.last_number(target)), **{table.name: digest(target, table) for table in TABLES}}
+    if different := [name for name, there in source_digests.items() if digests[name] != there]:
+        raise StudyError(f"what was written differs from what {place} has: {', '.join(different)}; nothing was kept")
+    return CopyReport(place, n_rows, sha256(ascii(digests).encode()).hexdigest())
 
 
-def _row_number_column(table: Table) -> str:
-    number = table_extents.TABLES.get(table.name, "id")
-    return "" if number == "id" else number
+def _drop_made_later(target: Connection) -> None:
+    """Drop indexes, which are made in far less time when all rows are there, and on a server the references, too."""
+    for table in TABLES:
+        for index in table.indexes:
+            index.drop(target)
+        for key in table.foreign_key_constraints if target.dialect.supports_alter else ():
+            target.execute(DropConstraint(key))
 
 
-def _describe_row(error: OddRowError, reader: Lines, source: Tx) -> str:
-    """Which row a database does not take, and why."""
-    row = error.row
-    if not row and error.line:
-        table = metadata.tables[error.table]
-        row = _key_of_line(table, error.line, reader.read(source, table))
-    return f"row {row} of `{error.table}`: {error.reason}" if row else f"`{error.table}`: {error.reason}"
+def _make_later(target: Connection) -> None:
+    for table in TABLES:
+        for index in table.indexes:
+            index.create(target)
+        try:
+            for key in table.foreign_key_constraints if target.dialect.supports_alter else ():
+                target.execute(AddConstraint(key, isolate_from_table=False))
+        except IntegrityError as error:
+            raise _OddRowError(f"`{table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
 
 
-def _key_of_line(table: Table, line: int, blocks: Iterable[bytes]) -> str:
-    lines = (one for block in blocks for one in block.decode(errors="replace").split("\n")[:-1])
-    values = next(islice(lines, line - 1, None), "").split("\t")
-    value_by_column = dict(zip((column.name for column in table.columns), values, strict=False))
-    return ", ".join(value_by_column.get(column.name, "") for column in table.primary_key.columns)
+def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:
+    """Every row of a table, in the order of its key; raises _OddRowError where SQLite holds no text for one."""
+    raw = backends.backend_of(tx).raw_column
+    columns = ", ".join(f'{raw(table, column.name, "t")} AS "{column.name}"' for column in table.columns)
+    order = ", ".join(f't."{column.name}"' for column in table.primary_key)
+    query = sql(f'SELECT {columns} FROM "{table.name}" AS t ORDER BY {order}')
+    try:
+        yield from tx.execute(query, execution_options=STREAMED).partitions(BLOCK)
+    except OperationalError as error:
+        if "Could not decode to UTF-8" not in str(error):
+            raise
+        raise _OddRowError(f"`{table.name}`: it holds bytes that are not a text") from error
 
 
-def _n_rows(tx: Tx, table: Table) -> int:
-    return int(tx.execute(select(func.count()).select_from(table)).scalar_one())
+def _plain_rows(table: Table, rows: Sequence[Row[Any]]) -> list[tuple[Any, ...]]:
+    """Rows with the values that any database has."""
+    columns: list[Sequence[Any]] = []
+    for of, values in zip(table.columns, zip(*rows, strict=True), strict=True):
+        plain = plain_real if isinstance(of.type, Float) else _plain_json if isinstance(of.type, JSON) else None
+        columns.append(values if plain is None else [None if value is None else plain(value) for value in values])
+    return list(zip(*columns, strict=True))
 
 
-class _ProgressCount:
-    """Count of the rows of each table that went by and were reported."""
-
-    def __init__(self, progress: Progress, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-        self.n_rows: dict[str, int] = {}
-
-    def count_lines(self, table: Table, blocks: Iterable[bytes]) -> Iterator[bytes]:
-        """Lines of a table, as they come."""
-        n = 0
-        for block in blocks:
-            n += block.count(b"\n")
-            self._progress(self._done + n, max(self._total, self._done + n))
-            yield block
-        self._done += n
-        self.n_rows[table.name] = n
+def _write(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write rows as they are; raises _OddRowError for one that the database does not take."""
+    backend = backends.backend_of(target)
+    try:
+        with target.begin_nested():
+            backend.write_rows(target, table, rows)
+    except Exception as error:
+        if backend.remedy(error):
+            raise
+        if len(rows) > 1:  # one of them is at fault
+            for row in rows:
+                _write(target, table, [row])
+        key = ", ".join(str(rows[0][table.columns.keys().index(one.name)]) for one in table.primary_key)
+        raise _OddRowError(f"row {key} of `{table.name}`: {str(error).partition(chr(10))[0]}") from error
 
 
-class _HashedLines:
-    """Lines, and the digest of those that went by."""
-
-    def __init__(self, blocks: Iterable[bytes]) -> None:
-        self._blocks, self._sum = blocks, hashlib.sha256()
-
-    def __iter__(self) -> Iterator[bytes]:
-        for block in self._blocks:
-            self._sum.update(block)
-            yield block
-
-    def digest(self) -> str:
-        """Of all lines so far."""
-        return self._sum.hexdigest()
-
-
-def _digest_lines(blocks: Iterable[bytes]) -> str:
-    hashed = _HashedLines(blocks)
-    for _ in hashed:
-        pass
-    return hashed.digest()
-
-
-def _digest_numbers(last: Mapping[str, int]) -> str:
-    return _digest_lines(f"{name} {number}\n".encode() for name, number in sorted(last.items()))
+def _plain_json(value: str | float) -> str | float:
+    """JSON that is but a number is one in SQLite, which would read some of their digits otherwise than they are."""
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return value
+        value = float(value) if set(value) & set(".eE") else int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value

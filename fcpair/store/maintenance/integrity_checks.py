@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from shlex import quote
 from typing import Any, NamedTuple
@@ -13,14 +13,13 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
 from fcpair.store.corpus import cells, grids
-from fcpair.store.database import backends, checksums, hash_chain, schema, table_extents
+from fcpair.store.database import backends, checksums, hash_chain, latest_rows, schema
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.hash_chain import NOBODY, START, Chain, Head
 from fcpair.store.database.store import Store, Tx
 from fcpair.store.database.tables import (
     APPEND_ONLY,
-    NEVER_AGAIN,
     adjudication,
     answer,
     assignment,
@@ -94,17 +93,17 @@ def is_in_file(tx: Tx) -> bool:
 
 def savepoint(tx: Tx) -> AbstractContextManager[object]:
     """Let a check that fails leave the transaction as it was."""
-    return backends.backend_of(tx).savepoint(tx)
+    return tx.begin_nested()
 
 
 def check_schema(tx: Tx, place: str) -> None:
     """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
     try:
         missing = set(metadata.tables) - set(inspect(tx).get_table_names())
-        is_other = len(missing) > len(metadata.tables) / 2 or _is_other_revision(schema.revision(tx))
+        revision_ = schema.HEAD if len(missing) > len(metadata.tables) / 2 else schema.revision(tx)
     except DBAPIError:
         return
-    if is_other:
+    if len(missing) > len(metadata.tables) / 2 or revision_ in schema.OLDER or revision_ > schema.HEAD:
         schema.check(tx, place)
 
 
@@ -113,10 +112,6 @@ def revision(tx: Tx) -> str:
     with suppress(DBAPIError), savepoint(tx):
         return schema.revision(tx)
     return ""
-
-
-def _is_other_revision(revision: str) -> bool:
-    return revision in schema.OLDER or revision > schema.HEAD
 
 
 def pages(tx: Tx) -> CheckOutcome:
@@ -147,9 +142,7 @@ def tables(tx: Tx) -> CheckOutcome:
         faults += [
             f"`{table.name}` has a column `{name}` that is not fcpair's" for name in actual if name not in expected
         ]
-        with catch_warnings(
-            action="ignore"
-        ):  # of an index that damage has made into another kind: it counts as missing
+        with catch_warnings(action="ignore"):  # an index that damage has made into another kind counts as missing
             indexes = {one["name"] for one in inspector.get_indexes(table.name)}
         faults += [f"the index `{one.name}` is missing" for one in table.indexes if one.name not in indexes]
     return CheckOutcome(len(metadata.sorted_tables), faults)
@@ -178,15 +171,14 @@ def references(tx: Tx) -> CheckOutcome:
     The pairs of the grid are held against its sides instead, which says more.
     """
     referring_tables = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
-    faults = [
-        f"row {number} of `{table.name}` refers to a row of `{missing}` that does not exist"
-        for table in referring_tables
-        for number, missing in backends.backend_of(tx).dangling_references(tx, table)
-    ]
-    return CheckOutcome(len(referring_tables), faults + _wrong_newest(tx))
-
-
-def _wrong_newest(tx: Tx) -> list[str]:
+    faults = []
+    for table in referring_tables:
+        for key in table.foreign_keys:
+            other = key.column.table.alias()
+            is_there = exists().where(other.c[key.column.name] == key.parent)
+            query = select(next(iter(table.primary_key))).where(key.parent.is_not(None), ~is_there)
+            to = f"refers to a row of `{key.column.table.name}` that does not exist"
+            faults += [f"row {number} of `{table.name}` {to}" for number in tx.execute(query).scalars()]
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
     query = (
@@ -195,20 +187,19 @@ def _wrong_newest(tx: Tx) -> list[str]:
         .where(assignment.c.judgement_id.is_distinct_from(newest.c.id))
         .order_by(assignment.c.id)
     )
-    return [
-        f"row {number} of `assignment` says that its newest judgement is {said}, but it is {found}"
-        for number, *both in tx.execute(query)
-        for said, found in [("none" if one is None else one for one in both)]
+    faults += [
+        f"row {number} of `assignment` says that its newest judgement is {said or 'none'}, but it is {found or 'none'}"
+        for number, said, found in tx.execute(query)
     ]
+    return CheckOutcome(len(referring_tables), faults)
 
 
 def numbering(tx: Tx) -> CheckOutcome:
     """Rows that are never deleted are numbered from 1, and no number is missing; no other is given out twice."""
     n, faults = 0, []
-    last_numbers = backends.lines_of(tx).last_numbers(tx, NEVER_AGAIN)
-    for table in NEVER_AGAIN:
-        if (last := tx.execute(select(func.max(table.c.id))).scalar_one() or 0) > last_numbers.get(table.name, 0):
-            faults.append(f"`{table.name}` has number {last}, and the database would use it again")
+    last = tx.execute(latest_rows.select_newest_id(assignment)).scalar_one()
+    if last > backends.backend_of(tx).last_number(tx):
+        faults.append(f"`assignment` has number {last}, and the database would use it again")
     for table in NUMBERED:
         n_rows, first, last = tx.execute(select(func.count(), func.min(table.c.id), func.max(table.c.id))).one()
         n += n_rows
@@ -218,60 +209,41 @@ def numbering(tx: Tx) -> CheckOutcome:
 
 
 def extents(tx: Tx) -> CheckOutcome:
-    """The tables that only grow go as far as they did with the last write."""
-    return CheckOutcome(len(table_extents.TABLES), table_extents.torn_tables(driver(tx), backends.backend_of(tx).ROWS))
+    """The tables that only grow have as many rows as were written, and no gap."""
+    return CheckOutcome(len(schema.GROWING), schema.torn_tables(driver(tx)))
 
 
 def chain_links(tx: Tx, of: Chain) -> CheckOutcome:
     """Each answer or decision fits the one before it of the same person, and the newest is the one that was noted."""
-    names, name_pair = _person_names(tx), grids.pair_namer(tx)
+    names = {row.id: f"`{row.name}`" for row in tx.execute(select(person.c.id, person.c.name))}
+    names[NOBODY] = "rules and files"
+    name_pair, cell_at = grids.pair_namer(tx), (*of.says, *of.of_cell).index("cell_id")
     ends: dict[int, Head] = {}
     faults = []
     for digest, says in hash_chain.read_rows(tx, of):
         person_id = says[of.person_at] or NOBODY
         before = ends.get(person_id, START)
         ends[person_id] = Head(before.n + 1, digest)
-        if not _fits(before.digest, says, digest):
+        try:
+            fits = hash_chain.link(before.digest, says) == digest
+        except TypeError:  # damage can make anything of a value
+            fits = False
+        if not fits:
+            whose = names.get(person_id, f"person {person_id}")
             faults.append(
-                _describe_misfit(of, says, names.get(person_id, f"person {person_id}"), before.n + 1, name_pair)
+                f"{of.kind} {before.n + 1:,} of {whose} (row {says[0]}, {name_pair(says[cell_at])}) does not fit the "
+                "one before it: one of them was changed, moved or deleted"
             )
     noted_heads = hash_chain.heads(tx, of)
     for person_id in sorted({*ends, *noted_heads}, key=str):
-        faults += _chain_end_faults(
-            of,
-            names.get(person_id, f"person {person_id}"),
-            ends.get(person_id, START),
-            noted_heads.get(person_id, START),
-        )
-    return CheckOutcome(
-        sum(end.n for end in ends.values()), faults, [end.digest for _, end in sorted(ends.items(), key=str)]
-    )
-
-
-def _person_names(tx: Tx) -> dict[int, str]:
-    rows = tx.execute(select(person.c.id, person.c.name))
-    return {row.id: f"`{row.name}`" for row in rows} | {NOBODY: "rules and files"}
-
-
-def _fits(before: Any, says: tuple[Any, ...], digest: Any) -> bool:
-    try:
-        return bool(hash_chain.link(before, says) == digest)
-    except TypeError:  # damage can make anything of a value
-        return False
-
-
-def _describe_misfit(of: Chain, says: tuple[Any, ...], whose: str, at: int, name_pair: Callable[[Any], str]) -> str:
-    cell_id = dict(zip((*of.says, *of.of_cell), says, strict=True))["cell_id"]
-    return (
-        f"{of.kind} {at:,} of {whose} (row {says[0]}, {name_pair(cell_id)}) does not fit the one before it: one of "
-        "them was changed, moved or deleted"
-    )
-
-
-def _chain_end_faults(of: Chain, whose: str, end: Head, noted: Head) -> list[str]:
-    if end.n != noted.n:
-        return [f"{of.kind}s of {whose}: {end.n:,} stored, {noted.n:,} given"]
-    return [] if end == noted else [f"the newest {of.kind} of {whose} is not the one that was recorded"]
+        end, noted = ends.get(person_id, START), noted_heads.get(person_id, START)
+        whose = names.get(person_id, f"person {person_id}")
+        if end.n != noted.n:
+            faults.append(f"{of.kind}s of {whose}: {end.n:,} stored, {noted.n:,} given")
+        elif end != noted:
+            faults.append(f"the newest {of.kind} of {whose} is not the one that was recorded")
+    marks = [end.digest for _, end in sorted(ends.items(), key=str)]
+    return CheckOutcome(sum(end.n for end in ends.values()), faults, marks)
 
 
 def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:

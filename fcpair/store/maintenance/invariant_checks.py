@@ -1,140 +1,133 @@
-"""Whether the promises hold, as far as a study at rest can show: the rules on people, work, codes and the grid."""
+"""Whether the promises hold, as far as a study at rest can show: the rules on people, work, codes and the grid.
+
+A rule is a statement that finds the rows which break it, and what each of these means. Statements are of the whole
+study, and every database reads them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import Table, exists, func, select
+from sqlalchemy import func, select
+from sqlalchemy import text as sql
 
 from fcpair.records import Origin, Role, Rule, Status
-from fcpair.store.assignment import rounds
-from fcpair.store.assignment.assignments import IS_TAKEN_BACK, OPTED_OUT, RELEASED
+from fcpair.store.assignment.assignments import OPTED_OUT, RELEASED, TAKEN_BACK
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import cell_range, pair_namer
-from fcpair.store.database import latest_rows
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_, side, slot
+from fcpair.store.database.tables import cell, side
 from fcpair.store.maintenance.integrity_checks import CheckOutcome
 
 
-def _n_rows(tx: Tx, table: Table) -> int:
-    return int(tx.execute(select(func.count()).select_from(table)).scalar_one())
+class Invariant(NamedTuple):
+    """What a row means that breaks a rule, by its columns, and the rows that do; the column `pair` is a cell's id."""
+
+    means: str
+    rows: str
+
+
+def check(tx: Tx, about: Iterable[str], invariants: Iterable[Invariant]) -> CheckOutcome:
+    """Hold rows against rules; `about` has what is counted of them, as a statement has it after FROM."""
+    name_pair, faults = pair_namer(tx), list[str]()
+    for means, rows in invariants:
+        for row in tx.execute(sql(rows)).mappings():
+            pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
+            faults.append(means.format(**{**row, **pair}))
+    return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {one}")).scalar_one() for one in about), faults)
+
+
+def _listed(values: Iterable[str | int]) -> str:
+    """A list in a statement: of words that are fcpair's own, or of numbers."""
+    return f"({', '.join(repr(one.value if isinstance(one, StrEnum) else one) for one in values)})"
+
+
+_CHECKS = f"""assignment AS a JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
+WHERE r.checks IS NOT NULL AND a.status NOT IN {_listed(TAKEN_BACK)}"""
+_BY_HAND = _listed((Rule.PERSON, Rule.IMPORTED))
+_DECISIONS = f"adjudication AS a JOIN person AS p ON p.id = a.person_id WHERE a.rule IN {_BY_HAND}"
+_LABELLED = """EXISTS (SELECT 1 FROM assignment AS l JOIN judgement AS j ON j.assignment_id = l.id
+JOIN round AS o ON o.id = l.round_id
+WHERE l.cell_id = a.cell_id AND l.person_id = a.person_id AND j.withdraws IS NULL AND o.checks IS NULL)"""
+_DECIDED = f"""EXISTS (SELECT 1 FROM adjudication AS d
+WHERE d.cell_id = a.cell_id AND d.person_id = a.person_id AND d.rule IN {_BY_HAND})"""
+ROLES = (
+    Invariant(
+        "`{name}` validates {pair}, and labelled it too",
+        f"SELECT p.name, a.cell_id AS pair FROM {_CHECKS} AND {_LABELLED}",
+    ),
+    Invariant(
+        "`{name}` validates {pair}, and decided it too",
+        f"SELECT p.name, a.cell_id AS pair FROM {_CHECKS} AND {_DECIDED}",
+    ),
+    Invariant(
+        "`{name}` decided {pair}, and labelled it too",
+        f"SELECT DISTINCT p.name, a.cell_id AS pair FROM {_DECISIONS} AND {_LABELLED}",
+    ),
+)
+WORK = (
+    Invariant(
+        "{pair} of `{name}` is {status}, but its answers say otherwise",
+        f"""SELECT p.name, a.cell_id AS pair, a.status FROM assignment AS a
+        JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
+        LEFT JOIN judgement AS j ON j.id = a.judgement_id AND j.withdraws IS NULL
+        WHERE a.status = 'done' AND coalesce(j.skipped, true) OR a.status = 'skipped' AND NOT coalesce(j.skipped, false)
+        OR a.status = 'open' AND r.counts AND NOT coalesce(j.skipped, true)
+        OR a.status NOT IN {_listed((*Status, OPTED_OUT))} ORDER BY a.id""",
+    ),
+    Invariant(
+        "a slot of {pair} is free for anybody, but somebody has it",
+        f"""SELECT s.cell_id AS pair FROM slot AS s
+        WHERE EXISTS (SELECT 1 FROM assignment AS a WHERE a.id = s.replaces AND a.status NOT IN {_listed(RELEASED)})
+        OR EXISTS (SELECT 1 FROM assignment AS a WHERE a.replaces = s.replaces) ORDER BY s.id""",
+    ),
+)
+# Who answered blind may be asked in sight: both rounds are of one grid, and both count or neither.
+CODES = (
+    Invariant(
+        "answer {id} is not a possible one",
+        f"""SELECT j.id FROM judgement AS j JOIN assignment AS a ON a.id = j.assignment_id
+        LEFT JOIN round AS asked ON asked.id = a.round_id LEFT JOIN answer AS w ON w.id = j.answer_id
+        LEFT JOIN round AS given ON given.id = w.round_id AND given.grid_id = asked.grid_id
+        AND given.counts = asked.counts
+        WHERE j.skipped <> (j.answer_id IS NULL) OR j.withdraws IS NOT NULL AND NOT j.skipped
+        OR j.answer_id IS NOT NULL AND given.id IS NULL OR j.origin NOT IN {_listed(Origin)}""",
+    ),
+    Invariant("`{name}` has an unknown role", f"SELECT name FROM person WHERE role NOT IN {_listed(Role)}"),
+)
+CONSENT = (
+    Invariant(
+        "`{name}` answered online ({times:,}) and never consented",
+        """SELECT p.name, count(*) AS times FROM person AS p JOIN assignment AS a ON a.person_id = p.id
+        JOIN judgement AS j ON j.assignment_id = a.id
+        WHERE j.origin = 'online' AND p.consented_at IS NULL GROUP BY p.name ORDER BY p.name""",
+    ),
+)
 
 
 def checkers(tx: Tx) -> CheckOutcome:
     """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it, in any round."""
-    label = assignment.alias("label")
-    labelled = (
-        exists()
-        .where(label.c.id == judgement.c.assignment_id, judgement.c.withdraws.is_(None))
-        .where(label.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_(None))))
-    )
-    decided = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value))
-    checks = (
-        select(person.c.name, assignment.c.cell_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.CHECKING, ~IS_TAKEN_BACK)
-    )
-    decides = select(person.c.name, adjudication.c.cell_id).join(person, person.c.id == adjudication.c.person_id)
-    of_check = (assignment.c.cell_id, assignment.c.person_id)
-    of_decision = (adjudication.c.cell_id, adjudication.c.person_id)
-    is_same_person = (of_decision[0] == of_check[0]) & (of_decision[1] == of_check[1])
-    queries = (
-        (
-            "validates",
-            "labelled",
-            checks.where(labelled.where(label.c.cell_id == of_check[0], label.c.person_id == of_check[1])),
-        ),
-        ("validates", "decided", checks.where(exists().where(is_same_person, decided))),
-        (
-            "decided",
-            "labelled",
-            decides.where(
-                decided, labelled.where(label.c.cell_id == of_decision[0], label.c.person_id == of_decision[1])
-            ).distinct(),
-        ),
-    )
-    name_pair = pair_namer(tx)
-    faults = [
-        f"`{name}` {does} {name_pair(cell_id)}, and {did} it too"
-        for does, did, query in queries
-        for name, cell_id in tx.execute(query)
-    ]
-    n_checks = select(func.count()).select_from(checks.subquery())
-    n_decisions = select(func.count()).select_from(decides.where(decided).subquery())
-    return CheckOutcome(sum(int(tx.execute(query).scalar_one()) for query in (n_checks, n_decisions)), faults)
+    return check(tx, (_CHECKS, _DECISIONS), ROLES)
 
 
 def slots(tx: Tx) -> CheckOutcome:
     """Done assignments have an answer, skipped ones a skip, those open to label none, and nobody has what is free."""
-    answered, skipped = (func.coalesce(value, False) for value in (~judgement.c.skipped, judgement.c.skipped))
-    status = assignment.c.status
-    label = rounds.COUNTING
-    query = (
-        select(person.c.name, assignment.c.cell_id, status)
-        .select_from(assignment)
-        .join(person, person.c.id == assignment.c.person_id)
-        .outerjoin(judgement, latest_rows.ANSWER)
-        .where(
-            ((status == Status.DONE.value) & ~answered)
-            | ((status == Status.SKIPPED.value) & ~skipped)
-            | ((status == Status.OPEN.value) & label & answered)
-            | status.not_in([*(value.value for value in Status), OPTED_OUT])
-        )
-        .order_by(assignment.c.id)
-    )
-    rows, name_pair = tx.execute(query), pair_namer(tx)
-    later = assignment.alias("later")
-    is_taken = exists().where(assignment.c.id == slot.c.replaces, status.not_in(RELEASED))
-    has_successor = exists().where(later.c.replaces == slot.c.replaces)
-    twice_held = tx.execute(select(slot.c.cell_id).where(is_taken | has_successor).order_by(slot.c.id)).scalars()
-    faults = [
-        f"{name_pair(value)} of `{name}` is {status}, but its answers say otherwise" for name, value, status in rows
-    ]
-    faults += [f"a slot of {name_pair(value)} is free for anybody, but somebody has it" for value in twice_held]
-    return CheckOutcome(_n_rows(tx, assignment) + _n_rows(tx, slot), faults)
+    return check(tx, ("assignment", "slot"), WORK)
 
 
 def codes(tx: Tx, possible: Sequence[int]) -> CheckOutcome:
     """Every answer is one of its round or a skip, which has none; every decision is one of the `possible`, or none."""
-    assigned_round, answer_round = round_.alias("asked"), round_.alias("given")
-    fits = exists().where(assigned_round.c.id == assignment.c.round_id, answer.c.id == judgement.c.answer_id)
-    fits = fits.where(answer_round.c.id == answer.c.round_id, answer_round.c.grid_id == assigned_round.c.grid_id)
-    fits = fits.where(answer_round.c.counts == assigned_round.c.counts)  # who answered blind may be asked in sight
-    wrong = (
-        (judgement.c.skipped != judgement.c.answer_id.is_(None))
-        | (judgement.c.withdraws.is_not(None) & ~judgement.c.skipped)
-        | (judgement.c.answer_id.is_not(None) & ~fits)
-        | judgement.c.origin.not_in([member.value for member in Origin])
-    )
-    answers = select(judgement.c.id).join(assignment, assignment.c.id == judgement.c.assignment_id).where(wrong)
-    unknown = adjudication.c.answer_id.not_in(possible) | adjudication.c.rule.not_in([member.value for member in Rule])
-    decisions = select(adjudication.c.id).where(unknown)
-    roles = select(person.c.name).where(person.c.role.not_in([member.value for member in Role]))
-    faults = [
-        *(f"answer {number} is not a possible one" for number in tx.execute(answers).scalars()),
-        *(f"decision {number} is not a possible one" for number in tx.execute(decisions).scalars()),
-        *(f"`{name}` has an unknown role" for name in tx.execute(roles).scalars()),
-    ]
-    return CheckOutcome(_n_rows(tx, judgement) + _n_rows(tx, adjudication), faults)
+    decisions = f"answer_id NOT IN {_listed((-1, *possible))} OR rule NOT IN {_listed(Rule)}"
+    decided = Invariant("decision {id} is not a possible one", f"SELECT id FROM adjudication WHERE {decisions}")
+    return check(tx, ("judgement", "adjudication"), (CODES[0], decided, CODES[1]))
 
 
 def consents(tx: Tx) -> CheckOutcome:
     """Nobody answered online who had not consented."""
-    online = judgement.c.origin == Origin.ONLINE.value
-    answers = (
-        select(person.c.name, func.count().label("n"))
-        .join(assignment, assignment.c.person_id == person.c.id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(online, person.c.consented_at.is_(None))
-        .group_by(person.c.name)
-        .order_by(person.c.name)
-    )
-    n = int(tx.execute(select(func.count()).select_from(judgement).where(online)).scalar_one())
-    return CheckOutcome(
-        n, [f"`{name}` answered online ({times:,}) and never consented" for name, times in tx.execute(answers)]
-    )
+    return check(tx, ("judgement WHERE origin = 'online'",), CONSENT)
 
 
 def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:

@@ -1,25 +1,36 @@
-"""Searching the pairs of a grid: set by set, so that it takes a moment in the largest grid, too."""
+"""Pairs of a grid: searching them, and the facts that a map of them colours.
+
+All is done set by set, so that it takes a moment in the largest grid, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Select, exists, or_, select, union
+from sqlalchemy import ColumnElement, Select, cast, exists, func, or_, select, union
 
+from fcpair.lazy import np
 from fcpair.pair_filter import FilterState, PairFilter
-from fcpair.records import Status
+from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import cell_range, current_grid_id
-from fcpair.store.corpus.sides import Axis, on_side
+from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows, sql_lists
 from fcpair.store.database.frames import integer_arrays
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, side, slot, text
+from fcpair.store.database.tables import (
+    Number,
+    adjudication,
+    assignment,
+    cell,
+    judgement,
+    person,
+    round_,
+    slot,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -47,8 +58,6 @@ def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int
 
     The states `labelled`, `waiting` and those of verdicts, and tiers are conditions on `among` and `outside` alone.
     """
-    import numpy as np
-
     conditions = list(_conditions(tx, wanted, ids))
     if ids.among is None or conditions:
         query = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *conditions)
@@ -67,31 +76,29 @@ def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnEl
     for place, texts_by_condition in ((cell.c.row_id, ids.rows), (cell.c.column_id, ids.columns)):
         for texts in texts_by_condition:
             yield place.in_(sql_lists.as_subquery(texts))
-    is_own = [] if ids.person is None else [assignment.c.person_id == ids.person]
-    if is_own:
-        yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_own))
     in_labelling = rounds.in_round(rounds.primary(tx))
-    if ids.answer is not None:
-        yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == ids.answer, *is_own))
-    yield from _others_conditions(in_labelling, ids)
+    for person_id, answer_id in ((ids.person, ids.answer), (ids.other, ids.other_answer)):
+        is_theirs = [] if person_id is None else [assignment.c.person_id == person_id]
+        if is_theirs:
+            yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_theirs))
+        if answer_id is not None:
+            yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == answer_id, *is_theirs))
+    is_own = [] if ids.person is None else [assignment.c.person_id == ids.person]
     if wanted.skipped is not None:
-        yield _is_in(_assigned(in_labelling, Status.SKIPPED, *is_own), wanted.skipped)
-    if wanted.noted is not None:
-        yield _is_in(_noted(ids.person, *is_own), wanted.noted)
-    if wanted.state in (FilterState.OPEN, FilterState.DECIDED, FilterState.DISCARDED):
-        yield cell.c.id.in_(_standing_at(FilterState(wanted.state), in_labelling))
-
-
-def _others_conditions(in_labelling: ColumnElement[bool], ids: FilterIds) -> Iterator[ColumnElement[bool]]:
-    is_others = [] if ids.other is None else [assignment.c.person_id == ids.other]
-    if is_others:
-        yield cell.c.id.in_(select(assignment.c.cell_id).where(*is_others))
-    if ids.other_answer is not None:
-        yield cell.c.id.in_(_answered(in_labelling, judgement.c.answer_id == ids.other_answer, *is_others))
-
-
-def _is_in(cell_ids: Any, wanted: bool) -> ColumnElement[bool]:
-    return cell.c.id.in_(cell_ids) if wanted else cell.c.id.not_in(cell_ids)
+        skipped = _assigned(in_labelling, Status.SKIPPED, *is_own)
+        yield cell.c.id.in_(skipped) if wanted.skipped else cell.c.id.not_in(skipped)
+    standing = select(adjudication.c.cell_id).where(latest_rows.STANDING)
+    if wanted.noted is not None:  # at a current answer in any round or at the standing decision
+        is_decider = [] if ids.person is None else [adjudication.c.person_id == ids.person]
+        decided = standing.where(adjudication.c.note != "", *is_decider)
+        noted = select(union(_answered(judgement.c.note != "", *is_own), decided).subquery().c.cell_id)
+        yield cell.c.id.in_(noted) if wanted.noted else cell.c.id.not_in(noted)
+    if wanted.state == FilterState.OPEN:
+        free = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+        yield cell.c.id.in_(select(union(_assigned(in_labelling, Status.OPEN), free).subquery().c.cell_id))
+    elif wanted.state in (FilterState.DECIDED, FilterState.DISCARDED):
+        is_discarded = adjudication.c.answer_id.is_(None)
+        yield cell.c.id.in_(standing.where(is_discarded if wanted.state == FilterState.DISCARDED else ~is_discarded))
 
 
 def _assigned(in_labelling: ColumnElement[bool], status: Status, *is_own: ColumnElement[bool]) -> Select[tuple[int]]:
@@ -102,24 +109,6 @@ def _assigned(in_labelling: ColumnElement[bool], status: Status, *is_own: Column
 def _answered(*conditions: ColumnElement[bool]) -> Select[tuple[int]]:
     """The cells with a current answer of which all this is true."""
     return select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER).where(*conditions)
-
-
-def _noted(person_id: int | None, *is_own: ColumnElement[bool]) -> Any:
-    """The cells with a note, at a current answer in any round or at the standing decision; of one person, if asked."""
-    decided = select(adjudication.c.cell_id).where(latest_rows.STANDING, adjudication.c.note != "")
-    if person_id is not None:
-        decided = decided.where(adjudication.c.person_id == person_id)
-    return select(union(_answered(judgement.c.note != "", *is_own), decided).subquery().c.cell_id)
-
-
-def _standing_at(state: FilterState, in_labelling: ColumnElement[bool]) -> Any:
-    if state is FilterState.OPEN:
-        is_free = slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
-        free = select(slot.c.cell_id).where(is_free)
-        return select(union(_assigned(in_labelling, Status.OPEN), free).subquery().c.cell_id)
-    is_discarded = adjudication.c.answer_id.is_(None)
-    outcome = is_discarded if state is FilterState.DISCARDED else ~is_discarded
-    return select(adjudication.c.cell_id).where(latest_rows.STANDING, outcome)
 
 
 def people_with_pairs(tx: Tx) -> list[str]:
@@ -134,29 +123,23 @@ def has_answers(tx: Tx) -> bool:
     return tx.execute(query).first() is not None
 
 
-def text_bodies(tx: Tx) -> dict[int, str]:
-    """The texts of both sides of the grid, by id."""
-    on_side = select(side.c.text_id).where(side.c.grid_id == current_grid_id(tx))
-    return {row[0]: row[1] for row in tx.execute(select(text.c.id, text.c.body).where(text.c.id.in_(on_side)))}
+NO_ID = 0
+PER_SECOND = 10
+"""Times are read in tenths of a second, as whole numbers."""
 
 
-def text_metadata(tx: Tx, axis: Axis) -> dict[int, dict[str, Any]]:
-    """The metadata that the texts of a side of the grid came with, by id."""
-    query = select(text.c.id, text.c.meta).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
-    return {row.id: row.meta for row in tx.execute(query)}
-
-
-def newest_marks(tx: Tx) -> tuple[int, int]:
-    """The numbers of the newest judgement and the newest decision of the study; 0 where there is none."""
-    newest_judgement, newest_decision = (
-        int(tx.execute(latest_rows.select_newest_id(table)).scalar_one()) for table in (judgement, adjudication)
+def current_answers(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
+    """Every current answer of a round, in no order: `cell_id`, `answer_id` (0 for a skip), and `time` in tenths of a
+    second, -1 where it is not known.
+    """
+    query = (
+        select(
+            latest_rows.BY_CELL.label("cell_id"),
+            func.coalesce(judgement.c.answer_id, NO_ID).label("answer_id"),
+            cast(func.coalesce(func.round(judgement.c.seconds * PER_SECOND), -1), Number).label("time"),
+        )
+        .select_from(judgement)
+        .join(assignment, latest_rows.ANSWER)
+        .where(rounds.in_round(of))
     )
-    return newest_judgement, newest_decision
-
-
-def pairs_touched_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list[int]:
-    """The pairs of the grid that were answered, in any round, or decided after these, by id."""
-    answered = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
-    decided = select(adjudication.c.cell_id).where(adjudication.c.id > adjudication_id)
-    touched = union(answered.where(judgement.c.id > judgement_id), decided).subquery()
-    return list(tx.execute(select(touched.c.cell_id).where(cell_range(tx).holds(touched.c.cell_id))).scalars())
+    return integer_arrays(tx, query)

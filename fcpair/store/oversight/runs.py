@@ -1,18 +1,18 @@
-"""Facts about the study, the record of what was done to it, and its releases."""
+"""Facts about the study, the record of what was done to it, what came after a run, and its releases."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import and_, insert, or_, select, update
 
-from fcpair.records import RunRecord
+from fcpair.records import Round, RunRecord
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, row_numbers
+from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import release, run, study
+from fcpair.store.database.tables import adjudication, assignment, judgement, release, run, study
 from fcpair.store.people import guidelines
 
 OUTCOME = "outcome"
@@ -54,24 +54,20 @@ def add_run(
     params: dict[str, Any],
     counts: dict[str, Any],
     version: str,
-    model: dict[str, str] | None,
+    model: dict[str, str] | None = None,
     outcome: dict[str, Any] | None = None,
 ) -> RunRecord:
     """Note one call of a stage; `outcome` is all that it found, where that is more than counts."""
     stored_counts = counts if outcome is None else {**counts, OUTCOME: outcome}
     row = {"stage": stage, "params": params, "counts": stored_counts, "version": version, "model": model, "at": now()}
-    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": row_numbers.newest_number(tx, run) + 1}]).one()
+    added = tx.execute(insert(run).returning(*run.c), [{**row, "id": latest_rows.newest_number(tx, run) + 1}]).one()
+    hash_chain.count_one(tx, "run")
     return _run_record(added)
 
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
     """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
-    row = {"stage": stage, "params": params, "counts": {}, "version": version, "model": None, "at": now()}
-    return int(
-        tx.execute(
-            insert(run).returning(run.c.id), [{**row, "id": row_numbers.newest_number(tx, run) + 1}]
-        ).scalar_one()
-    )
+    return add_run(tx, stage, params, {}, version).id
 
 
 def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
@@ -113,7 +109,7 @@ def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any],
     if not (os.path.isabs(file) or rule.get(DOWNLOAD)):
         file = os.path.relpath(os.path.realpath(file), _study_folder(tx))
     row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
-    tx.execute(insert(release), [{**row, "id": row_numbers.newest_number(tx, release) + 1}])
+    tx.execute(insert(release), [{**row, "id": latest_rows.newest_number(tx, release) + 1}])
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
@@ -132,3 +128,20 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
 def _study_folder(tx: Tx) -> str:
     """The folder that the study's file is in."""
     return backends.backend_of(tx).folder(tx) or os.getcwd()
+
+
+def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
+    """Whether an answer of these rounds came after a run: of a later run, or online at a later time."""
+    round_ids = [round_id for one in of for round_id in one.ids]
+    is_later = or_(judgement.c.run_id > run.id, and_(judgement.c.run_id.is_(None), judgement.c.at > run.at))
+    answers = select(judgement.c.id).join(assignment, assignment.c.id == judgement.c.assignment_id)
+    query = answers.where(assignment.c.round_id.in_(round_ids), is_later)
+    return bool(tx.execute(select(query.exists())).scalar_one())
+
+
+def is_decided_since(tx: Tx, run: RunRecord) -> bool:
+    """Whether a pair of the grid that a transaction is about was decided after a run, by a rule or by somebody."""
+    query = select(adjudication.c.id).where(
+        grids.cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.at > run.at
+    )
+    return bool(tx.execute(select(query.exists())).scalar_one())

@@ -21,33 +21,20 @@ RECIPE = "recipe."  # before the name of a stage
 
 def of_stage(tx: Tx, stage: str) -> dict[str, Any]:
     """The settings of a stage by their keys, without the stage's name; what is missing has its default."""
-    return {
-        row.key.removeprefix(f"{stage}."): row.value for row in _stage_query(stage).all(tx, grid=current_grid_id(tx))
-    }
-
-
-@cache
-def _stage_query(stage: str) -> PreparedStatement:
-    """Made once: the policy is asked for at every label."""
-    return _prepare(_is_of_stage(stage))
+    return {row.key.removeprefix(f"{stage}."): row.value for row in _query(stage).all(tx, grid=current_grid_id(tx))}
 
 
 def with_recipe(tx: Tx, stage: str) -> dict[str, Any]:
     """Settings of a stage: what the recipe says of it, and where that says nothing, what the stage has set."""
-    rows = sorted(_recipe_query(stage).all(tx, grid=current_grid_id(tx)), key=lambda row: row.key.startswith(RECIPE))
-    return {row.key.rpartition(".")[2]: row.value for row in rows}
+    rows = _query(stage, RECIPE + stage).all(tx, grid=current_grid_id(tx))
+    return {row.key.rpartition(".")[2]: row.value for row in sorted(rows, key=lambda row: row.key.startswith(RECIPE))}
 
 
 @cache
-def _recipe_query(stage: str) -> PreparedStatement:
-    """Made once: the terms are asked for at every answer."""
-    return _prepare(or_(_is_of_stage(stage), _is_of_stage(RECIPE + stage)))
-
-
-def _prepare(condition: ColumnElement[bool]) -> PreparedStatement:
-    return PreparedStatement(
-        select(setting.c.key, setting.c.value).where((setting.c.grid_id == bindparam("grid")) & condition)
-    )
+def _query(*stages: str) -> PreparedStatement:
+    """Made once: the policy is asked for at every label, the terms at every answer."""
+    own = (setting.c.grid_id == bindparam("grid")) & or_(*map(_is_of_stage, stages))
+    return PreparedStatement(select(setting.c.key, setting.c.value).where(own))
 
 
 def _is_of_stage(stage: str) -> ColumnElement[bool]:

@@ -1,1 +1,1 @@
-"""People, their sessions, and what they do not want to read (`optouts`)."""
+"""People, the door (`sessions`), and what they do not want to read (`optouts`)."""

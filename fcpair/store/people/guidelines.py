@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, insert, select
 
-from fcpair.store.database import checksums
+from fcpair.store.database import checksums, hash_chain
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, guideline, judgement, person
 
@@ -18,6 +18,7 @@ def add_version(tx: Tx, body: str, person_id: int | None) -> int:
     """Add a version, which holds from now on; returns its number."""
     (row,) = checksums.with_checksums(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
     tx.execute(insert(guideline), [row])
+    hash_chain.count_one(tx, "guideline")
     return int(row["id"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
@@ -46,9 +46,11 @@ def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
     sessions.forget(tx, person_id)
 
 
-def set_role(tx: Tx, person_id: int, role: Role) -> None:
-    """Give a person another role from now on."""
-    tx.execute(update(person).where(person.c.id == person_id).values(role=role.value))
+def change(tx: Tx, person_id: int, **values: Any) -> None:
+    """Let a person have another `role`, have their pages `blurred`, let refused texts be kept (`keeps_refused`), have
+    the pages in a `language`, have said something about themselves (`demographics`), from now on.
+    """
+    tx.execute(update(person).where(person.c.id == person_id).values(**values))
 
 
 def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
@@ -56,7 +58,7 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
 
     Sessions rest on the token, so those before end with it.
     """
-    tx.execute(update(person).where(person.c.id == person_id).values(token_hash=token_hash))
+    change(tx, person_id, token_hash=token_hash)
     sessions.forget(tx, person_id)
 
 
@@ -167,32 +169,11 @@ def _asking(tx: Tx) -> dict[str, Any]:
         return settings.of_stage(tx, _CONSENT)
 
 
-def set_demographics(tx: Tx, demographics_by_id: Mapping[int, dict[str, str]]) -> None:
-    """Note what simulated people say about themselves, by the id of the person in whose place they answer."""
-    for person_id, demographics in demographics_by_id.items():
-        tx.execute(update(person).where(person.c.id == person_id).values(demographics=demographics))
-
-
 def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
     query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
     return list(tx.execute(query).scalars())
-
-
-def set_blurred(tx: Tx, person_id: int, blurred: bool) -> None:
-    """Remember whether a person wants the HS blurred until they ask for it."""
-    tx.execute(update(person).where(person.c.id == person_id).values(blurred=blurred))
-
-
-def set_keeps_refused(tx: Tx, person_id: int, keeps: bool) -> None:
-    """Remember whether a person lets their texts be kept that checks refuse, from now on."""
-    tx.execute(update(person).where(person.c.id == person_id).values(keeps_refused=keeps))
-
-
-def set_language(tx: Tx, person_id: int, language: str) -> None:
-    """Remember the language in which a person wants the pages."""
-    tx.execute(update(person).where(person.c.id == person_id).values(language=language))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
@@ -205,7 +186,7 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ..
 
 def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
     """Note what a person has opted out of."""
-    tx.execute(update(person).where(person.c.id == person_id).values(opted_out=optouts.to_stored(opted_out)))
+    change(tx, person_id, opted_out=optouts.to_stored(opted_out))
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:

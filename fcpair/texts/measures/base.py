@@ -1,22 +1,112 @@
-"""Measures of texts: a measure is a value with a name that gives a figure for each text, or one for a set of texts."""
+"""What a measure of texts is: a value with a name, and a figure for each text, or for a set; and what it measures."""
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Floats, Ints, Vectors
+from fcpair.errors import InputError
+from fcpair.models import encode
+from fcpair.models.model_files import resolve
+from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions.named_values import NamedValue
-from fcpair.texts.measures.measured_texts import TextTable
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+T = TypeVar("T")
+ENGLISH = "en"
 NO_TOKEN = "it has no token"
 NO_REFERENCE = "it has no reference with a token"
 TOLERANCE = 1e-6
+SHOWN = 60
+LOW = "a copy of it does not reach the maximum"
+Refs = Sequence[Sequence[str]]
+
+
+class TextTable:
+    """Texts, the references of each (none where there are no references at all), and further columns by their names.
+
+    What several measures need, such as the vectors of a model, is computed once.
+
+    Raises:
+        InputError: a string where a list belongs, anything but strings in a list, lists of different lengths.
+    """
+
+    def __init__(
+        self,
+        texts: Sequence[str],
+        references: Sequence[Sequence[str]] | None = None,
+        beside: Mapping[str, Sequence[str]] | None = None,
+        progress: encode.Progress | None = None,
+    ) -> None:
+        self.texts = _check_strings("texts", texts)
+        self.references = None if references is None else _check_lists(references, len(self.texts))
+        self.beside = {
+            name: _check_strings(f"beside[{name!r}]", column, len(self.texts))
+            for name, column in (beside or {}).items()
+        }
+        self.progress = progress
+        self._cache: dict[Hashable, Any] = {}
+
+    def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` gives, calling it only the first time."""
+        if key not in self._cache:
+            self._cache[key] = make()
+        value: T = self._cache[key]
+        return value
+
+    def distinct_texts(self) -> list[str]:
+        """All distinct texts and references, in the order in which they stand."""
+        listed = [reference for of in self.references or () for reference in of]
+        return list(dict.fromkeys([*self.texts, *listed]))
+
+    def token_vectors(self, name: str) -> dict[str, Vectors]:
+        """The unit vectors of the tokens of every text and reference by the encoder of that name, by the text."""
+
+        def encode_all() -> dict[str, Vectors]:
+            texts = self.distinct_texts()
+            return dict(zip(texts, encode.token_vectors(texts, name, self.progress), strict=True))
+
+        return self.compute_once(("tokens", name), encode_all)
+
+    def cut_notes(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
+        """The note on how many of these texts are longer than the encoder of that name reads, if there are any."""
+        return self.compute_once(("cut", name, len(texts)), lambda: encode.count_cut(texts, resolve(name)).notes)
+
+
+def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tuple[str, ...]:
+    if isinstance(texts, str):
+        raise InputError(f"{place} is a string; expected a list of texts: its single characters would be measured")
+    listed = tuple(texts)
+    for at, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise InputError(f"{place}[{at}] is {type(text).__name__}; expected a string")
+        if NO_TEXT.search(text):
+            raise InputError(
+                f"{place}[{at}] has a NUL character or half a surrogate pair, which a text may not contain"
+            )
+    if n is not None and len(listed) != n:
+        raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
+    return listed
+
+
+def _check_lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...], ...]:
+    if isinstance(references, str):
+        raise InputError("references is a string; expected a list of references for each text")
+    listed = list(references)
+    if len(listed) != n:
+        raise InputError(f"references has {len(listed):,} entries for {n:,} texts; expected one list for each")
+    for at, of in enumerate(listed):
+        if isinstance(of, str):
+            raise InputError(
+                f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its single "
+                "characters would be taken for references"
+            )
+    return tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
 
 
 @dataclass(frozen=True)
@@ -26,7 +116,7 @@ class Values:
     values: Floats
     why: tuple[str, ...]
 
-    def select(self, rows: Rows) -> Values:
+    def select(self, rows: Ints) -> Values:
         """Those of some texts."""
         return Values(self.values[rows], tuple(self.why[row] for row in rows))
 
@@ -88,11 +178,11 @@ class Measure(NamedValue):
         """The figure of each text."""
         raise NotImplementedError
 
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of a set of texts, by their rows."""
         raise NotImplementedError
 
-    def set_figure(self, table: TextTable, rows: Rows) -> SetFigure:
+    def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of a set of texts, by their rows: pooled, or the mean."""
         return self.pool(table, rows) if self.is_pooled else mean_figure(self.values(table).select(rows))
 
@@ -125,3 +215,99 @@ def fill_defined(why: Sequence[str], values: Sequence[float] | Floats) -> Values
     all_values = np.full(len(why), np.nan)
     all_values[[not reason for reason in why]] = values
     return Values(all_values, tuple(why))
+
+
+@dataclass(frozen=True)
+class ReferenceMeasure(Measure):
+    """A measure of each text against its references, of which the best one counts unless a class says otherwise.
+
+    Before it measures, it is tried on a copy of every text, which must reach what it calls its maximum: texts that do
+    not are left out, and where half of them do not, it is undefined. So it is if its tokens are not made for a
+    language: rouge-score's own tokeniser leaves nothing of a Persian text.
+    """
+
+    def has_token(self, table: TextTable, text: str) -> bool:
+        """Whether anything is left of a text for this measure: but white space, unless a class says otherwise."""
+        return bool(text.strip())
+
+    def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
+        """The figures of texts, each with at least one reference, all with tokens."""
+        raise NotImplementedError
+
+    def max_scores(self, texts: Sequence[str]) -> Floats:
+        """The greatest figure that each text could have."""
+        return np.ones(len(texts))
+
+    def select_comparable(self, table: TextTable) -> tuple[list[str], list[tuple[str, ...]], list[str]]:
+        """The texts that can be measured, the references of each, and of every text why it cannot, else `""`.
+
+        Raises:
+            InputError: there are no references.
+        """
+        references, why = self._usable_references(table)
+        low = self.low_copies(table)
+        why = [reason or (LOW if text in low else "") for text, reason in zip(table.texts, why, strict=True)]
+        return (
+            [text for text, reason in zip(table.texts, why, strict=True) if not reason],
+            [of for of, reason in zip(references, why, strict=True) if not reason],
+            why,
+        )
+
+    def score_each(self, table: TextTable) -> Values:
+        """The figure of each text; undefined without a token, without a reference that has one, or where it is low."""
+        texts, references, why = self.select_comparable(table)
+        return fill_defined(why, self.scores(table, texts, references) if texts else [])
+
+    def check(self, table: TextTable) -> None:
+        """Raise InputError where there are no references."""
+        self._required_references(table)
+
+    def unfit_reason(self, table: TextTable) -> str:
+        """Why it is not right for these texts: copies of half of them or more do not reach the maximum."""
+        low, copies = self.low_copies(table), self.comparable_texts(table)
+        if not low or 2 * len(low) < len(copies):
+            return ""
+        text, (reached, most) = next(iter(low.items()))
+        return below_maximum(f"{len(low):,} of {len(copies):,} texts", text, reached, most)
+
+    def comparable_texts(self, table: TextTable) -> list[str]:
+        """The distinct texts that have a token, and a reference with one."""
+        _, why = self._usable_references(table)
+        return list(dict.fromkeys(text for text, reason in zip(table.texts, why, strict=True) if not reason))
+
+    def low_copies(self, table: TextTable) -> dict[str, tuple[float, float]]:
+        """The texts of which a copy does not reach the maximum, with what it reaches and what it should."""
+
+        def find_low_copies() -> dict[str, tuple[float, float]]:
+            if not (copies := self.comparable_texts(table)):
+                return {}
+            reached, most = self.scores(table, copies, [(text,) for text in copies]), self.max_scores(copies)
+            low = np.flatnonzero(~(np.abs(reached - most) <= TOLERANCE * most))
+            return {copies[at]: (float(reached[at]), float(most[at])) for at in low}
+
+        return table.compute_once(("low", self), find_low_copies)
+
+    def _usable_references(self, table: TextTable) -> tuple[list[tuple[str, ...]], list[str]]:
+        """The references of each text that have a token, and why a text cannot be compared, else `""`."""
+        references = self._required_references(table)
+        is_usable = {text: self.has_token(table, text) for text in table.distinct_texts()}
+        usable = [tuple(one for one in of if is_usable[one]) for of in references]
+        why = [
+            "" if is_usable[text] and of else NO_REFERENCE if is_usable[text] else NO_TOKEN
+            for text, of in zip(table.texts, usable, strict=True)
+        ]
+        return usable, why
+
+    def _required_references(self, table: TextTable) -> tuple[tuple[str, ...], ...]:
+        if table.references is None:
+            raise InputError(f"{self.short_name} compares texts with references; name the columns that hold them")
+        return table.references
+
+
+def below_maximum(what: str, text: str, reached: float, most: float) -> str:
+    """Why a measure is not right for texts of which a copy has a figure that is not the maximum."""
+    shown = textwrap.shorten(text, SHOWN, placeholder=" ...")
+    return (
+        f"it is not right for these texts: a copy does not reach its maximum for {what}, such as `{shown}`, with "
+        f"{reached:z.4f} instead of {most:.4f}. Choose other tokens, or a measure of this language"
+    )

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Floats, Ints
+from fcpair.models.encode import encode
+from fcpair.models.model_files import resolve
 from fcpair.params import DEFAULT_MODEL
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, count_reasons
-from fcpair.texts.measures.measured_texts import TextTable
-from fcpair.texts.measures.references import ReferenceMeasure, Refs
+from fcpair.texts.measures.base import NO_TOKEN, Measure, ReferenceMeasure, Refs, SetFigure, TextTable, count_reasons
 
 
 @dataclass(frozen=True)
@@ -25,34 +25,24 @@ class Div(Measure):
     """
 
     word: ClassVar[str] = "div"
+    per_text: ClassVar[bool] = False
     model: str = DEFAULT_MODEL
 
-    @property
-    def is_pooled(self) -> bool:
-        """One figure for a set."""
-        return True
-
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of a set."""
         kept_rows = [int(row) for row in rows if table.texts[row].strip()]
         left_out = count_reasons([NO_TOKEN] * (len(rows) - len(kept_rows)))
         if len(kept_rows) < 2:
             return SetFigure(None, 0, left_out=left_out, undefined="there are fewer than two texts")
-        unit = self._vectors(table)[kept_rows].astype(np.float64)
+        key, model = ("vectors", self.model), self.model
+        vectors = table.compute_once(key, lambda: encode(table.texts, resolve(model), table.progress))
+        unit = vectors[kept_rows].astype(np.float64)
         n, total = len(unit), unit.sum(axis=0)
         return SetFigure(float(1 - (total @ total - (unit**2).sum()) / (n * (n - 1))), n, left_out=left_out)
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
         yield from table.cut_notes(self.model, table.texts)
-
-    def _vectors(self, table: TextTable) -> NDArray[np.float32]:
-        from fcpair.models.encode import encode
-        from fcpair.models.model_files import resolve
-
-        return table.compute_once(
-            ("vectors", self.model), lambda: encode(table.texts, resolve(self.model), table.progress)
-        )
 
 
 MAX_PAIRED_TEXTS = 2_000  # texts of which every two are looked at
@@ -68,15 +58,11 @@ class Homogenization(Measure):
     """
 
     word: ClassVar[str] = "homogenization"
+    per_text: ClassVar[bool] = False
     by: Literal["cosine", "bertscore"] = "cosine"
     model: str = DEFAULT_MODEL
 
-    @property
-    def is_pooled(self) -> bool:
-        """One figure for a set."""
-        return True
-
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of a set."""
         if self.by == "cosine":
             spread = Div(self.model).pool(table, rows)
@@ -179,16 +165,13 @@ class Mover(TokenVectorMeasure):
 
     def similarity(self, text_vectors: Floats, reference_vectors: Floats) -> float:
         """By an assignment where both have as many tokens (an optimum is one then), else by a linear program."""
+        from scipy.optimize import linear_sum_assignment
         from scipy.spatial.distance import cdist
 
         cost = cdist(text_vectors, reference_vectors)
-        return 1 - (_assignment_cost(cost) if len(text_vectors) == len(reference_vectors) else _transport_cost(cost))
-
-
-def _assignment_cost(cost: Floats) -> float:
-    from scipy.optimize import linear_sum_assignment
-
-    return float(cost[linear_sum_assignment(cost)].mean())
+        if len(text_vectors) == len(reference_vectors):
+            return 1 - float(cost[linear_sum_assignment(cost)].mean())
+        return 1 - _transport_cost(cost)
 
 
 def _transport_cost(cost: Floats) -> float:

@@ -1,25 +1,62 @@
-"""Measuring texts: each measure tried on copies where it has references, then one figure for all and for each group."""
+"""Measuring texts by the names of measures: tried on copies where they have references, then for all and each group."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from fcpair.arrays import Ints
 from fcpair.errors import InputError
 from fcpair.models.encode import Progress
+from fcpair.models.language import other_language
 from fcpair.models.model_files import is_english
-from fcpair.texts.measures.base import Measure, Rows, SetFigure, Values
-from fcpair.texts.measures.catalogue import parse_measure
-from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.questions.named_values import parse_named
+from fcpair.texts.measures.base import ENGLISH, Measure, SetFigure, TextTable, Values
+from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
+from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
+from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, Novelty, SelfBleu
+from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
+from fcpair.texts.measures.readability import DaleChall, FleschKincaid
 from fcpair.texts.measures.tokens import has_no_spaces
 
+MEASURES: dict[str, type[Measure]] = {
+    measure.word: measure
+    for measure in (
+        *(Bleu, Chrf, Gleu, Meteor, RougeL, BertScore, Mover, Regression),
+        *(Dist, Ent, Ngd, Div, Homogenization, SelfBleu, Novelty),
+        *(FleschKincaid, DaleChall, Perplexity, Head),
+    )
+}
+_NUMBERED = re.compile(r"\s*([a-z]+)-([0-9]{1,9})\s*((?:\(.*)?)", re.DOTALL)
 _LANGUAGE = re.compile("[a-z]{2,3}")
-ENGLISH = "en"
+Columns = Mapping[str, Sequence[str]]
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure's name, such as `dist-2`, `bleu(per_text=true)` or `head:MODEL(label=toxic)`.
+
+    Raises:
+        InputError: there is no such measure or option, a value cannot be used, an n-gram measure without its number.
+    """
+    match = _NUMBERED.fullmatch(text)
+    number = int(match[2]) if match and issubclass(MEASURES.get(match[1], Measure), NgramMeasure) else None
+    measure: Measure = parse_named(
+        f"{match[1]}{match[3]}" if match and number is not None else text, MEASURES, "measure"
+    )
+    if not isinstance(measure, NgramMeasure):
+        return measure
+    if number is None:
+        raise InputError(f"measure `{text}`: the number of tokens is missing; expected a name such as {measure.word}-2")
+    try:
+        return replace(measure, n=number)
+    except InputError as error:
+        raise InputError(f"measure `{text}`: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -91,108 +128,53 @@ def measure(
         ModelError: a model cannot be had or used.
     """
     table = TextTable(texts, references, beside, progress)
-    _check_input(table, measures, language, groups)
-    parsed = [
-        text_measure if isinstance(text_measure, Measure) else parse_measure(text_measure) for text_measure in measures
-    ]
-    adapted = list(dict.fromkeys(text_measure.for_language(language) for text_measure in parsed))
-    for text_measure in adapted:
-        text_measure.check(table)
-    unfit_reasons = {text_measure: text_measure.unfit_reason(table) for text_measure in adapted}
-    names, sets = _short_names(adapted), _rows_by_group(len(table.texts), groups)
-    warnings = {
-        text_measure: _language_warning(text_measure, table, language) or _token_warning(text_measure, table)
-        for text_measure in adapted
-    }
-    figures = [
-        _text_figure(
-            text_measure,
-            name,
-            group,
-            _undefined_figure(unfit_reasons[text_measure]) or text_measure.set_figure(table, rows),
-            warnings[text_measure],
-        )
-        for text_measure, name in zip(adapted, names, strict=True)
-        for group, rows in sets.items()
-    ]
-    values = {
-        name: text_measure.undefined_everywhere(table, unfit_reasons[text_measure])
-        if unfit_reasons[text_measure]
-        else text_measure.values(table)
-        for text_measure, name in zip(adapted, names, strict=True)
-        if not text_measure.is_pooled
-    }
-    notes_by_measure = {
-        text_measure: () if unfit_reasons[text_measure] else text_measure.notes(table) for text_measure in adapted
-    }
-    notes = _join_notes(
-        [
-            (text_measure.short_name, note)
-            for text_measure in adapted
-            for note in (*notes_by_measure[text_measure], warnings[text_measure])
-            if note
-        ]
-    )
-    return Measured(len(table.texts), language, tuple(figures), values, notes)
-
-
-def _check_input(
-    table: TextTable, measures: Sequence[Measure | str], language: str | None, groups: Sequence[str] | None
-) -> None:
+    n_texts = len(table.texts)
     if not table.texts:
         raise InputError("there are no texts to measure")
     if isinstance(measures, str) or not measures:
         raise InputError("expected a list of at least one measure, such as ['dist-2']")
     if language is not None and not _LANGUAGE.fullmatch(language):
         raise InputError(f"the language is `{language}`; expected a code of two or three letters, such as en or fa")
-    if groups is not None and (isinstance(groups, str) or len(groups) != len(table.texts)):
-        raise InputError(f"groups has {len(groups):,} entries for {len(table.texts):,} texts; expected one for each")
-
-
-def _rows_by_group(n: int, groups: Sequence[str] | None) -> dict[str | None, Rows]:
-    """The rows of all texts, and of each group, in the order in which groups come."""
-    sets: dict[str | None, Rows] = {None: np.arange(n)}
+    if groups is not None and (isinstance(groups, str) or len(groups) != n_texts):
+        raise InputError(f"groups has {len(groups):,} entries for {n_texts:,} texts; expected one for each")
+    parsed = (one if isinstance(one, Measure) else parse_measure(one) for one in measures)
+    adapted = list(dict.fromkeys(one.for_language(language) for one in parsed))
+    for text_measure in adapted:
+        text_measure.check(table)
+    unfit_reasons = {text_measure: text_measure.unfit_reason(table) for text_measure in adapted}
+    short = Counter(text_measure.short_name for text_measure in adapted)
+    sets: dict[str | None, Ints] = {None: np.arange(n_texts)}
     if groups is not None:
         named = np.array(list(groups), dtype=object)
         sets |= {group: np.flatnonzero(named == group) for group in dict.fromkeys(groups)}
-    return sets
-
-
-def _join_notes(notes: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Each note once, after the names of the measures that it is about."""
-    about: dict[str, list[str]] = {}
-    for name, note in notes:
-        about.setdefault(note, []).append(name)
-    return tuple(f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items())
-
-
-def _undefined_figure(why: str) -> SetFigure | None:
-    return SetFigure(None, 0, undefined=why) if why else None
-
-
-def _text_figure(
-    text_measure: Measure, name: str, group: str | None, set_figure: SetFigure, warning: str
-) -> TextFigure:
-    left_out = dict(set_figure.left_out)
-    return TextFigure(
-        str(text_measure),
-        name,
-        group,
-        text_measure.rule,
-        set_figure.value,
-        set_figure.n,
-        set_figure.sd,
-        left_out,
-        set_figure.undefined,
-        warning,
-        text_measure.tokeniser,
-    )
-
-
-def _short_names(measures: Sequence[Measure]) -> list[str]:
-    """The short name of each, whole where two would have the same."""
-    short = [one.short_name for one in measures]
-    return [name if short.count(name) == 1 else str(one) for one, name in zip(measures, short, strict=True)]
+    figures: list[TextFigure] = []
+    values: dict[str, Values] = {}
+    warnings = {one: _language_warning(one, table, language) or _token_warning(one, table) for one in adapted}
+    for text_measure, why in unfit_reasons.items():
+        name = text_measure.short_name if short[text_measure.short_name] == 1 else str(text_measure)
+        for group, rows in sets.items():
+            of_set = SetFigure(None, 0, undefined=why) if why else text_measure.set_figure(table, rows)
+            figures.append(
+                TextFigure(
+                    str(text_measure),
+                    name,
+                    group,
+                    text_measure.rule,
+                    warning=warnings[text_measure],
+                    tokens=text_measure.tokeniser,
+                    **vars(of_set),
+                )
+            )
+        if not text_measure.is_pooled:
+            undefined = text_measure.undefined_everywhere(table, why) if why else None
+            values[name] = undefined or text_measure.values(table)
+    about: dict[str, list[str]] = {}  # each note once, after the names of the measures that it is about
+    for text_measure, why in unfit_reasons.items():
+        for note in (*(() if why else text_measure.notes(table)), warnings[text_measure]):
+            if note:
+                about.setdefault(note, []).append(text_measure.short_name)
+    notes = tuple(f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in about.items())
+    return Measured(n_texts, language, tuple(figures), values, notes)
 
 
 def _language_warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
@@ -202,9 +184,13 @@ def _language_warning(text_measure: Measure, table: TextTable, language: str | N
         return ""
     if language not in (None, ENGLISH):
         return f"{model} was trained on English alone; the texts are in `{language}`"
-    if not (
-        language_counts := table.compute_once(("not", ENGLISH), lambda: _count_other_languages(table.distinct_texts()))
-    ):
+
+    def count_other_languages() -> Counter[str]:
+
+        others = (other_language(text, ENGLISH) for text in table.distinct_texts())
+        return Counter(other[0] for other in others if other)
+
+    if not (language_counts := table.compute_once(("not", ENGLISH), count_other_languages)):
         return ""
     named = ", ".join(f"{n:,} in `{code}`" for code, n in language_counts.most_common())
     n, all_ = language_counts.total(), len(table.distinct_texts())
@@ -221,9 +207,31 @@ def _token_warning(text_measure: Measure, table: TextTable) -> str:
     return f"{n:,} of {len(texts):,} texts are in a script without spaces, {cause}" if n else ""
 
 
-def _count_other_languages(texts: Sequence[str]) -> Counter[str]:
-    """Count the texts in each language other than English."""
-    from fcpair.models.language import other_language
+def references_of(columns: Columns, text: str, names: Sequence[str], row: str | None = None) -> list[tuple[str, ...]]:
+    """The references of each text: what stands in some columns beside it, empty cells left out, each once.
 
-    others = (other_language(text, ENGLISH) for text in texts)
-    return Counter(other[0] for other in others if other)
+    With `row`, a column, those of all rows that have the same there: all counter-narratives of an HS, say. The column
+    of the texts may then be among the names: what stands in the other rows are references, and never the text's own.
+
+    Raises:
+        InputError: a text would be its own reference.
+    """
+    if text in names and row is None:
+        raise InputError(
+            f"column `{text}` holds the texts, and each would be its own reference; name another column, or one whose "
+            "rows belong together (row)"
+        )
+    others = [name for name in names if name != text]
+    beside = [[columns[name][at] for name in others] for at in range(len(columns[text]))]
+    if row is None:
+        return [tuple(dict.fromkeys(filter(str.strip, cells))) for cells in beside]
+    rows: dict[str, list[int]] = {}
+    for at, of in enumerate(columns[row]):
+        rows.setdefault(identity(of), []).append(at)
+    references = []
+    for at, of in enumerate(columns[row]):
+        same_rows = rows[identity(of)]
+        own_column = [columns[text][other_row] for other_row in same_rows if other_row != at] if text in names else []
+        cells = [*own_column, *(cell for other_row in same_rows for cell in beside[other_row])]
+        references.append(tuple(dict.fromkeys(filter(str.strip, cells))))
+    return references

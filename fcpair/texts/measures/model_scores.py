@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, suggest_name
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, Values, count_reasons, fill_defined
-from fcpair.texts.measures.measured_texts import TextTable
-from fcpair.texts.measures.references import ReferenceMeasure
+from fcpair.models.transformer import TokenLosses, label_scores, measure_losses, pair_scores
+from fcpair.texts.measures.base import (
+    NO_TOKEN,
+    Measure,
+    ReferenceMeasure,
+    SetFigure,
+    TextTable,
+    Values,
+    count_reasons,
+    fill_defined,
+)
 from fcpair.values import is_blank
-
-if TYPE_CHECKING:
-    from fcpair.models.transformer import TokenLosses
 
 NONE = "none"
 
@@ -42,7 +48,7 @@ class Perplexity(Measure):
         is_defined = losses.n_tokens > 0
         return fill_defined(why, np.exp(losses.losses[is_defined] / losses.n_tokens[is_defined]))
 
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """1 or more for a set, each token with the same weight."""
         losses, why = self._token_losses(table), self._undefined_reasons(table)
         left_out = count_reasons([why[row] for row in rows])
@@ -65,7 +71,6 @@ class Perplexity(Measure):
             yield f"texts longer than the model reads, whose ends were cut: {losses.n_cut:,}"
 
     def _token_losses(self, table: TextTable) -> TokenLosses:
-        from fcpair.models.transformer import measure_losses
 
         return table.compute_once(("read", self.of), lambda: measure_losses(table.texts, self.of, table.progress))
 
@@ -89,7 +94,11 @@ class Head(Measure):
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined without a token."""
         column = self._column(table)
-        why = [self._reason(text, one) for text, one in zip(table.texts, column, strict=True)]
+        nothing = f"there is nothing in `{self.beside}`"
+        why = [
+            NO_TOKEN if is_blank(text) else "" if one.strip() else nothing
+            for text, one in zip(table.texts, column, strict=True)
+        ]
         pairs: list[tuple[str, ...]] = [
             (text,) if self.beside == NONE else (one, text)
             for text, one, reason in zip(table.texts, column, why, strict=True)
@@ -114,13 +123,7 @@ class Head(Measure):
             raise InputError(f"{self.short_name}: there is no column `{self.beside}`; {found}")
         return table.beside[self.beside]
 
-    def _reason(self, text: str, one: str) -> str:
-        if is_blank(text):
-            return NO_TOKEN
-        return "" if one.strip() else f"there is nothing in `{self.beside}`"
-
     def _scores(self, table: TextTable, pairs: list[tuple[str, ...]]) -> Floats:
-        from fcpair.models.transformer import label_scores
 
         distinct = list(dict.fromkeys(pairs))
         scores, n_cut = label_scores(distinct, self.of, self.label, table.progress)
@@ -141,10 +144,6 @@ class Regression(ReferenceMeasure):
     word: ClassVar[str] = "regression"
     of: str
 
-    def has_token(self, table: TextTable, text: str) -> bool:
-        """Whether anything but white space is in a text."""
-        return bool(text.strip())
-
     def low_copies(self, table: TextTable) -> dict[str, tuple[float, float]]:
         """None: nobody knows what a copy should have."""
         return {}
@@ -155,7 +154,7 @@ class Regression(ReferenceMeasure):
         if not texts:
             return fill_defined(why, [])
         pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
-        scores, _ = table.compute_once(("pairs", self.of), lambda: self._pair_scores(table, pairs))
+        scores, _ = table.compute_once(("pairs", self.of), lambda: pair_scores(pairs, self.of, table.progress))
         at = dict(zip(pairs, scores.tolist(), strict=True))
         best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
         return fill_defined(why, best)
@@ -165,8 +164,3 @@ class Regression(ReferenceMeasure):
         yield "as the model gives it, of each reference and text as a pair; its range is the model's own"
         if n := table.compute_once(("pairs", self.of), lambda: ((), 0))[1]:
             yield f"pairs longer than the model reads, whose ends were cut: {n:,}"
-
-    def _pair_scores(self, table: TextTable, pairs: list[tuple[str, str]]) -> tuple[Floats, int]:
-        from fcpair.models.transformer import pair_scores
-
-        return pair_scores(pairs, self.of, table.progress)

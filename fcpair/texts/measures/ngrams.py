@@ -1,26 +1,40 @@
-"""Variety of the words of a set: distinct n-grams, and the entropy of n-grams."""
+"""Variety of the words of a set: distinct n-grams, the entropy of n-grams, and novelty against a set of others."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import log2
+from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
-from fcpair.texts.measures.base import NO_TOKEN, Floats, Measure, Rows, SetFigure, Values, count_reasons, fill_defined
-from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.files.tables.tabular import read_table
+from fcpair.texts.measures.base import NO_TOKEN, Measure, SetFigure, TextTable, Values, count_reasons, fill_defined
 from fcpair.texts.measures.tokens import Case, Tokens, split_tokens
 
 LONGEST = 99
 Ngrams = list[tuple[str, ...]]
+ROWS = 1024  # texts that are compared with all others at once
 
 
 @dataclass(frozen=True)
-class NgramMeasure(Measure):
+class BoundedMeasure(Measure):
+    """A measure of n-grams of up to `n` tokens."""
+
+    n: int = 4
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.n <= LONGEST:
+            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
+
+
+@dataclass(frozen=True)
+class NgramMeasure(BoundedMeasure):
     """A measure of the n-grams of a set, `n` tokens each; the number is part of the name: `dist-2`."""
 
     outside_brackets: ClassVar[tuple[str, ...]] = ("n",)
@@ -28,10 +42,6 @@ class NgramMeasure(Measure):
     tokens: Tokens = "space"
     case: Case = "keep"
     per_text: bool = False
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.n <= LONGEST:
-            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
 
     @property
     def head(self) -> str:
@@ -49,21 +59,22 @@ class NgramMeasure(Measure):
             self._undefined_reasons(table), [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
         )
 
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of all n-grams of the texts together; no n-gram reaches over the end of a text."""
         ngrams_by_text, why = self._ngrams(table), self._undefined_reasons(table)
         counts = Counter(ngram for row in rows for ngram in ngrams_by_text[row])
         left_out = count_reasons([why[row] for row in rows])
         n = len(rows) - sum(left_out.values())
+        tokens = "a token" if self.n == 1 else f"{self.n} tokens"
         if not counts:
-            return SetFigure(None, 0, left_out=left_out, undefined=f"no text has {_format_n_tokens(self.n)}")
+            return SetFigure(None, 0, left_out=left_out, undefined=f"no text has {tokens}")
         return SetFigure(self.score_counts(counts), n, left_out=left_out)
 
     def _ngrams(self, table: TextTable) -> list[Ngrams]:
-        def make() -> list[Ngrams]:
-            return [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts]
-
-        return table.compute_once(("ngrams", self.n, self.tokens, self.case), make)
+        return table.compute_once(
+            ("ngrams", self.n, self.tokens, self.case),
+            lambda: [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts],
+        )
 
     def _undefined_reasons(self, table: TextTable) -> list[str]:
         short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
@@ -101,7 +112,7 @@ class Ent(NgramMeasure):
 
 
 @dataclass(frozen=True)
-class Ngd(Measure):
+class Ngd(BoundedMeasure):
     """N-gram diversity: distinct n-grams over all n-grams of a set, for each length from 1 to `n`, and their mean.
 
     Padmakumar and He 2023, arXiv 2309.05196 and Meister et al. 2023, https://doi.org/10.1162/tacl_a_00536 have it as
@@ -111,24 +122,17 @@ class Ngd(Measure):
     """
 
     word: ClassVar[str] = "ngd"
-    n: int = 4
+    per_text: ClassVar[bool] = False
     over: Literal["mean", "sum"] = "mean"
     tokens: Tokens = "words"
     case: Case = "lower"
     join: bool = False
 
-    def __post_init__(self) -> None:
-        if not 1 <= self.n <= LONGEST:
-            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
-
-    @property
-    def is_pooled(self) -> bool:
-        """One figure for a set."""
-        return True
-
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """Above 0, up to 1 for the mean and up to `n` for the sum."""
-        texts, all_rows = (self._join_texts(table, rows), np.array([0])) if self.join else (table, rows)
+        texts, all_rows = table, rows
+        if self.join:
+            texts, all_rows = TextTable([" ".join(table.texts[row] for row in rows)]), np.array([0])
         of_lengths = [Dist(n, self.tokens, self.case).pool(texts, all_rows) for n in range(1, self.n + 1)]
         shares = [one.value for one in of_lengths if one.value is not None]
         words = Dist(1, self.tokens, self.case).pool(table, rows)
@@ -147,12 +151,9 @@ class Ngd(Measure):
         else:
             yield "no n-gram crosses from one text into the next; join=true puts the texts together first"
 
-    def _join_texts(self, table: TextTable, rows: Rows) -> TextTable:
-        return TextTable([" ".join(table.texts[row] for row in rows)])
-
 
 @dataclass(frozen=True)
-class SelfBleu(Measure):
+class SelfBleu(BoundedMeasure):
     """The BLEU of each text against all others of its set as references. Zhu et al. 2018, arXiv 1802.01886.
 
     Precisions of 1 to `n` tokens with equal weights; one without a match counts 0.1 / number of n-grams, the first
@@ -162,13 +163,8 @@ class SelfBleu(Measure):
     """
 
     word: ClassVar[str] = "self-bleu"
-    n: int = 4
     tokens: Tokens = "words"
     case: Case = "lower"
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.n <= LONGEST:
-            raise InputError(f"n is {self.n}; expected a number from 1 to {LONGEST}")
 
     def score_each(self, table: TextTable) -> Values:
         """From 0 to 1 for each text; undefined where no other text has a token."""
@@ -178,7 +174,7 @@ class SelfBleu(Measure):
         why = [(alone if n_with_tokens < 2 else "") if one else NO_TOKEN for one in tokens]
         return fill_defined(why, self._scores([one for one in tokens if one]) if n_with_tokens > 1 else [])
 
-    def set_figure(self, table: TextTable, rows: Rows) -> SetFigure:
+    def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
         """The mean over a set of texts, with the others of the set alone as references."""
         if len(rows) == len(table.texts):
             return super().set_figure(table, rows)
@@ -193,7 +189,12 @@ class SelfBleu(Measure):
             if n == 1:
                 none = matched == 0  # nltk gives such a text 0, whatever the smoothing
             logs += np.log(np.where(matched, matched, SMOOTHING) / np.maximum(whole, 1)) / self.n
-        short = np.maximum(0, _nearest_lengths(lengths) / lengths - 1)
+        # The length nearest to that of each text among the others, the shorter of two; its own if there it is again.
+        distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
+        padded = np.concatenate([[-np.inf], distinct, [np.inf]])
+        below, above = padded[at], padded[at + 2]
+        other = np.where(lengths - below <= above - lengths, below, above)
+        short = np.maximum(0, np.where(times[at] > 1, lengths, other) / lengths - 1)
         return np.where(none, 0.0, np.exp(logs - short))
 
 
@@ -214,24 +215,64 @@ def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, 
     return np.array(matched), np.array([count.total() for count in counts])
 
 
-def _nearest_lengths(lengths: Floats) -> Floats:
-    """The length nearest to that of each text among the others, the shorter of two; its own if there it is again."""
-    distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
-    padded = np.concatenate([[-np.inf], distinct, [np.inf]])
-    below, above = padded[at], padded[at + 2]
-    other = np.where(lengths - below <= above - lengths, below, above)
-    return np.where(times[at] > 1, lengths, other)
-
-
 def ngrams(tokens: Sequence[str], n: int) -> Ngrams:
     """The runs of `n` tokens of a text."""
     return list(zip(*(tokens[at:] for at in range(n)), strict=False))
 
 
-def with_n(measure: NgramMeasure, n: int) -> NgramMeasure:
-    """The measure with runs of `n` tokens."""
-    return replace(measure, n=n)
+@dataclass(frozen=True)
+class Novelty(Measure):
+    """1 - the greatest Jaccard similarity of a text's distinct tokens with those of any text of a set, from 0 to 1.
+
+    Wang and Wan 2018 (SentiGAN), https://doi.org/10.24963/ijcai.2018/618. The set is all references of the table, or a
+    column of a file, such as what a model was trained on. A text that stands in the set itself has 0.
+    """
+
+    word: ClassVar[str] = "novelty"
+    against: Literal["references"] | Path = "references"
+    column: str = "text"
+    tokens: Tokens = "words"
+    case: Case = "lower"
+
+    def check(self, table: TextTable) -> None:
+        """Raise InputError where there is no set."""
+        if self.against == "references" and table.references is None:
+            raise InputError(
+                f"{self.short_name} needs a set: columns of references, or novelty(against=FILE,column=NAME)"
+            )
+
+    def score_each(self, table: TextTable) -> Values:
+        """From 0 to 1 for each text; undefined without a token, and where no text of the set has one."""
+        other_texts = [one for of in table.references or () for one in of]
+        if isinstance(self.against, Path):
+            other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
+        texts, others = self._tokens(table.texts), [tokens for tokens in self._tokens(other_texts) if tokens]
+        if not others:
+            return self.undefined_everywhere(table, "no text of the set has a token")
+        why = ["" if token_set else NO_TOKEN for token_set in texts]
+        return fill_defined(why, 1 - _max_similarity([token_set for token_set in texts if token_set], others))
+
+    def _tokens(self, texts: Iterable[str]) -> list[frozenset[str]]:
+        return [frozenset(split_tokens(text, self.tokens, self.case)) for text in texts]
 
 
-def _format_n_tokens(n: int) -> str:
-    return "a token" if n == 1 else f"{n} tokens"
+def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
+    """The greatest Jaccard similarity of each text with one of the others, shape `(n_texts,)`."""
+    from scipy.sparse import csr_array
+
+    others = list(dict.fromkeys(others))
+    at = {token: number for number, token in enumerate(sorted({token for one in (*texts, *others) for token in one}))}
+
+    def incidence(sets: Sequence[frozenset[str]]) -> csr_array:
+        starts = np.cumsum([0, *map(len, sets)])
+        columns = np.array([at[token] for one in sets for token in one], np.int64)
+        return csr_array((np.ones(len(columns)), columns, starts), shape=(len(sets), len(at)))
+
+    whole, sizes = incidence(others).T.tocsc(), np.array(list(map(len, others)))
+    similarities = np.zeros(len(texts))
+    for start in range(0, len(texts), ROWS):
+        block = texts[start : start + ROWS]
+        shared = (incidence(block) @ whole).toarray()
+        union = np.array(list(map(len, block)))[:, None] + sizes - shared
+        similarities[start : start + ROWS] = (shared / union).max(axis=1)
+    return similarities

@@ -6,20 +6,28 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 from warnings import catch_warnings
 from weakref import finalize
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, require
-from fcpair.texts.measures.base import TOLERANCE, Floats, Rows, SetFigure, count_reasons
-from fcpair.texts.measures.measured_texts import TextTable
-from fcpair.texts.measures.references import ReferenceMeasure, Refs, below_maximum
+from fcpair.texts.measures.base import (
+    ENGLISH,
+    TOLERANCE,
+    ReferenceMeasure,
+    Refs,
+    SetFigure,
+    TextTable,
+    below_maximum,
+    count_reasons,
+)
 from fcpair.texts.measures.tokens import Case, Tokens, split_tokens
 
 ORDER = 4  # of the longest n-grams of BLEU
-ENGLISH = "en"
 NONE: Literal["none"] = "none"
 Match = Literal["by-language", "exact", "exact+stem", "exact+stem+synonyms"]
 
@@ -43,10 +51,6 @@ class SacrebleuMeasure(ReferenceMeasure):
         """Whether what sacrebleu found for a set is a figure, and not made up for want of n-grams."""
         return True
 
-    def has_token(self, table: TextTable, text: str) -> bool:
-        """Whether anything but white space is in a text."""
-        return bool(text.strip())
-
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 100 for each text."""
         metric = self.metric()
@@ -58,7 +62,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         """100 for each text."""
         return np.full(len(texts), 100.0)
 
-    def pool(self, table: TextTable, rows: Rows) -> SetFigure:
+    def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """From 0 to 100 for a set; undefined where the texts are too short for it."""
         why = table.compute_once(("why", self), lambda: self.select_comparable(table)[2])
         kept_rows = [int(row) for row in rows if not why[row]]
@@ -265,17 +269,10 @@ class RougeL(TokenMeasure):
         require("texts", f"the measure `{self.word}`", "rouge_score")
         from rouge_score.rouge_scorer import RougeScorer
 
-        scorer = RougeScorer(["rougeL"], tokenizer=_Tokeniser(self.tokens_of))
+        scorer = RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=self.tokens_of))
         return np.array(
             [scorer.score_multi(list(of), text)["rougeL"].fmeasure for text, of in zip(texts, references, strict=True)]
         )
-
-
-@dataclass(frozen=True)
-class _Tokeniser:
-    """Our tokens for rouge-score."""
-
-    tokenize: Callable[[str], list[str]]
 
 
 def _score_texts(
@@ -306,11 +303,7 @@ def open_wordnet(folder: Path) -> Any:
         nltk.data.path.append(path)
     with catch_warnings(action="ignore"):  # that there are no other languages
         reader = OneLanguage(path, None)
-    finalize(reader, _close, reader._data_file_map)  # nltk keeps its files open, and never closes them
+    # nltk keeps its files open, and never closes them.
+    finalize(reader, lambda files: [file.close() for file in files.values()], reader._data_file_map)
     reader.synsets("word")
     return reader
-
-
-def _close(files: dict[str, Any]) -> None:
-    for file in files.values():
-        file.close()

@@ -11,11 +11,9 @@ from typing import ClassVar, Literal
 
 from fcpair.errors import InputError, require
 from fcpair.files.tables.tabular import check_file
-from fcpair.texts.measures.base import NO_TOKEN, Measure, Values, fill_defined
-from fcpair.texts.measures.measured_texts import TextTable
+from fcpair.texts.measures.base import ENGLISH, NO_TOKEN, Measure, TextTable, Values, fill_defined
 from fcpair.texts.measures.tokens import count_sentences, split_words
 
-ENGLISH = "en"
 _ENDINGS = ("'s", "s'", "s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
 _NUMBER = re.compile(r"\d[\d_]*(?:st|nd|rd|th|s)?")
 Formula = Callable[[list[str], int], float]
@@ -96,7 +94,14 @@ class DaleChall(Readability):
 
     def formula(self) -> Formula:
         """The score of a text."""
-        listed = _read_familiar_words(Path(self.words))
+        path = Path(self.words)
+        check_file(path)
+        try:
+            listed = {"".join(split_words(line)) for line in path.read_text("utf-8-sig").splitlines()} - {""}
+        except UnicodeDecodeError:
+            raise InputError(f"{path}: not UTF-8; expected one word in a line") from None
+        if not listed:
+            raise InputError(f"{path}: there is no word; expected one in a line")
         is_familiar = cache(lambda word: bool(_NUMBER.fullmatch(word)) or not listed.isdisjoint(_base_forms(word)))
 
         def score(words: list[str], n_sentences: int) -> float:
@@ -104,17 +109,6 @@ class DaleChall(Readability):
             return 15.79 * share + 0.0496 * len(words) / n_sentences + CONSTANT * (share > FEW)
 
         return score
-
-
-def _read_familiar_words(path: Path) -> frozenset[str]:
-    check_file(path)
-    try:
-        words = {"".join(split_words(line)) for line in path.read_text("utf-8-sig").splitlines()}
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; expected one word in a line") from None
-    if not words - {""}:
-        raise InputError(f"{path}: there is no word; expected one in a line")
-    return frozenset(words - {""})
 
 
 def _base_forms(word: str) -> set[str]:

@@ -1,61 +1,110 @@
-"""Acts of the lead's that take minutes: beginning one, how far it is, and stopping it."""
+"""Acts of the lead's that take minutes: how far one is, stopping it, and asking the models of a round for answers."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
+from math import isfinite
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Response
 
-from fcpair.records import Role
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.errors import InputError, StageError
+from fcpair.sentences import mark, say
+from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.form import Text
 from fcpair.web.lead.navigation import EVALUATION, PROGRESS, LeadPage
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.page_phrases import mark
-from fcpair.web.server.long_acts import EVALUATE, GENERATE, LongActs
+from fcpair.web.server.child_process import EVALUATE, GENERATE, Act, ChildProcess
+from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
-PATH = "/lead/acts"
+PATH, GENERATE_PATH = "/lead/acts", "/lead/generate"
 PAGES: dict[str, LeadPage] = {EVALUATE: EVALUATION, GENERATE: PROGRESS}
 """The page that an act is begun on, and that has its result."""
+STOPPED = mark("%(name)s has stopped it; what models have replied is kept, and nothing else was written")
 TITLES = {EVALUATE: mark("Evaluating"), GENERATE: mark("Asking models")}
-STOPPED = "{} has stopped it; what models have replied is kept, and nothing else was written"
 
 
-def long_acts_of(request: Request) -> LongActs:
+def long_acts_of(visit: Visit) -> ChildProcess:
     """The one process for such acts."""
-    acts: LongActs = request.app.state.long_acts
+    acts: ChildProcess = visit.request.app.state.long_acts
     return acts
+
+
+def begin_act(visit: Visit, here: CurrentGrid, what: str, values: dict[str, Any], folder: Path | None = None) -> None:
+    """Begin an act in a grid, in the name of the visitor; raises ConflictError while there is another."""
+    act = Act(what, visit.study.address, here.grid.grid.name, visit.visitor.name, values, folder)
+    long_acts_of(visit).start(act)
 
 
 def show_act() -> Response:
     """To the page that says how far the act is."""
-    return RedirectResponse(PATH, HTTPStatus.SEE_OTHER)
+    return go_to(PATH)
 
 
 @router.get(PATH)
-@open_to(Role.LEAD)
-def act(request: Request, part: bool = False) -> Response:
+def act(visit: LeadVisit, part: bool = False) -> Response:
     """How far the act is, as a page or as the `part` that is read anew; leads on when it has been done."""
-    context = context_of(request)
-    visitor, state = context.door.require_visitor(request), long_acts_of(request).state
+    state = long_acts_of(visit).state
     page = PAGES.get(state.what, PROGRESS)
-    here = context.grids.by_name(state.grid) if state.grid else context.grids.oldest
-    values: dict[str, Any] = {"state": state, "title": TITLES.get(state.what, ""), "page": page}
+    here = visit.context.grids.by_name(state.grid) if state.grid else visit.context.grids.oldest
+    values = {"state": state, "title": TITLES.get(state.what, ""), "page": page}
     if not part:
-        return context.page(request, visitor, "lead_act.html.j2", here, **SHOWN_BY, **values)
+        return visit.page("lead_act.html.j2", here, **values)
     if state.is_running:
-        return context.page(request, visitor, "lead_act_state.html.j2", here, **SHOWN_BY, **values)
+        return visit.page("lead_act_state.html.j2", here, **values)
     onward = PATH if state.problem else here.address(page.path, run=state.run)
     return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
 
 
 @router.post(f"{PATH}/stop")
-@open_to(Role.LEAD)
-def stop(request: Request) -> Response:
+def stop(visit: LeadVisit) -> Response:
     """Stop the act, if there is one."""
-    visitor = context_of(request).door.require_visitor(request)
-    long_acts_of(request).end(STOPPED.format(visitor.name))
+    long_acts_of(visit).end(say(STOPPED, name=visit.visitor.name))
+    return show_act()
+
+
+@router.get(GENERATE_PATH)
+def outlook(visit: LeadVisit, round: str = "", price_in: str = "", price_out: str = "") -> Response:
+    """Show what asking the models of a round takes, and the button that begins it."""
+    here = visit.here
+    prices = parse_prices(price_in, price_out)
+    problem, estimates = here.grid.desk.service_obstacle(round) or "", []
+    try:
+        estimates = here.grid.desk.estimate_generation(round)
+    except StageError as error:
+        problem = str(error)
+    values = {
+        "page": PROGRESS,
+        "round": round,
+        "models": [(model, estimate, estimate.cost(*prices or (0, 0))) for model, estimate in estimates],
+        "has_prices": prices is not None,
+        "n_to_ask": sum(estimate.requests - estimate.cached for _, estimate in estimates),
+        "price_in": price_in,
+        "price_out": price_out,
+        "problem": problem,
+    }
+    return visit.page("lead_generate.html.j2", here, **values)
+
+
+def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
+    """The prices of a million tokens that are read and written; None for none. Raises InputError for what is none."""
+    if not (price_in.strip() or price_out.strip()):
+        return None
+    try:
+        prices = float(price_in), float(price_out)
+    except ValueError:
+        prices = (-1.0, -1.0)
+    if not all(isfinite(price) and price >= 0 for price in prices):
+        raise InputError(say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge"))
+    return prices
+
+
+@router.post(GENERATE_PATH)
+def ask_models(visit: LeadVisit, round: Text = "") -> Response:
+    """Have the models asked."""
+    here = visit.here
+    if obstacle := here.grid.desk.service_obstacle(round):
+        raise StageError(obstacle)
+    begin_act(visit, here, GENERATE, {"round": round})
     return show_act()

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Response
 
-from fcpair.errors import ConflictError, FcpairError, InputError, StageError
+from fcpair.errors import InputError
 from fcpair.params import Assign
-from fcpair.records import Role, Visitor
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.records import Role, RunRecord
+from fcpair.sentences import say
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.errors import status_of
-from fcpair.web.form import parse_number
+from fcpair.web.form import Text, parse_number, parse_share
 from fcpair.web.lead.navigation import PEOPLE
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.lead.runs import find_run, redirect_to
+from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
@@ -27,8 +23,6 @@ PATH = "/lead/people/overlap"
 FEWEST = (2, 3)  # labels for which a share can be given, in any study
 SHOWN_PAIRS = 100
 SHARE = "share"
-NOT_DONE = (ConflictError, StageError, InputError)
-Text = Annotated[str, Form()]
 
 
 @dataclass(frozen=True)
@@ -42,83 +36,61 @@ class Addition:
 
 
 @router.get(PATH)
-@open_to(Role.LEAD)
-def preview_overlap(request: Request, run: int = 0) -> Response:
+def preview_overlap(visit: LeadVisit, run: int = 0) -> Response:
     """Show the shares of pairs with several labels, and what the shares in the address would add."""
-    visitor = context_of(request).door.require_visitor(request)
-    shares = {name.removeprefix(SHARE): value for name, value in request.query_params.items() if name.startswith(SHARE)}
-    return _show(request, visitor, shares, run=run)
+    query = visit.request.query_params.items()
+    shares = {name.removeprefix(SHARE): value for name, value in query if name.startswith(SHARE)}
+    return _show(visit, shares, run=run)
 
 
 @router.post(PATH)
-@open_to(Role.LEAD)
-def raise_overlap(request: Request, overlap: Text = "", expected: Text = "") -> Response:
+def raise_overlap(visit: LeadVisit, overlap: Text = "", expected: Text = "") -> Response:
     """Assign further labels, so that the shares of pairs with several are those that were shown."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    shares = dict(part.split(":", 1) for part in overlap.split() if ":" in part)
-    try:
+    here, shares = visit.here, dict(part.split(":", 1) for part in overlap.split() if ":" in part)
+
+    def assign() -> RunRecord:
         options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))
-        with context.study.acting_as(visitor.name):
-            run = here.grid.assign(options, more=True, expected=parse_number(expected))
-    except NOT_DONE as error:
-        return _show(request, visitor, shares, refusal=error)
-    return redirect_to(here, PATH, run)
+        return here.grid.assign(options, more=True, expected=parse_number(expected))
+
+    return visit.act(assign, PATH, lambda refused: _show(refused, shares, is_refused=True))
 
 
 def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
     """The overlap of a form: the percentage of pairs by number of labels; raises InputError for what is none."""
     overlap = {}
     for labels, text in shares.items():
-        number, plain = parse_number(labels), text.strip().removesuffix("%").strip().replace(",", ".")
-        if not plain:
-            continue
-        try:
-            percent = float(plain)
-        except ValueError:
-            percent = -1.0
-        if number is None or not 0 <= percent <= 100:
-            raise InputError(f"`{text}` is not a share of pairs; enter a percentage from 0 to 100")
-        if percent:
-            overlap[number] = round(percent / 100, 6)
+        number, share = parse_number(labels), parse_share(text)
+        if text.strip() and (number is None or share is None):
+            raise InputError(say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text))
+        if number and share:
+            overlap[number] = share
     return overlap
 
 
-def _show(
-    request: Request, visitor: Visitor, shares: Mapping[str, str], *, refusal: FcpairError | None = None, run: int = 0
-) -> Response:
-    context = context_of(request)
-    here = context.grids.from_request(request)
+def _show(visit: Visit, shares: Mapping[str, str], *, is_refused: bool = False, run: int = 0) -> Response:
+    here = visit.here
     current = here.grid.effective_options(Assign).overlap
-    plan, problem = None, refusal
-    if shares and not refusal:
+    plan = None
+    if shares and not is_refused:
         try:
             options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))
-            plan = here.grid.plan_more_labels(options)
-        except NOT_DONE as error:
-            problem = error
+            plan = here.grid.desk.plan_more_labels(options)
+        except REFUSALS as refusal:
+            visit = visit.refused(refusal)
     numbers = sorted({*FEWEST, *current, *(int(one) for one in shares if one.isdecimal())})
+    paces = _paces(here) if plan else {}
     values = {
         "page": PEOPLE,
         "current": sorted(current.items()),
-        "shares": [(n, shares.get(str(n), _percent(current[n]) if n in current else "")) for n in numbers],
+        "shares": [(n, shares.get(str(n), f"{100 * current[n]:.6g}" if n in current else "")) for n in numbers],
         "sent": " ".join(f"{number}:{text.strip()}" for number, text in shares.items() if text.strip()),
         "plan": plan,
-        "additions": _additions(here, plan) if plan else [],
-        "hours": _total_hours(here, plan) if plan else None,
+        "additions": _additions(paces, plan) if plan else [],
+        "hours": _total_hours(paces, plan) if plan else None,
         "shown_pairs": SHOWN_PAIRS,
-        "problem": str(problem) if problem else "",
-        "is_refused": refusal is not None,
-        "done": find_run(context.study.log(), run),
+        "is_refused": is_refused,
     }
-    page = context.page(request, visitor, "lead_overlap.html.j2", here, **SHOWN_BY, **values)
-    if problem:
-        page.status_code = status_of(problem)
-    return page
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.6g}"
+    return visit.page("lead_overlap.html.j2", here, run, **values)
 
 
 def _paces(here: CurrentGrid) -> dict[str, float]:
@@ -127,8 +99,7 @@ def _paces(here: CurrentGrid) -> dict[str, float]:
     return {one.name: one.outlook.pace_s for one in people if one.outlook.pace_s is not None}
 
 
-def _additions(here: CurrentGrid, plan: ExtraLabels) -> list[Addition]:
-    paces = _paces(here)
+def _additions(paces: Mapping[str, float], plan: ExtraLabels) -> list[Addition]:
     usual = median(paces.values()) if paces else None
 
     def hours(name: str, n: int) -> float | None:
@@ -138,9 +109,8 @@ def _additions(here: CurrentGrid, plan: ExtraLabels) -> list[Addition]:
     return [Addition(name, n_new, n_moved, hours(name, n_new)) for name, (n_new, n_moved) in plan.by_person.items()]
 
 
-def _total_hours(here: CurrentGrid, plan: ExtraLabels) -> float | None:
+def _total_hours(paces: Mapping[str, float], plan: ExtraLabels) -> float | None:
     """Hours that the new labels take everybody together: each at their own pace, else at the median one."""
-    paces: dict[str, Any] = _paces(here)
     if not paces:
         return None
     usual = median(paces.values())

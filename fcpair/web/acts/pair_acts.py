@@ -7,30 +7,25 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import Grid
-from fcpair.records import Role, RunRecord, Visitor
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.lazy import pd
+from fcpair.records import RunRecord
+from fcpair.sentences import say
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.form import parse_number
+from fcpair.web.form import Text, parse_number
 from fcpair.web.lead.navigation import GRID
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.lead.runs import redirect_to
 from fcpair.web.lead.search import Query, conditions_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from fcpair.web.visits import LeadVisit, Visit
 
 router = APIRouter(include_in_schema=False)
 TICKED = "ticked"
-NOTHING_TICKED = "no pair is ticked; tick those that are meant, or choose all that match"
-NOTHING_LEFT = "none of these pairs matches the search any more; search again"
-Text = Annotated[str, Form()]
+NOTHING_TICKED = say("no pair is ticked; tick those that are meant, or choose all that match")
+NOTHING_LEFT = say("none of these pairs matches the search any more; search again")
 
 
 @dataclass(frozen=True)
@@ -45,58 +40,40 @@ class PairAct:
 ACTS = {
     "labels": PairAct(
         None,
-        lambda grid, pairs: grid.plan_more_labels(pairs=pairs),
+        lambda grid, pairs: grid.desk.plan_more_labels(pairs=pairs),
         lambda grid, pairs: grid.assign(more=True, pairs=pairs),
     ),
     "decisions": PairAct(
         "adjudicate",
-        lambda grid, pairs: grid.forecast_decision_requests(pairs),
+        lambda grid, pairs: grid.desk.forecast_decision_requests(pairs),
         lambda grid, pairs: grid.request_decisions(pairs),
     ),
 }
 
 
 @router.get("/lead/grid/act/{act}")
-@open_to(Role.LEAD)
-def confirm(request: Request, act: str, query: Query) -> Response:
+def confirm(visit: LeadVisit, act: str, query: Query) -> Response:
     """Show what an act on pairs would do, and the button that does it."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    return _show(request, visitor, here, act, query, _chosen_pairs(request, here, query))
+    return _show(visit, act, query, _chosen_pairs(visit, query))
 
 
 @router.post("/lead/grid/act/{act}")
-@open_to(Role.LEAD)
-def do(request: Request, act: str, query: Query, confirmed: Text = "") -> Response:
+def do(visit: LeadVisit, act: str, query: Query, confirmed: Text = "") -> Response:
     """Do it, unless it would do something else by now than what was shown."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    rows = _chosen_pairs(request, here, query)
+    grid, rows = visit.here.grid, _chosen_pairs(visit, query)
     pairs = rows.iloc[:, 0].tolist()
-    if confirmed != _digest(_find_act(act).forecast(here.grid, pairs), pairs):
-        return _show(request, visitor, here, act, query, rows, is_overtaken=bool(confirmed))
-    with context.study.acting_as(visitor.name):
-        run = _find_act(act).do(here.grid, pairs)
-    return redirect_to(here, GRID.path, run, **(query or {"words": ""}))
+    if confirmed != _digest(_find_act(act).forecast(grid, pairs), pairs):
+        return _show(visit, act, query, rows, is_overtaken=bool(confirmed))
+    return visit.act(lambda: _find_act(act).do(grid, pairs), GRID.path, **(query or {"words": ""}))
 
 
-def _show(
-    request: Request,
-    visitor: Visitor,
-    here: CurrentGrid,
-    act: str,
-    query: dict[str, str],
-    rows: pd.DataFrame,
-    *,
-    is_overtaken: bool = False,
-) -> Response:
-    pairs, problem, forecast = rows.iloc[:, 0].tolist(), "", None
+def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, is_overtaken: bool = False) -> Response:
+    here, pairs, problem, forecast = visit.here, rows.iloc[:, 0].tolist(), "", None
     try:
         forecast = _find_act(act).forecast(here.grid, pairs)
     except StageError as error:
         problem = str(error)
-    requested = set(getattr(forecast, "requested", ()))
-    is_requested = rows.iloc[:, 0].isin(requested)
+    is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
     values = {
         "act": act,
         "pairs": pairs,
@@ -106,23 +83,25 @@ def _show(
         "pace_s": _pace_s(here, _find_act(act).stage),
         "confirmed": _digest(forecast, pairs),
         "is_overtaken": is_overtaken,
-        "target": f"{request.url.path}?{request.url.query}",
+        "target": f"{visit.request.url.path}?{visit.request.url.query}",
         "back": here.address(GRID.path, **(query or {"words": ""})),
     }
-    return context_of(request).page(request, visitor, "lead_confirm_pairs.html.j2", here, **SHOWN_BY, **values)
+    return visit.page("lead_confirm_pairs.html.j2", here, **values)
 
 
 def _find_act(act: str) -> PairAct:
     if act not in ACTS:
-        raise UnknownIdError(f"there is no action `{act}` for pairs; expected one of {', '.join(ACTS)}")
+        raise UnknownIdError(
+            say("there is no action `%(name)s` for pairs; expected one of %(names)s", name=act, names=list(ACTS))
+        )
     return ACTS[act]
 
 
-def _chosen_pairs(request: Request, here: CurrentGrid, query: dict[str, str]) -> pd.DataFrame:
+def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
     """The pairs that are meant, as the search has them: all that match, or those of them that are ticked."""
-    rows = here.grid.find_pairs(**conditions_of(query)).rows
-    if request.query_params.get("scope") == TICKED:
-        ticked = {parse_number(number) for number in request.query_params.getlist("pair")}
+    rows = visit.here.grid.find_pairs(**conditions_of(query)).to_frame()
+    if visit.request.query_params.get("scope") == TICKED:
+        ticked = {parse_number(number) for number in visit.request.query_params.getlist("pair")}
         if not ticked:
             raise InputError(NOTHING_TICKED)
         rows = rows[rows.iloc[:, 0].isin(ticked)]

@@ -1,42 +1,53 @@
-"""The JSON API: what the pages of annotators and validators do, for other clients."""
+"""The JSON API: what the pages of those who answer and decide do, for other clients."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import JSONResponse
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from fcpair.errors import InputError
-from fcpair.records import WORKERS, Role
-from fcpair.web import refusals
+from fcpair.grid import AdjudicationQueue, ConflictCase, DecisionRequest
+from fcpair.sentences import say
 from fcpair.web.api.schemas import (
     LARGEST_ID,
     ConsentIn,
+    DecisionMade,
+    DecisionsOut,
     Id,
     Me,
+    NextCaseOut,
     NextOut,
     ProgressOut,
     Recorded,
     RemarksOut,
     RequestModel,
+    RulingIn,
     SettingsIn,
     TasksOut,
     TextIn,
+    UndoIn,
     error_responses,
-    task_json,
 )
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.web.form import StrictJsonRoute
 from fcpair.web.pages.annotator import consent_sentence, desk_version, read_particulars
-from fcpair.web.server.compression import json_response
-from fcpair.web.server.hot_routes import Count, next_, submit
+from fcpair.web.server import admission
+from fcpair.web.server.admission import Count
+from fcpair.web.server.compression import RecordResponse, json_response
+from fcpair.web.visits import AdjudicatorVisit, AnyVisit, Visit, WorkerVisit
 from fcpair.words import Noun
 
-router = APIRouter()
+router = APIRouter(route_class=StrictJsonRoute)
 Before = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `assignment_id`.")]
+PairId = Annotated[int, Path(ge=1, le=LARGEST_ID, description="The number of the pair.")]
+BeforeDecision = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those before this `decision_id`.")]
+InGrid = Annotated[
+    str | None, Query(description="The name of the grid, if the study has several: each numbers its own pairs.")
+]
+After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
 
 
 class RenumberIn(RequestModel):
@@ -52,109 +63,145 @@ class RenumberedOut(BaseModel):
 
 
 @router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
-@open_to(*Role)
-def me(request: Request) -> Response:
+def me(visit: AnyVisit) -> Response:
     """Your name, your role, and what you can answer."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    facts = {"name": visitor.name, "role": visitor.role, "consented": visitor.consented}
-    facts |= {"blurred": visitor.blurred, "keeps_refused": visitor.keeps_refused}
-    facts["language"] = context.language(visitor).code
-    facts["guideline_version"] = context.study.guidelines[0]
-    return JSONResponse({**facts, "rounds": [vars(one) for one in context.work_queue.rounds(visitor)]})
+    own = {name: getattr(visit.visitor, name) for name in ("name", "role", "consented", "blurred", "keeps_refused")}
+    facts = {"language": visit.language.code, "guideline_version": visit.study.guidelines[0]}
+    return RecordResponse({**own, **facts, "rounds": visit.context.work_queue.rounds(visit.visitor)})
 
 
 @router.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
-@open_to(*Role)
-def consent(request: Request, body: ConsentIn) -> Response:
+def consent(visit: AnyVisit, body: ConsentIn) -> Response:
     """Needed before the first pair, and anew if the study asks again. The study's page says what you agree to."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    context.study.access.consent(
-        visitor.id,
-        _parse_demographics(context.annotate.demographics, body.demographics),
-        consent_sentence(context, visitor),
-    )
+    demographics = _parse_demographics(visit.context.annotate.demographics, body.demographics)
+    visit.study.access.consent(visit.visitor.id, demographics, consent_sentence(visit))
     return Response(status_code=204)
 
 
 @router.put("/api/settings", summary="Change your settings", status_code=204, responses=error_responses(400, 413))
-@open_to(*Role)
-def settings(request: Request, body: SettingsIn) -> Response:
+def settings(visit: AnyVisit, body: SettingsIn) -> Response:
     """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
     if body.blurred is not None:
-        context.study.access.set_blurred(visitor.id, body.blurred)
+        visit.study.access.set_blurred(visit.visitor.id, body.blurred)
     if body.keeps_refused is not None:
-        context.study.access.set_keeps_refused(visitor.id, body.keeps_refused)
+        visit.study.access.set_keeps_refused(visit.visitor.id, body.keeps_refused)
     return Response(status_code=204)
 
 
-router.get("/api/next", summary="Your next pairs", response_model=NextOut, responses=error_responses())(next_)
+router.get("/api/next", summary="Your next pairs", response_model=NextOut, responses=error_responses())(admission.next_)
 router.post(
     "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
-)(submit)
+)(admission.submit)
 
 
 @router.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
-@open_to(*WORKERS)
-def check(request: Request, body: TextIn) -> Response:
+def check(visit: WorkerVisit, body: TextIn) -> Response:
     """Check an unfinished text by the rules of the round: what would refuse it, and warnings.
 
     Nothing is stored, unless the text is `final`: then what refuses it is recorded, as when a text is sent as an
     answer; the text itself is kept only with its writer's consent.
     """
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    remarks = context.work_queue.check_text(visitor, body.assignment_id, body.answer, keep=body.final)
-    language = context.language(visitor)
-    noun = Noun.of("text")
-    translated = [replace(one, sentence=refusals.translate(one.sentence, language, noun)) for one in remarks]
-    return JSONResponse({"remarks": [vars(one) for one in translated]})
+    remarks = visit.context.work_queue.check_text(visit.visitor, body.assignment_id, body.answer, keep=body.final)
+    read = partial(visit.language.say, noun=Noun.of("text"))
+    return RecordResponse({"remarks": [replace(one, sentence=read(one.sentence)) for one in remarks]})
 
 
 @router.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
-@open_to(*WORKERS)
-def answers(request: Request, before: Before = None, n: Count = 1) -> Response:
+def answers(visit: WorkerVisit, before: Before = None, n: Count = 1) -> Response:
     """The pairs that you answered, newest first. To change an answer, send another one on the same pair."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    tasks = [task_json(one) for one in context.work_queue.answers(visitor, before, n)]
-    return json_response(request, {"tasks": tasks})
+    return json_response(visit.request, {"tasks": visit.context.work_queue.answers(visit.visitor, before, n)})
 
 
 @router.post(
     "/api/renumber", summary="Numbers of fcpair 0.7", response_model=RenumberedOut, responses=error_responses(400, 413)
 )
-@open_to(*WORKERS)
-def renumber(request: Request, body: RenumberIn) -> Response:
+def renumber(visit: WorkerVisit, body: RenumberIn) -> Response:
     """For clients that kept the `assignment_id`s of fcpair 0.7, which counted assignments: those that stand for them.
 
     Refused (403) where the study has known pairs, which the old ones would tell.
     """
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    return JSONResponse({"assignment_ids": context.work_queue.renumber(visitor, body.assignment_ids)})
+    return RecordResponse({"assignment_ids": visit.context.work_queue.renumber(visit.visitor, body.assignment_ids)})
 
 
 @router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
-@open_to(*WORKERS)
-def progress(request: Request) -> Response:
+def progress(visit: WorkerVisit) -> Response:
     """Count your open and answered pairs, and estimate how long the rest takes at your own pace."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    progress = context.work_queue.progress(visitor)
-    if progress.limit:
-        limit = context.translate_sentence(progress.limit, visitor, context.language(visitor))
-        progress = replace(progress, limit=limit)
-    return JSONResponse({**vars(progress), "desk_version": desk_version(context, visitor)})
+    progress = visit.context.work_queue.progress(visit.visitor)
+    limit = progress.limit and visit.translate(progress.limit)
+    return RecordResponse({**vars(progress), "limit": limit, "desk_version": desk_version(visit)})
 
 
 def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:
     """Parse what a person says about themselves, checked against what the study asks; both by the question's label."""
     labels = [particular.label for particular in read_particulars(lines)]
     if unknown := sorted(set(answers) - set(labels)):
-        raise InputError(f"the study does not ask `{unknown[0]}`; it asks {', '.join(labels) or 'nothing'}")
+        raise InputError(
+            say("the study does not ask `%(name)s`; it asks %(names)s", name=unknown[0], names=labels or say("nothing"))
+        )
     particulars = read_particulars(lines, [answers.get(label, "") for label in labels])
     return {particular.label: particular.given for particular in particulars if particular.given}
+
+
+@router.get(
+    "/api/conflicts/next",
+    summary="Your next conflict",
+    response_model=NextCaseOut,
+    responses=error_responses(404, 409),
+)
+def next_(visit: AdjudicatorVisit, after: After = None, grid: InGrid = None) -> Response:
+    """The next pair whose labels differ, null when none waits or a limit is reached.
+
+    Without `grid`, it is from the first grid in which something waits.
+    """
+    grids, person_id = visit.context.grids, visit.visitor.id
+    here = grids.by_name(grid) if grid else grids.first_with_work(person_id)
+    docket = visit.context.adjudication_queue(here)
+    case, reading = docket.next(person_id, after), docket.reading_allowance(person_id).shown
+    content = {"case": case, "queue": docket.state(person_id), "reading": reading}
+    return RecordResponse({"grid": here.grid.grid.name, **content})
+
+
+@router.get(
+    "/api/conflicts/{cell_id}", summary="A conflict", response_model=ConflictCase, responses=error_responses(404, 409)
+)
+def case(visit: AdjudicatorVisit, cell_id: PairId, grid: InGrid = None) -> Response:
+    """A pair that waits, or that you have decided: its texts, and its labels without names."""
+    return RecordResponse(_queue_of(visit, grid).case(visit.visitor.id, cell_id))
+
+
+def _queue_of(visit: Visit, grid: str | None) -> AdjudicationQueue:
+    return visit.context.adjudication_queue(visit.context.grids.by_name(grid))
+
+
+@router.post(
+    "/api/decisions",
+    summary="Decide a conflict",
+    response_model=DecisionMade,
+    responses=error_responses(400, 404, 409, 413),
+)
+def decide(visit: AdjudicatorVisit, body: RulingIn, grid: InGrid = None) -> Response:
+    """Stored before the reply is sent, and only once, however often the request is repeated."""
+    return RecordResponse(_queue_of(visit, grid).decide(visit.visitor.id, DecisionRequest(**vars(body))))
+
+
+@router.post(
+    "/api/decisions/{cell_id}/undo",
+    summary="Take a decision back",
+    response_model=DecisionMade,
+    responses=error_responses(400, 404, 409, 413),
+)
+def undo(visit: AdjudicatorVisit, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
+    """Only your own decision. The pair waits again, or the decision that yours replaced counts again."""
+    return RecordResponse(_queue_of(visit, grid).undo(visit.visitor.id, cell_id, body.request_id))
+
+
+@router.get("/api/decided", summary="Decisions", response_model=DecisionsOut, responses=error_responses(404, 409))
+def decided(
+    visit: AdjudicatorVisit,
+    before: BeforeDecision = None,
+    n: Annotated[int, Query(ge=1, le=100, description="How many decisions.")] = 50,
+    grid: InGrid = None,
+) -> Response:
+    """List the current decisions and who made them, newest first."""
+    decisions = _queue_of(visit, grid).decisions(limit=n, before=before, reader=visit.visitor.id)
+    return RecordResponse({"decisions": decisions})

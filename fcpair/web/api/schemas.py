@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from fcpair.records import Role, Rule
-from fcpair.round_options import Screen
+from fcpair.grid import ConflictCase, DecidedCase
+from fcpair.records import Role
 from fcpair.stages.questions import LONGEST_NAME
 from fcpair.stages.questions.any_of import MOST_LABELS
 from fcpair.stages.questions.scale import LARGEST
-from fcpair.web.text_direction import direction
 from fcpair.words import PAGE_LANGUAGES
-from fcpair.work_records import CalibrationPart, ShownText, Task
+from fcpair.work_records import Progress, QueueCounts, Reading, Remark, RoundForm, Task
 
 LARGEST_ID = 2**53 - 1  # the largest number that every JSON client reads exactly
 MOST_AHEAD = 50  # pairs that somebody is given at once
 LONGEST_NOTE, LONGEST_WORDS = 4_000, 1_000  # of a note, and of what people say about themselves
 LONGEST_TEXT, MOST_QUESTIONS = 20_000, 50  # that is written as an answer; of a form
-
-
-def _check_storable(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("a text cannot hold the character NUL")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError("a text cannot hold half a surrogate pair") from None
-    return text
-
+NO_NUL = r"^[^\x00]*$"  # which no database stores as text
 
 Id = Annotated[int, Field(ge=1, le=LARGEST_ID, strict=True)]
 RequestId = Annotated[
@@ -37,8 +27,8 @@ RequestId = Annotated[
     StringConstraints(pattern=r"^[A-Za-z0-9._:-]{8,64}$"),
     Field(description="Chosen by the client, a new one for each act; a repeated request has the same one."),
 ]
-Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME), AfterValidator(_check_storable)]
-AnswerText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT), AfterValidator(_check_storable)]
+Word = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME, pattern=NO_NUL)]
+AnswerText = Annotated[str, StringConstraints(max_length=LONGEST_TEXT, pattern=NO_NUL)]
 Number = (
     Annotated[int, Field(ge=-LARGEST, le=LARGEST, strict=True)]
     | Annotated[float, Field(ge=-LARGEST, le=LARGEST, strict=True, allow_inf_nan=False)]
@@ -46,8 +36,8 @@ Number = (
 PartAnswer = AnswerText | Number | Annotated[list[Word], Field(max_length=MOST_LABELS)]
 Rejection = Annotated[dict[Literal["reject"], Word | None], Field(min_length=1)]
 Answer = PartAnswer | Annotated[dict[Word, PartAnswer | Rejection | None], Field(max_length=MOST_QUESTIONS)]
-Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE), AfterValidator(_check_storable)]
-Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS), AfterValidator(_check_storable)]
+Note = Annotated[str, StringConstraints(max_length=LONGEST_NOTE, pattern=NO_NUL)]
+Words = Annotated[str, StringConstraints(max_length=LONGEST_WORDS, pattern=NO_NUL)]
 Seconds = Annotated[
     float,
     Field(ge=0, le=86_400, strict=True, allow_inf_nan=False, description="How long the person looked at the pair."),
@@ -106,20 +96,10 @@ class SettingsIn(RequestModel):
     )
 
 
-class RemarkOut(BaseModel):
-    """Remark of a check on a text: it refuses the text, or warns."""
-
-    rule: str = Field(description="`words`, `language`, `similar`, `grammar` or `form`.")
-    version: str = Field(description="What exactly was checked, and by what.")
-    refuses: bool
-    sentence: str = Field(description="For the writer: what to change.")
-    score: float | None = Field(description="What was measured, if that is a number.")
-
-
 class RemarksOut(BaseModel):
     """Remarks of the checks; none if all is well."""
 
-    remarks: list[RemarkOut]
+    remarks: list[Remark]
 
 
 class Problem(BaseModel):
@@ -142,40 +122,13 @@ class Invalid(BaseModel):
     detail: str | list[Finding]
 
 
-class RoundOut(BaseModel):
-    """Round of a grid, and its questions. `blind` is true where people check decisions without seeing them."""
-
-    grid: str
-    round: str
-    row_name: str = Field(description="What a row is called.")
-    column_name: str = Field(description="What a column is called.")
-    form: list[dict[str, Any]] = Field(
-        description="The questions, in order. Each has its `name`, its `kind` (`one_of`, `any_of`, `scale`, `text`, "
-        "`edit` or `curate`) and what belongs to that kind, such as `choices` and, for each choice, the `keys` of the "
-        "pages: every way to type it, first the one that is shown. If the study gives wordings, a question also has "
-        "`text` and `help`, to be shown in place of its name and below it, and `texts` and `helps`, one or null for "
-        "each choice. Answers are sent by their names all the same."
-    )
-    screen: Screen = Field(description="What the pages show at once: a cell, all cells of a row, or a list of rows.")
-    blind: bool
-    row_text: str | None = Field(description="What people read instead of `row_name`; null: that.")
-    column_text: str | None = Field(description="What people read instead of `column_name`; null: that.")
-    texts: dict[str, dict[str, str]] = Field(
-        description="For texts of rows and columns that are names, and for labels to check: what people read instead, "
-        "with `text`, `help` or both."
-    )
-    single_column: bool = Field(description="Whether the grid has one column, which only names it and is not shown.")
-    qualifies: bool = Field(description="Whether people qualify by it: what they have besides waits until they have.")
-    calibration: CalibrationPart = Field(description="In a calibration, before or after the discussion; else empty.")
-
-
 class Me(BaseModel):
     """Owner of the token, and what they are asked."""
 
     name: str
     role: Role
     consented: bool
-    rounds: list[RoundOut] = Field(description="In all grids, oldest first; empty for people who answer nothing.")
+    rounds: list[RoundForm] = Field(description="In all grids, oldest first; empty for people who answer nothing.")
     blurred: bool
     keeps_refused: bool
     language: str = Field(
@@ -185,58 +138,20 @@ class Me(BaseModel):
     guideline_version: int = Field(description="The newest version of the guidelines.")
 
 
-class TextOut(BaseModel):
-    """A text, its language if known, and its direction."""
-
-    body: str
-    language: str | None
-    direction: Literal["ltr", "rtl"]
-
-
-class TaskOut(BaseModel):
+@dataclass(frozen=True)
+class TaskOut(Task):
     """A cell to answer, or one that you have answered."""
 
-    assignment_id: int
-    grid: str
-    cell_id: int = Field(description="The cell's number in its grid, or, without `column`, one that hides it.")
-    round: str
-    row: TextOut
-    column: TextOut | None = Field(description="Null in a round that hides it.")
-    answered: TextOut | None = Field(description="The text to which the text to be judged replies, if there is one.")
-    shown: str | None = Field(description="For validators who see it: the label to check.")
-    original: TextOut | None = Field(description="The text to be edited, if there is one.")
-    untranslated: TextOut | None = Field(description="What the text to be edited is a translation of, if known.")
-    decision_id: int | None = Field(
-        description="For validators: send it back with the answer. It changes with the label of the pair."
-    )
-    answer: Answer | None = Field(description="Your own answer, as it was sent, if there is one.")
-    note: str
-    outdated: bool = Field(
-        description="Whether your own answer is about a label that the pair no longer has: then it does not count."
-    )
+    answer: Answer | None = field(metadata={"description": "Your own answer, as it was sent, if there is one."})
 
 
-class ReadingOut(BaseModel):
-    """Number of pairs that you have read today and in all, and how many you may read; null means no limit."""
-
-    today: int
-    read: int
-    daily_limit: int | None
-    total_limit: int | None
-    limit: str | None = Field(description="A sentence if a limit of pairs is reached.")
-
-
-class ProgressOut(ReadingOut):
+@dataclass(frozen=True)
+class ProgressOut(Progress):
     """Your progress; `pace_s` and `left_s` are null exactly when `undefined` says why."""
 
-    open: int
-    done: int
-    skipped: int
-    pace_s: float | None
-    left_s: float | None
-    undefined: str | None
-    more: bool | None = Field(description="Whether more pairs are free for you; null: all pairs are assigned.")
-    desk_version: str = Field(description="Changes when the page on which you answer does, with the guidelines, say.")
+    desk_version: str = field(
+        metadata={"description": "Changes when the page on which you answer does, with the guidelines, say."}
+    )
 
 
 class TasksOut(BaseModel):
@@ -279,54 +194,13 @@ class UndoIn(RequestModel):
     request_id: RequestId
 
 
-class LabelOut(BaseModel):
-    """One label of a pair, without a name."""
-
-    label: str
-    note: str
-
-
-class CaseOut(BaseModel):
-    """A conflict. `decision_id` and `outcome` are the current decision, if there is one: your `own`, or one that was
-    made before the labels changed and has to be made `again`. `note` and `flagged` are those of your own decision, even
-    if you have taken it back.
-    """
-
-    cell_id: int
-    hs: TextOut
-    cn: TextOut
-    answers: list[LabelOut]
-    choices: list[str]
-    keys: list[list[str]] = Field(description="For each choice every way to type it, first the one that is shown.")
-    decision_id: int | None
-    outcome: str | None
-    note: str
-    flagged: bool
-    again: bool
-    own: bool
-    answer_id: int
-
-
-class QueueOut(BaseModel):
-    """Number of conflicts that wait for you (`again`: for a second look) or for others, and that you have decided.
-
-    `not_due` is true while labels are still being given, so that more may come.
-    """
-
-    waiting: int
-    again: int
-    not_due: bool
-    for_others: int
-    decided: int
-
-
 class NextCaseOut(BaseModel):
     """The next conflict, its grid, how much waits in that, and how much you have read."""
 
     grid: str
-    case: CaseOut | None
-    queue: QueueOut
-    reading: ReadingOut
+    case: ConflictCase | None
+    queue: QueueCounts
+    reading: Reading
 
 
 class DecisionMade(BaseModel):
@@ -336,40 +210,10 @@ class DecisionMade(BaseModel):
     cell_id: int
 
 
-class DecisionOut(BaseModel):
-    """A current decision; `by` is null if a rule or a file made it.
-
-    `labels` counts the labels that it rests on, by name; it is empty while somebody has still to label the pair.
-    """
-
-    decision_id: int
-    cell_id: int
-    hs: TextOut
-    cn: TextOut
-    outcome: str
-    rule: Rule
-    by: str | None
-    note: str
-    flagged: bool
-    at: str
-    labels: dict[str, int]
-
-
 class DecisionsOut(BaseModel):
     """Current decisions, newest first."""
 
-    decisions: list[DecisionOut]
-
-
-def text_json(text: ShownText) -> dict[str, Any]:
-    """A text as TextOut has it."""
-    return {"body": text.body, "language": text.language, "direction": direction(text.body)}
-
-
-def task_json(task: Task) -> dict[str, Any]:
-    """A task as TaskOut has it."""
-    texts = {name: getattr(task, name) for name in ("row", "column", "answered", "original", "untranslated")}
-    return vars(task) | {name: None if text is None else text_json(text) for name, text in texts.items()}
+    decisions: list[DecidedCase]
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -1,78 +1,161 @@
-"""The lead's page of conflicts: what the adjudication policy decides, and who checks what was decided."""
+"""The lead's page of conflicts: what the adjudication policy decides, the rule of Diamond, and who checks decisions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Any, get_args
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Response
 
-from fcpair.errors import InputError
-from fcpair.params import Validate
-from fcpair.records import Role
-from fcpair.web.acts.policy import parse_policy, policy_values, previous_policy
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
-from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.form import MOST_DIGITS, parse_number
+from fcpair.errors import InputError, StageError
+from fcpair.grid import Grid
+from fcpair.param_values import digest_params
+from fcpair.params import Adjudicate, DiamondRule, Partition, Policy, Ties, Validate
+from fcpair.records import Role, RunRecord
+from fcpair.sentences import mark
+from fcpair.web.form import Text, Ticked, fields
 from fcpair.web.lead.navigation import CONFLICTS
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.lead.runs import find_run, redirect_to
+from fcpair.web.param_fields import read_params
+from fcpair.web.visits import LeadVisit, Visit
+from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)
-Text = Annotated[str, Form()]
-Ticked = Annotated[bool, Form()]
+DIAMOND = f"{CONFLICTS.path}/diamond"
+POLICY_NAMES = (mark("manual"), mark("majority"), mark("median"), mark("wait"), mark("discard"))
+RULE_NAMES = (mark("unanimous"), mark("majority"))  # as pages show them
+NONE = "none"  # in the place of a policy that held, where none did
 
 
 @router.get(CONFLICTS.path)
-@open_to(Role.LEAD)
-def conflicts(request: Request, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
+def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
     """Show the adjudication policy, with what it would do, and the assigning of pairs to validators."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    log, overviews, notes = context.study.log(), context.grids.overview(), context.grids.oldest.monitor.notes()
-    done = find_run(log, run)
+    here, log, overviews = visit.here, visit.study.log(), visit.context.grids.overview()
+    notes, rounds = visit.context.grids.oldest.monitor.notes(), here.find_overview(overviews)["rounds"]
+    done = next((one for one in log if one.id == run), None)
+    held = here.grid.policy
+    shown = parse_policy(policy, ties) if policy else held or here.grid.effective_options(Adjudicate)
+    try:
+        would = here.grid.desk.adjudicate_dry_run(shown)
+    except StageError:  # while there are no labels
+        would = None
     values = {
-        **policy_values(here.grid, parse_policy(policy, ties) if policy else None),
-        **_validation_facts(here, here.find_overview(overviews)),
+        "policy": shown,
+        "held": held,
+        "seen": policy_key(held),
+        "policies": get_args(Policy),
+        "all_ties": get_args(Ties),
+        "would": would,
+        "dealt": next((one for one in rounds if one["role"] == Role.VALIDATOR), None),
+        "not_due": here.grid.desk.verdicts_not_due,
+        "dealing": here.grid.effective_options(Validate),
         "page": CONFLICTS,
         "grids": overviews if here.name else [],
         "done": done,
-        "back": previous_policy(here.grid, log, done, before),
+        "back": _way_back(here.grid, log, done, before),
         "simulated": notes.simulated,
         "notes": notes.notes,
     }
-    return context.page(request, visitor, "lead_conflicts.html.j2", here, **SHOWN_BY, **values)
+    return visit.page("lead_conflicts.html.j2", here, run, **values)
 
 
-@router.post("/lead/conflicts/validate")
-@open_to(Role.LEAD)
-def validate(request: Request, pairs: Text = "", blind: Ticked = False, more: Ticked = False) -> Response:
-    """Deal adjudicated pairs to those who validate."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    people = here.grid.recipe_options(Validate, more=more).validators
-    options = replace(
-        here.grid.effective_options(Validate), validators=people, pairs=_parse_n_pairs(pairs), blind=blind
-    )
-    with context.study.acting_as(visitor.name):
-        return redirect_to(here, CONFLICTS.path, here.grid.assign_validation(options, more=more))
+def parse_policy(policy: Any, ties: Any) -> Adjudicate:
+    """A policy from a form, which has a choice of ties, whatever the policy; raises InputError where it is none."""
+    return Adjudicate(policy) if policy == "manual" else Adjudicate(policy, ties)
 
 
-def _validation_facts(here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
-    """Facts for the page about the round that checks decisions, if the grid has one."""
-    return {
-        "dealt": next((one for one in overview["rounds"] if one["role"] == Role.VALIDATOR), None),
-        "not_due": here.grid.verdicts_not_due,
-        "dealing": here.grid.effective_options(Validate),
-    }
+def policy_key(policy: Adjudicate | None) -> str:
+    """A policy as the page's forms name the one that held when it was made; empty for none."""
+    return f"{policy.policy} {policy.ties}" if policy else ""
 
 
-def _parse_n_pairs(text: str) -> int | None:
-    """Parse the number of pairs that a form asks for; None where nothing was given."""
-    if not text.strip():
+def _confirmation(preview: DryRun) -> str:
+    """Text that confirms that so many pairs are discarded and so many reopened; empty where none are."""
+    n_reopened = len(preview.reopened)
+    return f"{preview.discards} {n_reopened}" if preview.discards or n_reopened else ""
+
+
+def _way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str) -> dict[str, Any] | None:
+    """What takes back what was just done: the `policy` before it, and what `confirmed` it needs.
+
+    Where `none` held, it is the one that decides least. None where what was done set no other policy, or where another
+    one was applied since.
+    """
+    policy_runs = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
+    if done is None or not previous_key or not policy_runs or policy_runs[-1].id != done.id:
         return None
-    number = parse_number(text.strip())
-    if not number or len(text) > MOST_DIGITS:
-        raise InputError(f"`{text}` is not a number of pairs; enter a whole number, 1 or more, or nothing for all")
-    return number
+    before = Adjudicate() if previous_key == NONE else parse_policy(*f"{previous_key} ".split(" ")[:2])
+    if before == Adjudicate(**done.options):
+        return None
+    confirmed = _confirmation(grid.desk.adjudicate_dry_run(before))
+    return {"policy": before, "confirmed": confirmed, "none": previous_key == NONE}
+
+
+@router.post(f"{CONFLICTS.path}/adjudicate")
+def adjudicate(visit: LeadVisit, policy: Text = "", ties: Text = "", confirmed: Text = "", seen: Text = "") -> Response:
+    """Decide what the policy decides; what discards or reopens pairs, after it is confirmed with their numbers.
+
+    So is what would take the place of another policy than the one that the page showed (`seen`).
+    """
+    grid = visit.here.grid
+    options, current = parse_policy(policy, ties), grid.policy
+    preview = grid.desk.adjudicate_dry_run(options)
+    is_overtaken = current not in (None, options) and seen != policy_key(current)
+    if is_overtaken or _confirmation(preview) not in ("", confirmed):
+        values = {
+            "policy": options,
+            "would": preview,
+            "confirmed": _confirmation(preview),
+            "seen": policy_key(current),
+            "overtaking": current if is_overtaken else None,
+        }
+        return visit.page("lead_confirm_policy.html.j2", visit.here, **values)
+    return visit.act(lambda: grid.adjudicate(options), CONFLICTS.path, before=policy_key(current) or NONE)
+
+
+@router.post(f"{CONFLICTS.path}/validate")
+def validate(visit: LeadVisit, blind: Ticked = False, more: Ticked = False) -> Response:
+    """Deal adjudicated pairs to those who validate."""
+    grid = visit.here.grid
+    own = replace(
+        grid.effective_options(Validate), validators=grid.recipe_options(Validate, more=more).validators, blind=blind
+    )
+    options = read_params(own, {"pairs": fields(visit.request).get("pairs", "")})
+    return visit.act(lambda: grid.assign_validation(options, more=more), CONFLICTS.path)
+
+
+@router.get(DIAMOND)
+def compare_rules(visit: LeadVisit, run: int = 0) -> Response:
+    """Show the tiers as each rule of Diamond makes them."""
+    return _show_rules(visit, run)
+
+
+@router.post(DIAMOND)
+def choose_rule(visit: LeadVisit, seen: Text = "") -> Response:
+    """Let a rule hold for the grid: in its tiers, report, downloads and evaluation."""
+    grid, typed = visit.here.grid, fields(visit.request)
+
+    def save() -> RunRecord:
+        return grid.save.partition(read_params(grid.effective_options(Partition), typed), seen=seen)
+
+    return visit.act(save, DIAMOND, _show_rules)
+
+
+def _show_rules(visit: Visit, run: int = 0) -> Response:
+    here, all_rules, no_tiers = visit.here, get_args(DiamondRule), ""
+    rows: list[tuple[str, list[int]]] = []  # the size of each tier, the best first, by each rule
+    try:
+        tables: list[Any] = [here.grid.tiers(diamond=rule).table().tables[0] for rule in all_rules]
+        columns = [list(table.itertuples(index=False, name=None)) for table in tables]
+        rows = [(str(tier[0][0]), [int(row[1]) for row in tier]) for tier in zip(*columns, strict=True)]
+    except (InputError, StageError) as error:  # nobody has answered, or the answers cannot be in tiers
+        no_tiers = str(error)
+    held = here.grid.effective_options(Partition)
+    values = {
+        "page": CONFLICTS,
+        "held": held.diamond,
+        "seen": digest_params(held),
+        "rules": all_rules,
+        "rows": rows,
+        "no_tiers": no_tiers,
+    }
+    return visit.page("lead_diamond.html.j2", here, run, **values)

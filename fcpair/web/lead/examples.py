@@ -2,63 +2,53 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
-from typing import Annotated
-
-from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError, UnknownIdError
 from fcpair.grid import ExampleReview
-from fcpair.records import Role
-from fcpair.web.auth import open_to
-from fcpair.web.context import Context, context_of
+from fcpair.sentences import say
+from fcpair.web.context import Context
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.form import MOST_DIGITS, parse_number
-from fcpair.web.lead.panels import SHOWN_BY
+from fcpair.web.form import MOST_DIGITS, Text, parse_number
+from fcpair.web.visits import LeadVisit, go_to
 
 router = APIRouter(include_in_schema=False)
 PAGE = "/lead/examples"
 IS_USED = {"yes": True, "no": False}
-Text = Annotated[str, Form()]
 
 
 @router.get(PAGE)
-@open_to(Role.LEAD)
-def examples(request: Request, round: str | None = None, row: str | None = None) -> Response:
+def examples(visit: LeadVisit, round: str | None = None, row: str | None = None) -> Response:
     """A row with its examples: the one that is asked for, else the first that has some to review."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    round_names = here.grid.rounds_with_examples()
+    here = visit.here
+    round_names = here.grid.desk.rounds_with_examples()
     name = round if round is not None else next(iter(round_names), None)
-    reviewing = here.grid.row_to_review(name, _parse_optional_id(row)) if name is not None else None
+    reviewing = here.grid.desk.row_to_review(name, _parse_optional_id(row)) if name is not None else None
     values = {
         "round": name,
         "rounds": round_names,
         "found": reviewing,
-        "elsewhere": _grids_with_examples(context, here),
+        "elsewhere": _grids_with_examples(visit.context, here),
     }
-    return context.page(request, visitor, "lead_examples.html.j2", here, **SHOWN_BY, **values)
+    return visit.page("lead_examples.html.j2", here, **values)
 
 
 @router.post(PAGE)
-@open_to(Role.LEAD)
-def review(request: Request, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
+def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
     """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    here = visit.here
     if used not in IS_USED:
-        raise InputError(f"`{used}` does not say whether the example is used; expected yes or no")
-    here.grid.review_example(round, _parse_id(example), used=IS_USED[used], by=visitor.id)
-    reviewing = here.grid.row_to_review(round, _parse_optional_id(row))
+        raise InputError(say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used))
+    here.grid.desk.review_example(round, _parse_id(example), used=IS_USED[used], by=visit.visitor.id)
+    reviewing = here.grid.desk.row_to_review(round, _parse_optional_id(row))
     anchor = f"#{_next_anchor(reviewing, _parse_id(example))}" if reviewing else ""
-    return RedirectResponse(f"{here.address(PAGE, round=round, row=row)}{anchor}", HTTPStatus.SEE_OTHER)
+    return go_to(f"{here.address(PAGE, round=round, row=row)}{anchor}")
 
 
 def _grids_with_examples(context: Context, here: CurrentGrid) -> list[tuple[CurrentGrid, list[str]]]:
     """Other grids with rounds that have examples."""
     others = (one for one in map(context.grids.by_name, context.study.grids) if one.grid is not here.grid)
-    return [(one, names) for one in others if (names := one.grid.rounds_with_examples())]
+    return [(one, names) for one in others if (names := one.grid.desk.rounds_with_examples())]
 
 
 def _next_anchor(reviewing: ExampleReview, reviewed: int) -> str:
@@ -76,5 +66,5 @@ def _parse_optional_id(number: str | None) -> int | None:
 def _parse_id(digits: str) -> int:
     """A number from an address or a form; raises UnknownIdError for what is none, as of what is not there."""
     if (number := parse_number(digits)) is None:
-        raise UnknownIdError(f"`{digits[:MOST_DIGITS]}` is not the number of a row or an example")
+        raise UnknownIdError(say("`%(text)s` is not the number of a row or an example", text=digits[:MOST_DIGITS]))
     return number

@@ -9,58 +9,61 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Form, Response
+from pydantic import BaseModel, Field
 
-from fcpair.errors import InputError, StageError, UnknownIdError
-from fcpair.evaluate.ranking import POOLS
+from fcpair.errors import StageError, UnknownIdError
+from fcpair.files.release.exports import EXPORTS, ExportKind
 from fcpair.grid import Grid
-from fcpair.params import Export
+from fcpair.lazy import pd
+from fcpair.params import POOLS, Export
 from fcpair.records import TIERS, Role
+from fcpair.sentences import mark, mark_plural, say
 from fcpair.study import Study
 from fcpair.tier_plans import check_tier_name
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import Language
 from fcpair.web.lead import navigation
 from fcpair.web.lead.navigation import Fits, fits_always, has_decisions, has_labels
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.page_phrases import NOUN_PHRASES, mark, mark_plural
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fcpair.files.release.training import Kind
+from fcpair.web.page_phrases import NOUN_PHRASES
+from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)
-TABLES = ("csv", "jsonl", "parquet")
-COLUMNS = ("fcpair", "fc-conan")
-CHOICES: Mapping[str, tuple[str, ...]] = {"form": TABLES, "pool": tuple(POOLS), "columns": COLUMNS}
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "form": ("csv", "jsonl", "parquet"),
+    "pool": tuple(POOLS),
+    "columns": ("fcpair", "fc-conan"),
+}
 ROWS = mark_plural("%(n)s row", "%(n)s rows")
 PAIRS = NOUN_PHRASES["pair"].counted
 IN_LARGEST_TIER = mark_plural("%(n)s pair in the largest tier", "%(n)s pairs in the largest tier")
 OPEN_PAIRS = mark_plural("%(n)s open pair", "%(n)s open pairs")
-Text = Annotated[str, Form()]
-Ticked = Annotated[bool, Form()]
 
 
-@dataclass(frozen=True)
-class DownloadChoices:
+def _choice(name: str) -> Any:
+    """A field that has one of the CHOICES of its name, by default the first."""
+    return Field(CHOICES[name][0], pattern=f"^({'|'.join(CHOICES[name])})$")
+
+
+class DownloadChoices(BaseModel):
     """Choices of the lead on the form; a download reads what it `asks` for."""
 
-    tier: str
-    form: str
-    columns: str
-    round: str | None
-    options: Export
+    tier: str = TIERS[0]
+    form: str = _choice("form")
+    columns: str = _choice("columns")
+    round: str = ""
+    pool: str = _choice("pool")
+    binary: bool = Export.binary
+    negatives: int = Export.negatives
+    test_share: float = Export.test_share
+    seed: int = Export.seed
 
-    def __post_init__(self) -> None:
-        chosen = {"form": self.form, "pool": self.options.pool, "columns": self.columns}
-        for name, allowed in CHOICES.items():
-            if chosen[name] not in allowed:
-                raise InputError(f"{name} is `{chosen[name]}`; expected one of {', '.join(allowed)}")
+    @property
+    def options(self) -> Export:
+        """The parameters of an export."""
+        return Export(self.pool, self.binary, self.negatives, self.test_share, self.seed)
 
 
 Write = Callable[[Study, Grid, Path, DownloadChoices], object]
@@ -100,30 +103,6 @@ def _contents_of(study: Study, here: CurrentGrid, rounds: list[dict[str, Any]]) 
     )
 
 
-def _count_labels(contents: Contents) -> int:
-    return contents.n_labels
-
-
-def _count_answers(contents: Contents) -> int:
-    return sum(contents.answers.values())
-
-
-def _count_largest_tier(contents: Contents) -> int:
-    return max(contents.tiers.values(), default=0)
-
-
-def _count_open(name: str) -> Callable[[Contents], int]:
-    return lambda contents: contents.open.get(getattr(contents, name), 0)
-
-
-def _count_study(_contents: Contents) -> int:
-    return 1
-
-
-def _has_corpus(here: CurrentGrid) -> bool:
-    return not here.is_planned
-
-
 @dataclass(frozen=True)
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
@@ -137,7 +116,7 @@ class Download:
     asks: tuple[str, ...]
     name: str
     write: Write
-    count: Callable[[Contents], int] = _count_largest_tier
+    count: Callable[[Contents], int] = lambda contents: max(contents.tiers.values(), default=0)
     holds: str | tuple[str, str] = IN_LARGEST_TIER
     fits: Fits = has_labels
     layout: bool = False
@@ -147,19 +126,11 @@ class Download:
         return language.find(self.holds) if isinstance(self.holds, str) else language.ngettext(*self.holds, n)
 
 
-def _write_labels(_study: Study, grid: Grid, path: Path, _choices: DownloadChoices) -> None:
-    _write_rows(grid.labels(), path, "labels")
-
-
-def _write_answers(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
-    _write_rows(grid.answers(choices.round), path, "answers")
-
-
-def _write_rows(rows: pd.DataFrame, path: Path, what: str) -> None:
+def _write_rows(rows: pd.DataFrame, path: Path, refusal: str) -> None:
     from fcpair.files.tables.tabular import write_table
 
     if rows.empty:
-        raise StageError(f"there are no {what} yet, so there is nothing to download")
+        raise StageError(say(refusal))
     write_table(rows, path)
 
 
@@ -178,11 +149,17 @@ def _write_recipe(study: Study, folder: Path) -> None:
     (folder / "recipe.toml").write_text(text, "utf-8")
 
 
-def _training_download(kind: Kind, title: str, text: str) -> Download:
-    def write(_study: Study, grid: Grid, path: Path, choices: DownloadChoices) -> None:
-        grid.export.training(kind, path, choices.tier, choices.options)
-
-    return Download(title, text, ("tier", *Export.kinds[kind]), f"{{tier}}-{kind}", write, layout=True)
+def _export_download(kind: ExportKind) -> Download:
+    asks = (*(["tier"] if kind.tier else []), *kind.params, *(["form"] if "{form}" in kind.file else []))
+    return Download(
+        kind.title,
+        kind.text,
+        asks,
+        kind.file,
+        lambda _study, grid, path, asked: kind.write(grid.export, path, asked.tier, asked.options),
+        fits=has_labels if kind.tier != "without" else lambda here: not here.is_planned,
+        layout=True,
+    )
 
 
 DOWNLOADS = {
@@ -191,8 +168,10 @@ DOWNLOADS = {
         mark("Every annotator's current answer, with its origin."),
         ("form",),
         "labels.{form}",
-        _write_labels,
-        _count_labels,
+        lambda _study, grid, path, _asked: _write_rows(
+            grid.labels(), path, mark("there are no labels yet, so there is nothing to download")
+        ),
+        lambda contents: contents.n_labels,
         ROWS,
     ),
     "answers": Download(
@@ -200,8 +179,10 @@ DOWNLOADS = {
         mark("Everybody's current answer in a round, with the texts."),
         ("round", "form"),
         "answers.{form}",
-        _write_answers,
-        _count_answers,
+        lambda _study, grid, path, asked: _write_rows(
+            grid.answers(asked.round or None), path, mark("there are no answers yet, so there is nothing to download")
+        ),
+        lambda contents: sum(contents.answers.values()),
         mark_plural("%(n)s row in all rounds", "%(n)s rows in all rounds"),
         lambda here: here.is_planned,
     ),
@@ -220,7 +201,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
-        _count_study,
+        lambda _contents: 1,
         mark("The whole study"),
         fits_always,
     ),
@@ -230,7 +211,7 @@ DOWNLOADS = {
         (),
         "agreement.json",
         lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
-        _count_labels,
+        lambda contents: contents.n_labels,
         mark_plural("Measured on %(n)s label", "Measured on %(n)s labels"),
     ),
     "recipe": Download(
@@ -239,7 +220,7 @@ DOWNLOADS = {
         (),
         "recipe",
         lambda study, _grid, path, _asked: _write_recipe(study, path),
-        _count_study,
+        lambda _contents: 1,
         mark("With all that was changed since"),
         fits_always,
     ),
@@ -253,49 +234,14 @@ DOWNLOADS = {
         mark_plural("%(n)s run", "%(n)s runs"),
         fits_always,
     ),
-    "qrels": Download(
-        mark("TREC qrels"),
-        mark("The grades of a tier."),
-        ("tier", *Export.kinds["qrels"]),
-        "{tier}.qrels",
-        lambda _study, grid, path, asked: grid.export.qrels(path, asked.tier, asked.options),
-        layout=True,
-    ),
-    "beir": Download(
-        mark("BEIR folder"),
-        mark("Pool, queries and grades of a tier."),
-        ("tier", *Export.kinds["beir"]),
-        "{tier}-beir",
-        lambda _study, grid, path, asked: grid.export.beir(path, asked.tier, asked.options),
-        layout=True,
-    ),
-    "hf": Download(
-        mark("Hugging Face folder"),
-        mark("All tiers, with a card; add a licence and a citation."),
-        (),
-        "dataset",
-        lambda _study, grid, path, _asked: grid.export.hf(path),
-        layout=True,
-    ),
-    "triplets": _training_download("triplets", mark("Triplets"), mark("Anchor, positive and judged negative.")),
-    "pairs": _training_download("pairs", mark("Judged pairs"), mark("Two texts and a label, 1 or 0.")),
-    "preferences": _training_download("preferences", mark("Preferences"), mark("Prompt, chosen and rejected.")),
-    "corpus": Download(
-        mark("Corpus without a tier"),
-        mark("What you may train on when the tier is the test set."),
-        ("tier", *Export.kinds["corpus"], "form"),
-        "corpus-without-{tier}.{form}",
-        lambda _study, grid, path, asked: grid.export.corpus(path, asked.tier, asked.options),
-        fits=_has_corpus,
-        layout=True,
-    ),
+    **{name: _export_download(kind) for name, kind in EXPORTS.items()},
     "sheets": Download(
         mark("Sheets"),
         mark("Each annotator's open pairs as a CSV to fill in."),
         (),
         "sheets",
-        lambda _study, grid, path, _asked: grid.write_sheets(path),
-        _count_open("primary"),
+        lambda _study, grid, path, _asked: grid.sheets.write_labels(path),
+        lambda contents: contents.open.get(contents.primary, 0),
         OPEN_PAIRS,
     ),
     "validation-sheets": Download(
@@ -303,27 +249,31 @@ DOWNLOADS = {
         mark("Each validator's open pairs as a CSV to fill in."),
         (),
         "validation-sheets",
-        lambda _study, grid, path, _asked: grid.write_validation_sheets(path),
-        _count_open("checking"),
+        lambda _study, grid, path, _asked: grid.sheets.write_verdicts(path),
+        lambda contents: contents.open.get(contents.checking, 0),
         OPEN_PAIRS,
     ),
 }
 
 
 @router.get(navigation.DOWNLOADS.path)
-@open_to(Role.LEAD)
-def downloads(request: Request, layout: str = "") -> Response:
+def downloads(visit: LeadVisit, layout: str = "") -> Response:
     """Everything that can be downloaded and is not empty; of the layouts, the one that was chosen."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    overviews = context.grids.overview()
-    contents = _contents_of(context.study, here, here.find_overview(overviews)["rounds"])
+    here = visit.here
+    overviews = visit.context.grids.overview()
+    contents = _contents_of(visit.study, here, here.find_overview(overviews)["rounds"])
     amounts = {name: n for name, one in DOWNLOADS.items() if one.fits(here) and (n := one.count(contents))}
     offered = {name: DOWNLOADS[name] for name in amounts}
-    language = context.language(visitor)
+    language = visit.language
     layouts = {name: one for name, one in offered.items() if one.layout}
     if layout and layout not in layouts:
-        raise UnknownIdError(f"there is no layout `{layout}` to download; there are {', '.join(layouts) or 'none yet'}")
+        raise UnknownIdError(
+            say(
+                "there is no layout `%(name)s` to download; there are %(names)s",
+                name=layout,
+                names=list(layouts) or say("none yet"),
+            )
+        )
     values = {
         "page": navigation.DOWNLOADS,
         "downloads": {name: one for name, one in offered.items() if name not in layouts},
@@ -336,38 +286,33 @@ def downloads(request: Request, layout: str = "") -> Response:
             "round": {name: f"{name} ({language.ngettext(*ROWS, n)})" for name, n in contents.answers.items() if n},
         },
         "usual": Export,
-        "simulated": context.grids.oldest.monitor.simulated_note(),
+        "simulated": visit.context.grids.oldest.monitor.simulated_note(),
         "grids": overviews if here.name else [],
     }
-    return context.page(request, visitor, "lead_downloads.html.j2", here, **SHOWN_BY, **values)
+    return visit.page("lead_downloads.html.j2", here, **values)
 
 
 @router.post("/lead/download/{name}")
-@open_to(Role.LEAD)
-def download(
-    request: Request,
-    name: str,
-    tier: Text = TIERS[0],
-    form: Text = TABLES[0],
-    columns: Text = COLUMNS[0],
-    round: Text = "",
-    pool: Text = Export.pool,
-    binary: Ticked = Export.binary,
-    negatives: Annotated[int, Form()] = Export.negatives,
-    test_share: Annotated[float, Form()] = Export.test_share,
-    seed: Annotated[int, Form()] = Export.seed,
-) -> Response:
+def download(visit: LeadVisit, name: str, choices: Annotated[DownloadChoices, Form()]) -> Response:
     """One of them."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
+    here = visit.here
     if name not in DOWNLOADS:
-        raise UnknownIdError(f"there is no download `{name}`; there are {', '.join(DOWNLOADS)}")
-    choices = DownloadChoices(tier, form, columns, round or None, Export(pool, binary, negatives, test_share, seed))
-    check_tier_name(tier, here.grid.list_tiers())
-    chosen_download = DOWNLOADS[name]
-    with context.study.acting_as(visitor.name), TemporaryDirectory() as folder:
-        path = Path(folder) / chosen_download.name.format(tier=choices.tier, form=choices.form)
-        chosen_download.write(context.study, here.grid, path, choices)
+        raise UnknownIdError(
+            say("there is no download `%(name)s`; there are %(names)s", name=name, names=list(DOWNLOADS))
+        )
+    check_tier_name(choices.tier, here.grid.desk.list_tiers())
+    with visit.study.acting_as(visit.visitor.name), TemporaryDirectory() as folder:
+        path = Path(folder) / DOWNLOADS[name].name.format(tier=choices.tier, form=choices.form)
+        DOWNLOADS[name].write(visit.study, here.grid, path, choices)
+        return attachment(path)
+
+
+def table_attachment(table: pd.DataFrame, name: str) -> Response:
+    """A table as a file of this name, whose ending says which kind."""
+    from fcpair.files.tables.tabular import write_table
+
+    with TemporaryDirectory() as folder:
+        write_table(table, path := Path(folder) / name)
         return attachment(path)
 
 

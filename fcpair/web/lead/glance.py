@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from statistics import median
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from fcpair.records import Figure, Role
+from fcpair.report.formatting import NOTHING
+from fcpair.sentences import mark, mark_plural
 from fcpair.stages.assignment.pace import LEAST_INTERVALS, PAUSE_S
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.lead.navigation import AGREEMENT, CONFLICTS, PEOPLE, PROGRESS, has_decisions
-from fcpair.web.lead.next_offers import offers
-from fcpair.web.local_formatting import LocalFormatting
-from fcpair.web.page_phrases import mark, mark_plural
-from fcpair.web.refusals import translate
+from fcpair.web.languages import Language
+from fcpair.web.lead.navigation import AGREEMENT, CONFLICTS, DOWNLOADS, PEOPLE, PROGRESS, has_decisions
 from fcpair.words import Noun
 
 if TYPE_CHECKING:
-    from fcpair.grid import StageActivity
+    from fcpair.grid import Headlines, NextStep, StageActivity
     from fcpair.report.data import DecisionsPart
 
 WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
@@ -28,6 +28,39 @@ SO_MANY_OF_ALL = mark("%(done)s of %(wanted)s")
 NO_LABELS = mark("there are no labels yet")
 BY_POLICY = mark_plural("%(n)s more for a policy", "%(n)s more for a policy")
 NO_PACES = mark("everybody has fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages")
+
+
+ADDING = {
+    Role.ANNOTATOR: mark("Add annotators"),
+    Role.ADJUDICATOR: mark("Add an adjudicator"),
+    Role.VALIDATOR: mark("Add validators"),
+    Role.WRITER: mark("Add writers"),
+    Role.RATER: mark("Add raters"),
+    Role.RESPONDENT: mark("Add respondents"),
+}
+INVITING = {
+    Role.ANNOTATOR: mark_plural("Invite %(n)s annotator", "Invite %(n)s annotators"),
+    Role.VALIDATOR: mark_plural("Invite %(n)s validator", "Invite %(n)s validators"),
+    Role.WRITER: mark_plural("Invite %(n)s writer", "Invite %(n)s writers"),
+    Role.RATER: mark_plural("Invite %(n)s rater", "Invite %(n)s raters"),
+    Role.RESPONDENT: mark_plural("Invite %(n)s respondent", "Invite %(n)s respondents"),
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What is next, in words, in a `stage` of the study.
+
+    A `button` does it, by a form of `fields` that is sent to an `address`, or it leads there; without one there is a
+    `command` for it at most, or nothing to do but to wait.
+    """
+
+    stage: str
+    text: str
+    button: str = ""
+    address: str = ""
+    fields: tuple[tuple[str, str], ...] | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,22 +92,22 @@ class BurnUp:
     end: date | None
 
 
-def glance(here: CurrentGrid, words: LocalFormatting) -> dict[str, Any]:
+def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     """Values of the panel."""
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
     primary = next(stage for stage in stages if stage.name == headlines.primary)
     decided = next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None)
-    all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "", words.language)
+    all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "", language)
     return {
         "first": all_offers[0],
         "others": all_offers[1:],
         "tiles": [
-            _answered_tile(words, primary),
-            *([_agreement_tile(words, here.monitor.alpha())] if here.has_labels else []),
-            *(_decision_tiles(words, decided) if decided and has_decisions(here) else []),
-            *([_tier_tile(words, here.monitor.decisions())] if has_decisions(here) else []),
-            _time_tile(words, stages),
-            _active_tile(words, headlines.active),
+            _answered_tile(language, primary),
+            *([_agreement_tile(language, here.monitor.alpha())] if here.has_labels else []),
+            *(_decision_tiles(language, decided) if decided and has_decisions(here) else []),
+            *([_tier_tile(language, here.monitor.decisions())] if has_decisions(here) else []),
+            _time_tile(language, stages),
+            _active_tile(language, headlines.active),
         ],
         "burn_up": draw_burn_up(headlines.by_day, primary.done + primary.open + primary.vacant, primary.end_at),
         "width": WIDTH,
@@ -82,66 +115,62 @@ def glance(here: CurrentGrid, words: LocalFormatting) -> dict[str, Any]:
     }
 
 
-def _answered_tile(words: LocalFormatting, stage: StageActivity) -> Tile:
-    say, wanted = words.language.gettext, stage.done + stage.open + stage.vacant
+def _answered_tile(language: Language, stage: StageActivity) -> Tile:
+    say, wanted = language.gettext, stage.done + stage.open + stage.vacant
     name = say(mark("Answered"))
     if not wanted:
-        return Tile(name, words.NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
-    value = say(SO_MANY_OF_ALL, done=words.count(stage.done), wanted=words.count(wanted))
-    return Tile(name, value, words.share(stage.done, wanted), PEOPLE.path)
+        return Tile(name, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
+    value = say(SO_MANY_OF_ALL, done=language.count(stage.done), wanted=language.count(wanted))
+    return Tile(name, value, language.share(stage.done, wanted), PEOPLE.path)
 
 
-def _agreement_tile(words: LocalFormatting, alpha: Figure | None) -> Tile:
-    say = words.language.gettext
+def _agreement_tile(language: Language, alpha: Figure | None) -> Tile:
+    say = language.gettext
     name = say(mark("Agreement"))
     if alpha is None or alpha.value is None:
-        why = _translate(words, (alpha and alpha.undefined) or NO_LABELS)
-        return Tile(name, words.NOTHING, "", AGREEMENT.path, why)
-    interval = say(mark("no interval")) if alpha.low is None else words.interval(alpha)
-    return Tile(name, words.decimal(alpha.value, 2), interval, AGREEMENT.path)
+        why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
+        return Tile(name, NOTHING, "", AGREEMENT.path, why)
+    interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
+    return Tile(name, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
 
 
-def _decision_tiles(words: LocalFormatting, stage: StageActivity) -> Iterator[Tile]:
-    say, conflicts = words.language.gettext, stage.open - stage.again
-    beside = words.language.ngettext(*BY_POLICY, stage.by_policy) if stage.by_policy else ""
-    yield Tile(say(mark("Conflicts")), words.count(conflicts), beside, CONFLICTS.path)
+def _decision_tiles(language: Language, stage: StageActivity) -> Iterator[Tile]:
+    say, conflicts = language.gettext, stage.open - stage.again
+    beside = language.ngettext(*BY_POLICY, stage.by_policy) if stage.by_policy else ""
+    yield Tile(say(mark("Conflicts")), language.count(conflicts), beside, CONFLICTS.path)
     changed = say(mark("labels changed")) if stage.again else ""
-    yield Tile(say(mark("To be looked at")), words.count(stage.again), changed, CONFLICTS.path)
+    yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
 
 
-def _tier_tile(words: LocalFormatting, decisions: DecisionsPart) -> Tile:
-    name, address = words.language.gettext(mark("Tiers now")), f"{PROGRESS.path}#tiers"
+def _tier_tile(language: Language, decisions: DecisionsPart) -> Tile:
+    name, address = language.gettext(mark("Tiers now")), f"{PROGRESS.path}#tiers"
     if decisions.tiers is None:
-        return Tile(name, words.NOTHING, "", address, _translate(words, decisions.no_tiers or NO_LABELS))
+        return Tile(name, NOTHING, "", address, language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair")))
     rows = (list(row.values()) for row in decisions.tiers.tables[0])
-    best, *rest = (f"{str(tier).capitalize()} {words.count(n)}" for tier, n, *_ in rows)
+    best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
     return Tile(name, best, " · ".join(rest), address)
 
 
-def _time_tile(words: LocalFormatting, stages: Sequence[StageActivity]) -> Tile:
+def _time_tile(language: Language, stages: Sequence[StageActivity]) -> Tile:
     """Hours of work left to everybody together, each at their own pace, or at the median one where it is not known."""
-    say = words.language.gettext
+    say = language.gettext
     name = say(mark("Hours left"))
     open_work = [(one.open, one.outlook.pace_s) for stage in stages for one in stage.people if one.open]
     free = sum(stage.free + stage.vacant for stage in stages)
     if not open_work and not free:
-        return Tile(name, words.count(0))
+        return Tile(name, language.count(0))
     paces = [one.outlook.pace_s for stage in stages for one in stage.people if one.outlook.pace_s is not None]
     if not paces:
         why = say(NO_PACES, least=LEAST_INTERVALS, most=round(PAUSE_S / 60))
-        return Tile(name, words.NOTHING, "", "", why)
+        return Tile(name, NOTHING, "", "", why)
     usual = median(paces)
     left_s = sum(n * (pace or usual) for n, pace in open_work) + free * usual
-    return Tile(name, words.decimal(left_s / 3600, 1), say(mark("of all together")))
+    return Tile(name, language.decimal(left_s / 3600, 1), say(mark("of all together")))
 
 
-def _active_tile(words: LocalFormatting, active: Sequence[str]) -> Tile:
-    name = words.language.gettext(mark("Active now"))
-    return Tile(name, words.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
-
-
-def _translate(words: LocalFormatting, sentence: str) -> str:
-    return translate(sentence, words.language, Noun.of("pair"))
+def _active_tile(language: Language, active: Sequence[str]) -> Tile:
+    name = language.gettext(mark("Active now"))
+    return Tile(name, language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
 
 
 def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
@@ -164,3 +193,49 @@ def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float |
     outlook = f"{line[-1]} {point(end, wanted)}" if end else ""
     rows = tuple((day, n, total) for (day, n), total in zip(by_day, totals, strict=True))
     return BurnUp(" ".join(line), outlook, rows, wanted, end)
+
+
+def offers(headlines: Headlines, grid: str, language: Language) -> list[Offer]:
+    """All that can be done now in a grid, what a page does before what it does not; never empty.
+
+    `grid` is the name of a planned one, else empty.
+    """
+    all_offers = [_offer(step, headlines, grid, language) for step in headlines.steps]
+    by_page = [one for one in all_offers if one.button]
+    say = language.gettext
+    return [*by_page, *(one for one in all_offers if not one.button)] or [
+        Offer(
+            say(mark("Everything is answered and decided")),
+            say(mark("Nobody has anything left to do.")),
+            say(mark("Go to the downloads")),
+            DOWNLOADS.path,
+        )
+    ]
+
+
+def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:
+    row, role = step.row, step.role or step.row.role
+
+    def say(message: str | tuple[str, str]) -> str:
+        if isinstance(message, str):
+            return language.gettext(message, round=step.round) if message else ""
+        return language.ngettext(*message, step.n, round=step.round)
+
+    # What pairs are labelled in has no name that says more than that.
+    is_named = {"pair": bool(grid), "assign": bool(grid), "wait": bool(step.round)}.get(
+        step.act, step.round not in ("", "label")
+    )
+    offer = Offer(say(row.stage), say((is_named and row.in_round) or row.text))
+    if row.watches:
+        n = headlines.uninvited.get(role, 0) if role else 0
+        if role and n:
+            return replace(offer, button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
+        return replace(offer, button=say(mark("See how people get on")), address=PEOPLE.path)
+    if role and (row.adds or (row.role and role not in headlines.roles)):
+        return replace(offer, button=say(ADDING[role]), address=f"{PEOPLE.path}?role={role}#add")
+    button = (is_named and row.round_button) or row.button
+    if not button:
+        return replace(offer, command=row.command.format(grid=grid, round=step.round))
+    address = row.page.format(query=urlencode({"round": step.round}))
+    fields = None if row.fields is None else tuple((name, getattr(step, name)) for name in row.fields)
+    return replace(offer, button=say(button), address=address, fields=fields)

@@ -1,82 +1,106 @@
-"""The map of a grid: its cells as one file for the browser that draws them, and the texts of its sides."""
+"""The map of a grid: in numbers, and as one file for the browser that draws it, with the texts of its sides."""
 
 from __future__ import annotations
 
 import gzip
+import math
+from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 
 from fcpair.errors import UnknownIdError
-from fcpair.records import Role
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.lazy import pd
+from fcpair.report.formatting import named
+from fcpair.report.map_file import CellMap, pack
+from fcpair.sentences import Answer, join, mark, say
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.lead.files import attachment
-from fcpair.web.lead.map_figures import SIDES, side_heads, side_rows
-from fcpair.web.refusals import translate
+from fcpair.web.lead.files import table_attachment
 from fcpair.web.server.compression import json_response, takes_gzip
+from fcpair.web.visits import LeadVisit, Visit
 from fcpair.words import Noun
 
 router = APIRouter(include_in_schema=False)
 N_TEXTS, N_CHARACTERS = 100, 120  # sent at once, and of each of them
 QUICK = 1  # of 9: half a megabyte is sent sooner than the last tenth is squeezed out of it
-NO_MAP = "there is no map, because the grid has no pairs yet"
+NO_MAP = say("there is no map, because the grid has no pairs yet")
+MOST_LISTED = 200  # texts of a side; of one with more there is only the file
+SIDES: dict[str, Literal["row", "column"]] = {"rows": "row", "columns": "column"}
+"""The sides of a map, as addresses name them, and the axis of each."""
+
+
+def map_figures(here: CurrentGrid) -> dict[str, Any]:
+    """The values of the panel: the map as it is now, each place without a cell by its reason, and both sides."""
+    cell_map = here.monitor.cell_map()
+    if cell_map is None:
+        return {"map": None}
+    return {
+        "map": cell_map,
+        "newest": "-".join(map(str, here.monitor.marks())),
+        "heads": side_heads(cell_map)[2:],
+        "sides": {name: _listed(here, cell_map, name) for name in SIDES},
+    }
+
+
+def side_heads(cell_map: CellMap) -> list[str]:
+    """The heads of a table of one side: number, text, labels, the share of each, disagreement, skips."""
+    shares: list[str] = [say("share of %(answer)s", answer=Answer(named(choice))) for choice in cell_map.choices]
+    disputes = [mark("disagreement")] if shares else []
+    return [mark("number"), "text", mark("answers"), *shares, *disputes, mark("skips")]
+
+
+def side_rows(here: CurrentGrid, cell_map: CellMap, name: str) -> Iterator[list[Any]]:
+    """The rows of that table; None where a share would rest on nothing."""
+    figures = cell_map.rows if name == "rows" else cell_map.columns
+    for at, text in enumerate(here.monitor.side_texts(SIDES[name])):
+        shares = [*figures.shares[at].tolist(), *([float(figures.disagreement[at])] if cell_map.choices else [])]
+        defined = (None if math.isnan(share) else share for share in shares)
+        yield [at + 1, text, int(figures.n_answers[at]), *defined, int(figures.skips[at])]
+
+
+def _listed(here: CurrentGrid, cell_map: CellMap, name: str) -> list[list[Any]]:
+    n_texts = cell_map.shape[0 if name == "rows" else 1]
+    return list(side_rows(here, cell_map, name)) if n_texts <= MOST_LISTED else []
 
 
 @router.get("/lead/grid/map")
-@open_to(Role.LEAD)
-def cells(request: Request, question: str = "") -> Response:
+def cells(visit: LeadVisit, question: str = "") -> Response:
     """All cells with the classes that they are in, for the answers to a question, the first where none is named."""
-    from fcpair.report.map_file import pack
-
-    here = _here(request)
+    here = _here(visit)
     cell_map = here.monitor.cell_map(question)
     if cell_map is None:
         raise UnknownIdError(NO_MAP)
-    context = context_of(request)
-    language = context.language(context.door.require_visitor(request))
     version = "-".join(map(str, here.monitor.marks()))
-    content = pack(cell_map, version, partial(translate, language=language, noun=Noun.of("pair")))
+    content = pack(cell_map, version, partial(visit.language.say, noun=Noun.of("pair")))
     media_type = "application/octet-stream"
-    if not takes_gzip(request):
+    if not takes_gzip(visit.request):
         return Response(content, media_type=media_type)
     packed = gzip.compress(content, QUICK, mtime=0)
     return Response(packed, headers={"content-encoding": "gzip"}, media_type=media_type)
 
 
 @router.get("/lead/grid/texts")
-@open_to(Role.LEAD)
-def texts(request: Request, side: str = "rows", first: int = 0) -> Response:
+def texts(visit: LeadVisit, side: str = "rows", first: int = 0) -> Response:
     """The beginnings of some texts of a side, from place `first` on."""
-    here = _here(request, side)
+    here = _here(visit, side)
     bodies = here.monitor.side_texts(SIDES[side], max(first, 0), N_TEXTS)
-    return json_response(request, [body[:N_CHARACTERS] + "…" * (len(body) > N_CHARACTERS) for body in bodies])
+    return json_response(visit.request, [body[:N_CHARACTERS] + "…" * (len(body) > N_CHARACTERS) for body in bodies])
 
 
 @router.get("/lead/grid/{side}.csv")
-@open_to(Role.LEAD)
-def side_file(request: Request, side: str, question: str = "") -> Response:
+def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
     """What was answered in each row, or in each column, as a file."""
-    import pandas as pd
-
-    from fcpair.files.tables.tabular import write_table
-
-    here = _here(request, side)
+    here = _here(visit, side)
     cell_map = here.monitor.cell_map(question)
     if cell_map is None:
         raise UnknownIdError(NO_MAP)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{side}.csv"
-        write_table(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), path)
-        return attachment(path)
+    return table_attachment(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), f"{side}.csv")
 
 
-def _here(request: Request, side: str = "rows") -> CurrentGrid:
-    context = context_of(request)
-    context.door.require_visitor(request)
+def _here(visit: Visit, side: str = "rows") -> CurrentGrid:
     if side not in SIDES:
-        raise UnknownIdError(f"a grid has no side `{side}`; it has {' and '.join(SIDES)}")
-    return context.grids.from_request(request)
+        raise UnknownIdError(
+            say("a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and ")))
+        )
+    return visit.here

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fcpair.sentences import mark
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.page_phrases import mark
 
 Fits = Callable[[CurrentGrid], bool]
 
@@ -48,7 +48,7 @@ PROGRESS = LeadPage(
     "/lead",
     mark("Progress"),
     ("glance", "progress", "tiers", "results"),
-    parts=("/lead/examples", "/lead/imports", "/lead/generate"),
+    parts=("/lead/examples", "/lead/imports", "/lead/generate", "/lead/notes"),
 )
 PEOPLE = LeadPage(
     "/lead/people",

@@ -1,75 +1,109 @@
-"""The people of the study, as the lead sees them: their work, their invite links, letting them go."""
+"""The people of the study, as the lead sees them: adding and inviting them, one or a pasted list, and letting them go.
+
+Links by which people come in are shown once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
 
-from fastapi import APIRouter, Form, Request, Response
+from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError, UnknownIdError
-from fcpair.records import Role, RunRecord, Visitor
+from fcpair.records import Role, RunRecord, invite_link
+from fcpair.sentences import join, mark, say
 from fcpair.study import Study
-from fcpair.web.auth import open_to
-from fcpair.web.context import Context, context_of
+from fcpair.web.context import START, Context
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.form import parse_number
+from fcpair.web.form import Text, field, parse_number
+from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.lead.navigation import PEOPLE
-from fcpair.web.lead.panels import SHOWN_BY, build_panels, compared_people
-from fcpair.web.lead.runs import find_run, redirect_to
+from fcpair.web.lead.panels import build_panels, compared_people
+from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 
 router = APIRouter(include_in_schema=False)
-Text = Annotated[str, Form()]
-ACTS = ("retire", "dismiss", "let-on", "forget", "hand-over", "role", "invite", "revoke")
 ROLES = tuple(role.value for role in Role if role is not Role.MODEL)
-NOT_ONESELF = "you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server"
+HELLO = mark("Hello %(name)s,")
+INVITED = mark("you are invited to take part as %(role)s. This link lets you in, on any device:")
+INVITED_TO = mark("you are invited to take part in “%(title)s” as %(role)s. This link lets you in, on any device:")
+YOURS_ALONE = mark("It is yours alone: anybody who has it comes in as you. Please do not pass it on.")
+NO_NAME = say("there is no name in the list; write one person on each line")
+LINE_WITHOUT_NAME = mark("line %(number)s has no name")
+NO_ROLE = mark("line %(number)s: `%(role)s` is no role; expected one of %(roles)s")
+NAMED_TWICE = mark("line %(number)s: `%(name)s` is in the list already")
+NAME_TAKEN = mark("line %(number)s: `%(name)s` already takes part in the study; choose another pseudonym")
+COMMAS = str.maketrans({"	": ",", "،": ","})
+MOST_CODES = 40  # QR codes on one page: each takes the server 5 ms, in which nobody's answer is stored
+Act = Callable[[Visit, str], RunRecord]
+ACTS: dict[str, Act] = {
+    "retire": lambda visit, name: visit.study.retire(name),
+    "dismiss": lambda visit, name: visit.study.dismiss(name, reason=field(visit.request, "reason")),
+    "let-on": lambda visit, name: visit.here.grid.desk.let_on(name),
+    "forget": lambda visit, name: visit.study.access.forget(name),
+    "hand-over": lambda visit, name: visit.study.hand_over(
+        name, field(visit.request, "to") or None, last=parse_pairs(field(visit.request, "n"))
+    ),
+    "role": lambda visit, name: visit.study.change_role(name, parse_role(field(visit.request, "role"))),
+    "revoke": lambda visit, name: visit.study.access.revoke(name),
+}
+"""What is done to a person, whose name is given; an invite link, which is shown this once, is no such act."""
+INVITE = "invite"
+OF_ONESELF = ("forget", "hand-over")  # which somebody may do to themselves, too
+NOT_ONESELF = say("you cannot do this to yourself here; ask another lead, or use `fcpair people` on the server")
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """The link of one person, a mail with it, and the QR code of it as the address of an image; empty where there are
+    too many.
+    """
+
+    name: str
+    role: str
+    link: str
+    mail: str
+    code: str = ""
 
 
 @router.get(PEOPLE.path)
-@open_to(Role.LEAD)
-def people(request: Request, run: int = 0, role: str = "") -> Response:
+def people(visit: LeadVisit, run: int = 0, role: str = "") -> Response:
     """Everybody, with the work they have."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    return show_people(request, visitor, run=run, role=role)
+    return show_people(visit, run=run, role=role)
 
 
-def show_people(
-    request: Request, visitor: Visitor, *, run: int = 0, role: str = "", pasted: str = "", problem: str = ""
-) -> Response:
-    """The page; with what was `pasted` of people to be added, in a `role`, and the `problem` with it."""
-    context = context_of(request)
-    here, overviews = context.grids.from_request(request), context.grids.overview()
-    everybody, invited, facts_of = context.study.workload(), context.study.access.invited(), _facts_by_name(here)
+def show_people(visit: Visit, *, run: int = 0, role: str = "", pasted: str = "") -> Response:
+    """The page; with what was `pasted` of people to be added, in a `role`."""
+    here, overviews = visit.here, visit.context.grids.overview()
+    facts_of = _facts_by_name(here)
+    is_assigned = any(one["dealt"] for one in here.find_overview(overviews)["rounds"] if one["counts"])
     values = {
         "page": PEOPLE,
-        "panels": build_panels(request, visitor, here, PEOPLE),
+        "panels": build_panels(visit, PEOPLE),
         "grids": overviews if here.name else [],
-        "people": [row | facts_of(row["name"]) for row in everybody],
-        "consents": {row["name"]: row["consented_at"] for row in context.study.access.terms()},
-        "invited": invited,
-        "n_uninvited": sum(_can_be_invited(row) and row["name"] not in invited for row in everybody),
+        "people": [row | facts_of(row["name"]) for row in visit.study.workload()],
+        "consents": {row["name"]: row["consented_at"] for row in visit.study.access.terms()},
+        "invited": visit.study.access.invited(),
+        "n_uninvited": len(uninvited_people(visit.study)),
         "roles": ROLES,
         "role": role or Role.ANNOTATOR.value,
         "adding": bool(role),
         "pasted": pasted,
-        "problem": problem,
         "compared": compared_people(here) if here.has_labels else [],
-        "can_add_labels": here.has_labels and not here.is_planned and _is_assigned(here, overviews),
-        "simulated": context.grids.oldest.monitor.simulated_note(),
-        "done": find_run(context.study.log(), run),
+        "can_add_labels": here.has_labels and not here.is_planned and is_assigned,
+        "simulated": visit.context.grids.oldest.monitor.simulated_note(),
     }
-    return context.page(request, visitor, "lead_people.html.j2", here, **SHOWN_BY, **values)
+    return visit.page("lead_people.html.j2", here, run, **values)
 
 
-def _can_be_invited(row: dict[str, Any]) -> bool:
-    return not row["retired"] and row["role"] != Role.MODEL
-
-
-def _is_assigned(here: CurrentGrid, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> bool:
-    """Whether anybody has been given pairs of the grid to label."""
-    rounds = here.find_overview(overviews)["rounds"]
-    return any(one["dealt"] for one in rounds if one["counts"])
+def uninvited_people(study: Study) -> list[str]:
+    """The names of those who take part and have no link yet."""
+    invited = study.access.invited()
+    return [
+        one.name for one in study.people if not one.retired and one.role is not Role.MODEL and one.name not in invited
+    ]
 
 
 def _facts_by_name(here: CurrentGrid) -> Callable[[str], dict[str, Any]]:
@@ -88,82 +122,67 @@ def _facts_by_name(here: CurrentGrid) -> Callable[[str], dict[str, Any]]:
 
 
 @router.get("/lead/people/{name}/{act}")
-@open_to(Role.LEAD)
-def confirm(request: Request, name: str, act: str) -> Response:
+def confirm(visit: LeadVisit, name: str, act: str) -> Response:
     """Show what an act would do, and the button that does it."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if act not in ACTS:
-        raise UnknownIdError(f"there is no action `{act}` for people; expected one of {', '.join(ACTS)}")
-    person = _workload_of(context, name)
+    if act != INVITE:
+        _find_act(act)
+    person = _workload_of(visit.context, name)
     values = {
         "one": person,
         "act": act,
-        "heirs": _candidates(context, person),
+        "heirs": _candidates(visit.context, person),
         "roles": ROLES,
-        "has_link": name in context.study.access.invited(),
+        "has_link": name in visit.study.access.invited(),
     }
-    return context.page(
-        request, visitor, "lead_confirm.html.j2", context.grids.from_request(request), **SHOWN_BY, **values
-    )
+    return visit.page("lead_confirm.html.j2", visit.here, **values)
 
 
-def _act_on(request: Request, name: str, act: Callable[[Study], RunRecord]) -> Response:
-    """Do something to another person in the visitor's name, and show what was done."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if name == visitor.name:
+def _find_act(act: str) -> Act:
+    if act not in ACTS:
+        raise UnknownIdError(
+            say("there is no action `%(name)s` for people; expected one of %(names)s", name=act, names=[*ACTS, INVITE])
+        )
+    return ACTS[act]
+
+
+@router.post(PEOPLE.path)
+def add(visit: LeadVisit, people: Text = "", role: Text = Role.ANNOTATOR.value) -> Response:
+    """Add all people of a list and show their links, or none of them and say what is wrong with it."""
+    try:
+        roles = parse_people(people, parse_role(role), {one.name for one in visit.study.people}, visit.language)
+        with visit.study.acting_as(visit.visitor.name):
+            tokens = visit.study.access.add_all(roles)
+    except REFUSALS as refusal:
+        return show_people(visit.refused(refusal), role=role, pasted=people)
+    return _show_links(visit, tokens, is_new=True)
+
+
+@router.post("/lead/people/links")
+@router.post(f"{START}/links")
+def invite_others(visit: LeadVisit) -> Response:
+    """Make a link for everybody who takes part and has none, and show them this once."""
+    with visit.study.acting_as(visit.visitor.name):
+        tokens = visit.study.access.invite_all()
+    return _show_links(visit, tokens)
+
+
+@router.post("/lead/people/{name}/invite")
+def invite(visit: LeadVisit, name: str) -> Response:
+    """Make a new link, and show it this once."""
+    if name == visit.visitor.name:
         raise InputError(NOT_ONESELF)
-    with context.study.acting_as(visitor.name):
-        run = act(context.study)
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
+    with visit.study.acting_as(visit.visitor.name):
+        tokens = {name: visit.study.access.invite(name)}
+    return _show_links(visit, tokens)
 
 
-@router.post("/lead/people/{name}/retire")
-@open_to(Role.LEAD)
-def retire(request: Request, name: str) -> Response:
-    """Let a person go; their open work goes to others."""
-    return _act_on(request, name, lambda study: study.retire(name))
-
-
-@router.post("/lead/people/{name}/hand-over")
-@open_to(Role.LEAD)
-def hand_over(request: Request, name: str, to: Text = "", n: Text = "") -> Response:
-    """Give a person's open work, or `n` pairs of it, to one other person, or to all in their role."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    with context.study.acting_as(visitor.name):
-        run = context.study.hand_over(name, to or None, n=parse_pairs(n))
-    return redirect_to(context.grids.from_request(request), PEOPLE.path, run)
-
-
-@router.post("/lead/people/{name}/role")
-@open_to(Role.LEAD)
-def change_role(request: Request, name: str, role: Text = "") -> Response:
-    """Give a person without open work another role."""
-    return _act_on(request, name, lambda study: study.change_role(name, parse_role(role)))
-
-
-@router.post("/lead/people/{name}/dismiss")
-@open_to(Role.LEAD)
-def dismiss(request: Request, name: str, reason: Text = "") -> Response:
-    """Let a person go, and set aside what they answered; they read the reason, where there is one."""
-    return _act_on(request, name, lambda study: study.dismiss(name, reason=reason))
-
-
-@router.post("/lead/people/{name}/let-on")
-@open_to(Role.LEAD)
-def let_on(request: Request, name: str) -> Response:
-    """Let a person begin who is below the pass mark of a qualification."""
-    here = context_of(request).grids.from_request(request)
-    return _act_on(request, name, lambda _: here.grid.let_on(name))
-
-
-@router.post("/lead/people/{name}/revoke")
-@open_to(Role.LEAD)
-def revoke(request: Request, name: str) -> Response:
-    """Let a person's link and sessions end."""
-    return _act_on(request, name, lambda study: study.access.revoke(name))
+@router.post("/lead/people/{name}/{act}")
+def do(visit: LeadVisit, name: str, act: str) -> Response:
+    """Do it, and show what was done."""
+    do_act = _find_act(act)
+    if name == visit.visitor.name and act not in OF_ONESELF:
+        raise InputError(NOT_ONESELF)
+    return visit.act(lambda: do_act(visit, name), PEOPLE.path)
 
 
 def parse_pairs(n: str) -> int | None:
@@ -172,14 +191,15 @@ def parse_pairs(n: str) -> int | None:
         return None
     number = parse_number(n)
     if number is None:
-        raise InputError(f"`{n}` is no number of pairs; expected a whole number, or nothing for all")
+        raise InputError(say("`%(text)s` is no number of pairs; expected a whole number, or nothing for all", text=n))
     return number
 
 
 def parse_role(role: str) -> Role:
     """A role from a form; raises InputError where it is none that people have."""
     if role not in ROLES:
-        raise InputError(f"there is no role `{role}`; expected one of {', '.join(ROLES)}")
+        roles = [say(one) for one in ROLES]
+        raise InputError(say("there is no role `%(name)s`; expected one of %(roles)s", name=role, roles=roles))
     return Role(role)
 
 
@@ -187,7 +207,7 @@ def _workload_of(context: Context, name: str) -> dict[str, Any]:
     for row in context.study.workload():
         if row["name"] == name:
             return dict(row)
-    raise UnknownIdError(f"there is nobody called `{name}`")
+    raise UnknownIdError(say("there is nobody called `%(name)s`", name=name))
 
 
 def _candidates(context: Context, person: dict[str, Any]) -> list[str]:
@@ -197,3 +217,76 @@ def _candidates(context: Context, person: dict[str, Any]) -> list[str]:
         for other in context.study.people
         if other.role == person["role"] and not other.retired and other.name != person["name"]
     ]
+
+
+def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
+    from fcpair.files.tables.tabular import format_csv
+
+    roles = {one.name: one.role.value for one in visit.study.people}
+    links = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
+    codes = draw_codes({name: link for name, _, link in links})
+    mail_language = LANGUAGES[visit.study.page_language()]
+    values = {
+        "links": [
+            Invitation(*row, write_mail(mail_language, *row, title=visit.context.facts["title"]), codes.get(row[0], ""))
+            for row in links
+        ],
+        "mail_language": mail_language,
+        "most_codes": MOST_CODES,
+        "is_new": is_new,
+        "table": f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *links]))}",
+    }
+    return visit.page("lead_links.html.j2", visit.here, **values)
+
+
+def write_mail(language: Language, name: str, role: str, link: str, *, title: str) -> str:
+    """The text of a mail that invites a person, in the language in which they will read the pages."""
+    invited = language.gettext(INVITED_TO if title else INVITED, title=title, role=language.find(role))
+    return "\n\n".join((language.gettext(HELLO, name=name), invited, link, language.find(YOURS_ALONE)))
+
+
+def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
+    """The QR code of each link by name, as a `data:` address, so that the secret is in this page and nowhere else.
+
+    The page loads no image from the server, which could be cached or logged. Codes are dark on light in every theme,
+    with the margin of four modules that ISO/IEC 18004 asks for, as many cameras read no other. There are none where
+    they would be more than MOST_CODES.
+    """
+    import segno
+
+    if len(links) > MOST_CODES:
+        return {}
+    codes = {name: segno.make_qr(link, error="m") for name, link in links.items()}
+    return {name: code.svg_data_uri(scale=4, border=4, light="#fff") for name, code in codes.items()}
+
+
+def parse_people(pasted: str, usual: Role, existing: set[str], language: Language) -> dict[str, Role]:
+    """The people of a pasted list, each with their role: a line has a name, and after a comma or a tab a role, in
+    English or in a language, if it is not the `usual` one.
+
+    Raises InputError that lists every line with a name that is there twice, or in the study (`existing`), or with no
+    role that there is.
+    """
+    role_by_word = {word: Role(role) for role in ROLES for word in (role, language.find(role))}
+    roles: dict[str, Role] = {}
+    role_names = [say(role) for role in ROLES]
+    problems = []
+    for number, line in enumerate(pasted.splitlines(), 1):
+        name, _, role = (part.strip() for part in line.translate(COMMAS).partition(","))
+        if not name and not role:
+            continue
+        checks = (
+            (LINE_WITHOUT_NAME, not name),
+            (NO_ROLE, role not in {"", *role_by_word}),
+            (NAMED_TWICE, name in roles),
+            (NAME_TAKEN, name in existing),
+        )
+        if problem := next((message for message, is_met in checks if is_met), ""):
+            problems.append(say(problem, number=number, name=name, role=role, roles=role_names))
+        else:
+            roles[name] = role_by_word[role] if role else usual
+    if problems:
+        raise InputError(join(problems, "; "))
+    if not roles:
+        raise InputError(NO_NAME)
+    return roles

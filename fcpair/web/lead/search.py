@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from http import HTTPStatus
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from fcpair.errors import InputError
 from fcpair.pair_filter import FilterChoices, FilterState, PairFilter, check_name
-from fcpair.records import Role
 from fcpair.report.formatting import named
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.sentences import mark
 from fcpair.web.current_grid import CurrentGrid
 from fcpair.web.languages import Language
-from fcpair.web.lead.files import attachment
+from fcpair.web.lead.files import table_attachment
 from fcpair.web.lead.navigation import CONFLICTS, GRID, has_labels
-from fcpair.web.lead.panels import SHOWN_BY, build_panels
-from fcpair.web.lead.runs import find_run
-from fcpair.web.page_phrases import mark
-from fcpair.web.refusals import translate
+from fcpair.web.lead.panels import build_panels
+from fcpair.web.visits import LeadVisit
 from fcpair.words import Noun
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
+NO_VALUE = {
+    "skipped": mark("there is no value of `skipped` `%(name)s`; %(hint)s"),
+    "noted": mark("there is no value of `noted` `%(name)s`; %(hint)s"),
+}
 YES_OR_NO = {"yes": True, "no": False}
 NAMED = ("answer", "other_answer", "tier", "skipped", "noted")  # filters whose values have names in a language
 TITLES = {
@@ -55,42 +52,27 @@ STATES = {
 METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
 
 
-def read_query(
-    request: Request,
-    words: str = "",
-    person: str = "",
-    answer: str = "",
-    state: str = "",
-    tier: str = "",
-    skipped: str = "",
-    noted: str = "",
-    other: str = "",
-    other_answer: str = "",
-) -> dict[str, str]:
+async def read_query(request: Request) -> dict[str, str]:
     """The filters in an address, as they are written there; those that ask nothing left out."""
-    values = {"words": words, "person": person, "answer": answer, "state": state, "tier": tier}
-    values |= {"skipped": skipped, "noted": noted, "other": other, "other_answer": other_answer}
-    values |= {name: value for name, value in request.query_params.items() if METADATA.fullmatch(name)}
-    return {name: value.strip() for name, value in values.items() if value.strip()}
+    asked = request.query_params
+    names = [*TITLES, *filter(METADATA.fullmatch, asked)]
+    return {name: text for name in names if (text := asked.get(name, "").strip())}
 
 
 Query = Annotated[dict[str, str], Depends(read_query)]
 
 
 @router.get(GRID.path)
-@open_to(Role.LEAD)
-def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> Response:
+def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> Response:
     """Show the grid, cell by cell; or, where the address has filters, the pairs that match them."""
-    context = context_of(request)
-    visitor, here = context.door.require_visitor(request), context.grids.from_request(request)
-    is_search = has_labels(here) and any(name in TITLES or name in query for name in request.query_params)
-    choices = here.grid.search_choices() if has_labels(here) else None
-    language = context.language(visitor)
+    here, language = visit.here, visit.language
+    is_search = has_labels(here) and any(name in TITLES or name in query for name in visit.request.query_params)
+    choices = here.grid.desk.search_choices() if has_labels(here) else None
     values = {
         "page": GRID,
-        "panels": [] if is_search else build_panels(request, visitor, here, GRID),
+        "panels": [] if is_search else build_panels(visit, GRID),
         "simulated": here.monitor.simulated_note(),
-        "grids": context.grids.overview() if here.name else [],
+        "grids": visit.grid_links(),
         "titles": {
             **{name: language.find(title) for name, title in TITLES.items()},
             **_metadata_titles(here, query, choices),
@@ -100,29 +82,27 @@ def grid_pairs(request: Request, query: Query, after: int = 0, run: int = 0) -> 
         "query": query,
         "choices": choices,
         "is_search": is_search,
-        "problem": "",
-        "done": find_run(context.study.log(), run) if run else None,
         "acts": _acts_on_pairs(here, choices) if choices else [],
-        **(_search(here, query, after, language) if is_search else {}),
     }
-    page = context.page(request, visitor, "lead_grid.html.j2", here, **SHOWN_BY, **values)
-    if values["problem"]:
-        page.status_code = HTTPStatus.UNPROCESSABLE_ENTITY
-    return page
+    try:
+        values |= _search(here, query, after, language) if is_search else {}
+    except InputError as refusal:
+        visit, values["problem"] = visit.refused(refusal), str(refusal)
+    return visit.page("lead_grid.html.j2", here, run, **values)
 
 
 def _name_value(name: str, value: str, language: Language) -> str:
     """What people read for a value of a filter; a person, and what a text came with, as it is."""
     if name == "state" and value in STATES:
         return language.find(STATES[FilterState(value)])
-    return translate(named(value), language, Noun.of("pair")) if name in NAMED else value
+    return language.say(named(value), Noun.of("pair")) if name in NAMED else value
 
 
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
     """A pair as a search has it, with its labels, decision, verdict and tier in a language."""
     *texts, labels, decision, verdict, tier = record
-    facts = (translate(named(fact), language, Noun.of("pair")) for fact in (decision, verdict))
-    tiers = ", ".join(translate(named(name), language, Noun.of("pair")) for name in tier.split(", "))
+    facts = (language.say(named(fact), Noun.of("pair")) for fact in (decision, verdict))
+    tiers = ", ".join(language.say(named(name), Noun.of("pair")) for name in tier.split(", "))
     return *texts, _translate_counts(labels, language), *facts, tiers
 
 
@@ -133,11 +113,8 @@ def _translate_counts(labels: str, language: Language) -> str:
 
 
 def _search(here: CurrentGrid, query: dict[str, str], after: int, language: Language) -> dict[str, Any]:
-    """The pairs that match, or the `problem` with the filters."""
-    try:
-        matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
-    except InputError as error:
-        return {"problem": str(error)}
+    """The pairs that match; raises InputError for filters that cannot be."""
+    matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
     rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
     return {
         "matching": matching,
@@ -176,21 +153,12 @@ def conditions_of(query: dict[str, str]) -> dict[str, Any]:
     conditions: dict[str, Any] = {name: value for name, value in query.items() if name in TITLES}
     conditions["metadata"] = {name: value for name, value in query.items() if name not in TITLES}
     for name in ("skipped", "noted"):
-        check_name(f"value of `{name}`", query.get(name, ""), YES_OR_NO)
+        check_name(NO_VALUE[name], query.get(name, ""), YES_OR_NO)
         conditions[name] = YES_OR_NO.get(query.get(name, ""))
     return PairFilter(**conditions).chosen
 
 
 @router.get("/lead/grid/pairs.csv")
-@open_to(Role.LEAD)
-def matching_file(request: Request, query: Query) -> Response:
+def matching_file(visit: LeadVisit, query: Query) -> Response:
     """All pairs that match, as a file."""
-    from fcpair.files.tables.tabular import write_table
-
-    context = context_of(request)
-    context.door.require_visitor(request)
-    matching = context.grids.from_request(request).grid.find_pairs(**conditions_of(query))
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "pairs.csv"
-        write_table(matching.rows, path)
-        return attachment(path)
+    return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")

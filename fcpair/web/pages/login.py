@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Annotated
 
-from fastapi import APIRouter, Form, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Request, Response
 
 from fcpair.errors import TooManyError
-from fcpair.records import Role
-from fcpair.web.auth import open_to
+from fcpair.sentences import mark, mark_plural
 from fcpair.web.context import context_of
-from fcpair.web.page_phrases import mark, mark_plural
-from fcpair.web.text_direction import direction
+from fcpair.web.form import Text
+from fcpair.web.visits import AnyVisit, go_to
 
 router = APIRouter(include_in_schema=False)
 WRONG_TOKEN = mark(
@@ -28,48 +25,43 @@ TOO_MANY_TOKENS = mark_plural(
 )
 
 
-def _show_refusal(request: Request, status: int, problem: str) -> Response:
-    """The same page, on which another link can be opened or pasted."""
-    context = context_of(request)
-    page = context.page(request, None, "join.html.j2", problem=problem)
-    page.status_code = status
-    return page
-
-
 def show_farewell(request: Request, reason: str) -> Response:
     """Tell somebody who was dismissed why."""
-    page = context_of(request).page(request, None, "farewell.html.j2", reason=reason, direction=direction)
-    page.status_code = HTTPStatus.FORBIDDEN
-    return page
+    return context_of(request).page(request, None, "farewell.html.j2", None, HTTPStatus.FORBIDDEN, reason=reason)
+
+
+@router.get("/join")
+def ask_for_token(request: Request) -> Response:
+    """Where an invite link leads; join.js posts the token."""
+    context = context_of(request)
+    return context.page(request, context.door.visitor(request), "join.html.j2", problem="")
 
 
 @router.post("/join")
-def join(request: Request, token: Annotated[str, Form()] = "") -> Response:
+def join(request: Request, token: Text = "") -> Response:
     """Begin a session by a token; a whole invite link will do."""
-    context = context_of(request)
+    context, code = context_of(request), token.rpartition("#")[2].strip()
     context.door.check_origin(request)
     try:
-        visitor = context.door.login_with_token(request, token.rpartition("#")[2].strip())
+        visitor = context.door.login_with_token(request, code)
     except TooManyError as error:
         problem = context.language(None).ngettext(*TOO_MANY_TOKENS, error.wait_s)
-        page = _show_refusal(request, HTTPStatus.TOO_MANY_REQUESTS, problem)
+        page = context.page(request, None, "join.html.j2", None, HTTPStatus.TOO_MANY_REQUESTS, problem=problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
-    if visitor is None and (reason := context.study.access.farewell(token.rpartition("#")[2].strip())):
+    if visitor is None and (reason := context.study.access.farewell(code)):
         return show_farewell(request, reason)
     if visitor is None:
-        return _show_refusal(request, HTTPStatus.FORBIDDEN, context.language(None).find(WRONG_TOKEN))
-    response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+        problem = context.language(None).find(WRONG_TOKEN)
+        return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
+    response = go_to("/")
     context.door.open_session(request, response, visitor)
     return response
 
 
 @router.post("/leave")
-@open_to(*Role)
-def leave(request: Request) -> Response:
+def leave(visit: AnyVisit) -> Response:
     """End the session in this browser."""
-    context = context_of(request)
-    context.door.require_visitor(request)
-    response = RedirectResponse("/join", HTTPStatus.SEE_OTHER)
-    context.door.end_session(request, response)
+    response = go_to("/join")
+    visit.context.door.end_session(visit.request, response)
     return response

@@ -1,42 +1,39 @@
-"""The practice round: known pairs, one after the other, each explained once it is answered. Nothing of it is stored."""
+"""Where those who answer learn: the practice round, the end of a qualification, the discussion of a calibration.
+
+Of the practice round, in which known pairs are explained one after the other, nothing is stored.
+"""
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Query, Response
 
-from fcpair.practice import MOST_ITEMS, PRACTISING
-from fcpair.web.auth import open_to
-from fcpair.web.context import context_of
+from fcpair.known_pairs import MOST_ITEMS
+from fcpair.records import WORKERS
 from fcpair.web.languages import Language
-from fcpair.web.pages.annotator import HOME, PRACTICE
-from fcpair.web.text_direction import direction
+from fcpair.web.pages.annotator import HOME, PRACTICE, QUALIFICATION
+from fcpair.web.visits import PractisingVisit, WorkerOrLeadVisit, WorkerVisit, go_to
 
 router = APIRouter(include_in_schema=False)
 LONGEST_ANSWER = 200
 
 
 @router.get(PRACTICE)
-@open_to(*PRACTISING)
 def practice(
-    request: Request,
+    visit: PractisingVisit,
     n: Annotated[int, Query(ge=1, le=MOST_ITEMS + 1)] = 1,
     answer: Annotated[str, Query(max_length=LONGEST_ANSWER)] = "",
 ) -> Response:
     """Ask the known item `n`; with an `answer`, say what was to be answered, and why. After the last comes the end."""
-    context = context_of(request)
-    visitor = context.door.require_visitor(request)
-    if not visitor.consented:
-        return RedirectResponse("/welcome", HTTPStatus.SEE_OTHER)
-    round_ = context.study.practice_round(visitor.role, visitor.language)
+    if not visit.visitor.consented:
+        return go_to("/welcome")
+    round_ = visit.study.practice_round(visit.visitor.role, visit.visitor.language)
     if round_ is None:
-        return RedirectResponse(HOME[visitor.role], HTTPStatus.SEE_OTHER)
+        return go_to(HOME[visit.visitor.role])
     item = round_.items[n - 1] if n <= len(round_.items) else None
-    choices = choices_of(round_.question, context.language(visitor))
+    choices = choices_of(round_.question, visit.language)
     answered = next((one for one in choices if one["name"] == answer), None)
     values = {
         "round": round_,
@@ -46,10 +43,9 @@ def practice(
         "answered": answered,
         "known": next((one for one in choices if item and one["name"] == item.answer), None),
         "onward": f"{PRACTICE}?{urlencode({'n': n + 1})}",
-        "desk": HOME[visitor.role],
-        "direction": direction,
+        "desk": HOME[visit.visitor.role],
     }
-    return context.page(request, visitor, "practice.html.j2", **values)
+    return visit.page("practice.html.j2", **values)
 
 
 def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
@@ -59,3 +55,28 @@ def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, A
         {"name": name, "text": text or language.answer_name(str(name)), "keys": keys}
         for name, text, keys in zip(names, texts, question["keys"], strict=True)
     ]
+
+
+@router.get(QUALIFICATION)
+def qualification(visit: WorkerVisit) -> Response:
+    """Show what was right, to whoever has answered all; others go on with their work."""
+    reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
+    if not reviews:
+        return go_to(HOME[visit.visitor.role])
+    language = visit.language
+    texts = [{one["name"]: one["text"] for one in choices_of(review.question, language)} for review in reviews]
+    values: dict[str, Any] = {
+        "reviews": list(zip(reviews, texts, strict=True)),
+        "waits": visit.study.waits_for_lead(visit.visitor),
+        "desk": HOME[visit.visitor.role],
+    }
+    return visit.page("qualification.html.j2", **values)
+
+
+@router.get("/discussion")
+def discussion(visit: WorkerOrLeadVisit) -> Response:
+    """Show where people differ: to those who do, on pairs that they have answered, and to leads."""
+    if visit.visitor.role in WORKERS and not visit.visitor.consented:
+        return go_to("/welcome")
+    values = {"discussions": visit.study.discussions(visit.visitor), "desk": HOME[visit.visitor.role]}
+    return visit.page("discussion.html.j2", **values)

@@ -1,27 +1,41 @@
-"""Lets requests in so that nobody who works waits for those who look, nor for one person who asks too much at once."""
+"""Lets requests in so that nobody who works waits for those who look, nor for one person who asks too much at once.
+
+The requests that come with every answer are handed to their endpoints without the framework around them. A framework
+finds the route, checks the shape of what was sent and makes of every error a response, in several layers that cost
+more than an answer itself. Here somebody who came some moments ago asks for what is asked for most, in the shape that
+clients send it. Whatever is otherwise goes the usual way, which ends in the same endpoints.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fcpair.errors import BusyError, FcpairError, TooManyError
+from fcpair.errors import BusyError, FcpairError, TooManyError, UnexaminedError, UnknownVisitorError
 from fcpair.records import Visitor
+from fcpair.sentences import say
+from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn
 from fcpair.web.auth import Auth
-from fcpair.web.server.hot_routes import HOT, respond_hot
+from fcpair.web.context import context_of
+from fcpair.web.errors import ErrorHandlers
+from fcpair.web.form import BODY
+from fcpair.web.server.compression import json_response
 from fcpair.web.server.route_costs import Kind, kind_of
-from fcpair.web.server.security import STATIC
-
-if TYPE_CHECKING:
-    from fcpair.web.errors import ErrorHandlers
-    from fcpair.web.server.hot_routes import Endpoint, Read
-    from fcpair.web.server.worker import ReportWorker
+from fcpair.web.server.security import STATIC, log_failure
+from fcpair.web.server.worker import ReportWorker
+from fcpair.web.visits import Visit, WorkerVisit, roles_of
+from fcpair.work_records import Submission, Task
 
 MOST_OF_ONE = 6
 """So many requests of one person are under way at once, as browsers hold so many connections."""
@@ -35,15 +49,103 @@ AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
 Each takes a thread, of which there are 40, and an act may wait in it for somebody else who writes.
 """
 
-WORKER_KINDS = (Kind.LIST, Kind.LOOK)
-"""What a process of its own does, which would otherwise take the time of those who answer."""
-
 LATER_S = 3
-TOO_MUCH = "too many requests at once; what was shown or saved before is safe. Please try again"
+TOO_MUCH = say("too many requests at once; what was shown or saved before is safe. Please try again")
+
+_TASK = r"[0-9]{16}(?:\.[0-9]{1,19})?"
+_TASKS = rf"(?:{_TASK}(?:,{_TASK}){{0,{MOST_AHEAD - 1}}})?"
+Have = Annotated[
+    str,
+    Query(
+        pattern=f"^{_TASKS}$",
+        description="The tasks that you have already: the `assignment_id` of each, with a point and its `decision_id` "
+        "if it has one, separated by commas. They are not sent again.",
+    ),
+]
+Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
+Endpoint = Callable[..., Awaitable[Response]]
+Read = Callable[[Mapping[str, Any]], tuple[Any, ...]]
+_JSON = (b"content-type", b"application/json")
+_WANTED = re.compile(rf"n=([1-9][0-9]?)(?:&have=({_TASKS}))?".encode())
+
+
+async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
+    """The cells that you have to answer next; none when all is done, or a limit is reached (`/api/progress`).
+
+    Asking again gives the same until you answer. Where pairs go to the next person who asks, at most ten are kept for
+    you for a while, which begins again at each answer or request.
+    """
+    tasks = visit.context.work_queue.peek(visit.visitor, n)
+    if tasks is None:  # in open dealing, what is free is given first, which may wait for others
+        tasks = await visit.context.assigning.add((visit.visitor, n))
+    known = set(have.split(","))
+    new = [one for one in tasks if _name(one) not in known]
+    return json_response(visit.request, {"tasks": new, "order": [one.assignment_id for one in tasks]})
+
+
+def _name(task: Task) -> str:
+    """What tells a task from others, and from what it was before the label that it is about changed."""
+    return f"{task.assignment_id}" if task.decision_id is None else f"{task.assignment_id}.{task.decision_id}"
+
+
+async def submit(visit: WorkerVisit, body: AnswerIn) -> Response:
+    """Stored before the reply is sent. If no reply comes, send the same request again: it is stored once.
+
+    A new answer on the same pair replaces the earlier one, which is kept.
+    """
+    submission = Submission(**vars(body))
+    while True:
+        try:
+            return JSONResponse(await visit.context.intake.add((visit.visitor, submission)))
+        except UnexaminedError:  # a text is held against the checks of its round: too long for everybody to wait
+            await asyncio.to_thread(visit.context.work_queue.run_text_checks, visit.visitor, submission)
+            submission = replace(submission, examined=True)
+
+
+class _OtherShapeError(Exception):
+    """The content sent is not what clients usually send; it may still be right."""
+
+
+def _parse_answer(scope: Mapping[str, Any]) -> tuple[AnswerIn]:
+    if _JSON not in scope["headers"] or scope["query_string"]:
+        raise _OtherShapeError
+    try:
+        sent = json.loads(scope[BODY], object_pairs_hook=_members)
+    except (ValueError, RecursionError):
+        raise _OtherShapeError from None
+    return (AnswerIn.model_validate(sent),)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise _OtherShapeError
+    return members
+
+
+def _parse_wanted(scope: Mapping[str, Any]) -> tuple[int, str]:
+    query = scope["query_string"]
+    if not query:
+        return 1, ""
+    match = _WANTED.fullmatch(query)
+    if match is None or int(match[1]) > MOST_AHEAD:
+        raise _OtherShapeError
+    return int(match[1]), (match[2] or b"").decode()
+
+
+HOT: Mapping[tuple[str, str], tuple[Endpoint, Read]] = {
+    ("GET", "/api/next"): (next_, _parse_wanted),
+    ("POST", "/api/judgements"): (submit, _parse_answer),
+}
+"""The endpoints of these requests, and what reads their arguments.
+
+A hop to a thread costs as much as all the rest of them. Reading is quick and waits for nobody; the intake sees to the
+writing.
+"""
 
 
 class AdmissionControl:
-    """Stands around the app, inside the guard; `aside` is the process that looks, where there is one."""
+    """Stands around the app, inside the guard. Kinds that have a worker are answered by that."""
 
     def __init__(self, app: ASGIApp, door: Auth, problems: ErrorHandlers) -> None:
         self._app, self._door, self._problems = app, door, problems
@@ -66,16 +168,27 @@ class AdmissionControl:
 
     async def _answer_hot(self, request: Request, receive: Receive, send: Send, endpoint: Endpoint, read: Read) -> bool:
         """Handle a request of somebody who is remembered; whether that was done, as it has to go the usual way else."""
-        visitor = self._door.remembered_visitor(request)
-        if visitor is None:
-            return False
-        self._count_request(visitor.id)
+        response, counted = None, None
         try:
-            response = await respond_hot(request, endpoint, read, self._problems)
+            try:
+                visitor = self._door.require_visitor(request, roles_of(endpoint), remembered=True)
+                self._count_request(visitor.id)
+                counted = visitor.id
+                response = await endpoint(Visit(request, context_of(request), visitor), *read(request.scope))
+            except UnknownVisitorError:
+                self._door.forget_visitor(request)
+            except FcpairError as error:
+                response = self._problems.answer_known(request, error)
+            except (_OtherShapeError, ValidationError):
+                pass
+            except Exception as error:
+                log_failure(request.scope, error)
+                response = self._problems.answer_defect(request, error)
             if response is not None:
                 await response(request.scope, receive, send)
         finally:
-            self._under_way[visitor.id] -= 1
+            if counted is not None:
+                self._under_way[counted] -= 1
         if response is None:
             self._door.forget_lookup(request)
         return response is not None
@@ -111,7 +224,7 @@ class AdmissionControl:
         if limit is None:
             await self._app(scope, receive, send)
             return
-        worker: ReportWorker | None = getattr(scope["app"].state, "aside", None) if kind in WORKER_KINDS else None
+        worker: ReportWorker | None = scope["app"].state.workers.get(kind)
         async with limit.slot():
             response = await worker.forward(scope) if worker else None
             if response is None:

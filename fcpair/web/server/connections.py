@@ -1,15 +1,18 @@
-"""Connections: how many there may be, how long one may keep quiet, and which one goes when all are taken.
+"""Connections: how many there may be, and which one goes when all are taken.
 
-uvicorn waits without end for a request that was begun, and for whoever never begins one; it takes a head of any size,
-and as many requests as come together. This is its protocol with the limits that it lacks; how long the body of a
-request may take is for the guard to say, who knows whose it is.
+Against slow clients stands the proxy. Without one, uvicorn's `limit_concurrency` would answer everybody 503 while
+strangers hold that many connections, and without it they take all open files; behind this protocol nine people got
+answers as quickly as without strangers (`benchmarks strangers`). Beside that it has what uvicorn's lacks: limits of a
+head and of requests that come together, and an end that waits for no half request. How long the body of a request may
+take is for the guard to say, who knows whose it is.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter, OrderedDict, deque
+import time
+from collections import Counter, OrderedDict
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -21,14 +24,10 @@ from uvicorn.server import ServerState
 from fcpair.files.open_files import open_file_limit
 from fcpair.web.auth import is_known
 
-HEAD_S = 10.0  # for the head of a request, from its first byte; for the first one, from the connection
-UNREAD_S = 30.0  # in which a client has to take LEAST_TAKEN of an answer, or all that is left of it
-LEAST_TAKEN = 32 * 1024
-LAST_S = 2.0  # for requests that are not whole when the server is told to end
-SWEEP_S = 1.0
 READ = 16 * 1024  # what is read at once: whatever is in it keeps others waiting
+LAST_S = 2.0  # for requests that are not whole when the server is told to end
 MOST_HEAD = 32 * 1024  # bytes of a head, and of what follows a body; nginx lets no larger ones through
-HEAD_END = b"\r\n\r\n"
+MOST_TOGETHER = 8  # requests that one connection sends before the first is answered; no browser and no proxy does
 MOST = 2_000
 RESERVE = 128  # of open files: the study's connections, logs, exports
 ROUNDS = 4  # of connections that the loop accepts until those are closed that have to go for the first ones
@@ -44,7 +43,7 @@ NO_HTTP = (
 _log = logging.getLogger("fcpair.web")
 _connection_log = logging.getLogger("fcpair.web.server.connections")
 for _quiet in (_connection_log, logging.getLogger("python_multipart.multipart")):
-    # A line for each bad request would let strangers fill the disk; the gate counts them.
+    # A line for each bad request would let strangers fill the disk; the pool counts them.
     _quiet.addFilter(lambda record: record.levelno >= logging.ERROR)
 _buffer = memoryview(bytearray(READ))  # one for all: what is read is handed on before anything else is read
 
@@ -68,18 +67,13 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self.logger = _connection_log
         self._pool = _pool_of(server_state, config)
-        self._since: float | None = None  # when the request that is awaited began; None between requests
-        self._unread: tuple[float, int] | None = None  # when so many bytes of answers were last found unread
-        self._ends_at: float | None = None
-        self._waiting: deque[bytes] = deque()  # what came before the request ahead of it was answered
         self._n_head = 0  # bytes since something was last made of them: a head, a part of a body, an end
         self.has_visitor = False  # whether somebody whom the study knows has asked for something here
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; when all connections are taken, another one goes."""
         super().connection_made(transport)
-        self._since = self.loop.time()
-        self._pool.admit(self, self.loop)
+        self._pool.admit(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End."""
@@ -91,33 +85,19 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         return _buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what was read."""
-        if self._since is None:
-            self._since = self.loop.time()
-        # Cut where a head may end, so that no two requests are begun at once.
-        *heads, rest = bytes(_buffer[:nbytes]).split(HEAD_END)
-        self._waiting.extend(head + HEAD_END for head in heads)
-        if rest:
-            self._waiting.append(rest)
-        self._parse()
-
-    def _parse(self) -> None:
-        """Parse what waits, up to the end of a request that is to be answered first."""
-        while self._waiting and not self._is_answering() and not self.transport.is_closing():
-            part = self._waiting.popleft()
-            self._n_head += len(part)
-            if self._n_head > MOST_HEAD:
-                self.send_400_response("The head of the request is too large.")
-            else:
-                super().data_received(part)
-        if self._waiting:
-            self.flow.pause_reading()
+        """Take what was read, unless nothing comes of it."""
+        self._n_head += nbytes
+        super().data_received(bytes(_buffer[:nbytes]))
+        if self._n_head > MOST_HEAD and not self.transport.is_closing():
+            self.send_400_response("The head of the request is too large.")
 
     def on_headers_complete(self) -> None:
         """Begin a request: its head is whole. One that names several hosts, or none, is refused, as RFC 9112 asks."""
         self._n_head = 0
         if self.parser.get_http_version() == "1.1" and [name for name, _ in self.headers].count(b"host") != 1:
             raise HttpParserError("no host, or several")
+        if len(self.pipeline) >= MOST_TOGETHER:
+            raise HttpParserError("too many requests at once")
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -143,39 +123,20 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         self.has_visitor = self.has_visitor or is_known(self.scope)
-        self._since = None
-        self._pool.mark_idle(self)
+        if not self._is_answering():  # no other that came together with this one
+            self._pool.mark_idle(self)
         super().on_response_complete()
-        if self._is_answering():  # the next one: its head ended in the same part as this one's
-            self._pool.mark_busy(self)
-        if self._waiting:
-            self._since = self.loop.time()
-            self._parse()
 
     def shutdown(self) -> None:
         """End soon: with the answer to a whole request, else when it has had a little time to become whole."""
         self._pool.ends = True
-        self._ends_at = self.loop.time() + LAST_S
         super().shutdown()
+        if self.cycle is not None and self.cycle.more_body:
+            self.loop.call_later(LAST_S, self._end_if_half)
 
-    def close_if_quiet(self, now: float) -> None:
-        """Close the connection if its client has kept quiet for too long."""
-        if self._is_late(now) or self._is_stuck(now):
+    def _end_if_half(self) -> None:
+        if self.cycle.more_body:
             self.transport.abort()
-
-    def _is_late(self, now: float) -> bool:
-        if self.cycle is not None and not self.cycle.response_complete:
-            return self.cycle.more_body and self._ends_at is not None and now > self._ends_at
-        return self._since is not None and now > self._since + HEAD_S
-
-    def _is_stuck(self, now: float) -> bool:
-        """Whether the client does not take the answer that it asked for."""
-        unread = self.transport.get_write_buffer_size()
-        if not unread:
-            self._unread = None
-        elif self._unread is None or unread <= self._unread[1] - LEAST_TAKEN:
-            self._unread = (now, unread)
-        return self._unread is not None and now > self._unread[0] + UNREAD_S
 
     def pause_writing(self) -> None:
         """Wait for the client to read; meanwhile it may have to go for somebody who does."""
@@ -184,7 +145,6 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         """Go on: the client has taken most of what was there."""
-        self._unread = None
         if self._is_answering():
             self._pool.mark_busy(self)
         super().resume_writing()
@@ -203,11 +163,10 @@ class ConnectionPool:
         self._strangers: OrderedDict[LimitedProtocol, None] = OrderedDict()
         self._known: OrderedDict[LimitedProtocol, None] = OrderedDict()
         self._counts: Counter[str] = Counter()
-        self._logged_at: dict[str, float] = {}
-        self._sweeps = False
+        self._quiet_until: dict[str, float] = {}
         self.ends = False
 
-    def admit(self, wire: LimitedProtocol, loop: asyncio.AbstractEventLoop) -> None:
+    def admit(self, wire: LimitedProtocol) -> None:
         """Take a new connection in, unless the server is about to end: nobody would tell it to."""
         if self.ends:
             wire.transport.abort()
@@ -215,16 +174,10 @@ class ConnectionPool:
         self._open.add(wire)
         self._strangers[wire] = None
         while len(self._open) > self._most:
-            self._close_one()
-        if not self._sweeps:
-            self._sweeps = True
-            loop.call_later(SWEEP_S, self._sweep, loop)
-
-    def _close_one(self) -> None:
-        wire, _ = (self._strangers or self._known).popitem(last=False)  # the new one is among them
-        self.remove(wire)
-        self.count_event(FULL)
-        wire.transport.abort()
+            oldest, _ = (self._strangers or self._known).popitem(last=False)  # the new one is among them
+            self.remove(oldest)
+            self.count_event(FULL)
+            oldest.transport.abort()
 
     def remove(self, wire: LimitedProtocol) -> None:
         """The connection is closed."""
@@ -242,20 +195,11 @@ class ConnectionPool:
             (self._known if wire.has_visitor else self._strangers)[wire] = None
 
     def count_event(self, what: str) -> None:
-        """Count what strangers cause: it is told with its number, once a minute at most."""
+        """Count what strangers cause, and say so with its number, once a minute at most."""
         self._counts[what] += 1
-
-    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
-        now = loop.time()
-        for wire in list(self._open):
-            wire.close_if_quiet(now)
-        for what in list(self._counts):
-            if now > self._logged_at.get(what, now - LOG_EVERY_S - 1) + LOG_EVERY_S:
-                _log.warning("%s", what.format(n=self._counts.pop(what), most=self._most))
-                self._logged_at[what] = now
-        self._sweeps = bool(self._open or self._counts)
-        if self._sweeps:
-            loop.call_later(SWEEP_S, self._sweep, loop)
+        if (now := time.monotonic()) >= self._quiet_until.get(what, 0):
+            _log.warning("%s", what.format(n=self._counts.pop(what), most=self._most))
+            self._quiet_until[what] = now + LOG_EVERY_S
 
 
 _pools: WeakKeyDictionary[ServerState, ConnectionPool] = WeakKeyDictionary()

@@ -1,4 +1,7 @@
-"""Cost of each address: the one place that says which requests are quick, and which have to be admitted."""
+"""Cost of each address: the one place that says which requests have to be admitted, and which are for a process apart.
+
+What is not named here reads a few rows if it is fetched, and waits for others who write if it is sent.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,6 @@ from fcpair.records import Role
 class Kind(Enum):
     """Work that a request does, and so how many of its kind are let in at once; see `fcpair.web.server.admission`."""
 
-    QUICK = "reads a few rows"
-    ANSWER = "an answer; the intake sees to it"
     ACT = "writes, and waits for others who do"
     LIST = "reads what many pairs make together: the adjudicators' conflicts"
     LOOK = "reads the whole study: what the lead sees, and files"
@@ -22,72 +23,32 @@ class Kind(Enum):
         return {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}.get(self)
 
 
-GET, POST, PUT = "GET", "POST", "PUT"
-KINDS = {
-    # An address stands for all below it that are not here themselves.
-    (GET, "/"): Kind.QUICK,
-    (GET, "/join"): Kind.QUICK,
-    (POST, "/join"): Kind.QUICK,
-    (POST, "/leave"): Kind.ACT,
-    (GET, "/guidelines"): Kind.QUICK,
-    (GET, "/welcome"): Kind.QUICK,
-    (POST, "/welcome"): Kind.ACT,
-    (GET, "/settings"): Kind.QUICK,
-    (POST, "/settings"): Kind.ACT,
-    (POST, "/language"): Kind.ACT,
-    (GET, "/annotate"): Kind.QUICK,
-    (GET, "/validate"): Kind.QUICK,
-    (GET, "/practice"): Kind.QUICK,
-    (GET, "/qualification"): Kind.QUICK,
-    (GET, "/discussion"): Kind.QUICK,
-    (GET, "/thanks"): Kind.LIST,
-    (GET, "/worker.js"): Kind.QUICK,
-    (GET, "/manifest.webmanifest"): Kind.QUICK,
-    (GET, "/offline"): Kind.QUICK,
-    (GET, "/adjudicate"): Kind.LIST,
-    (POST, "/adjudicate"): Kind.ACT,
-    (GET, "/lead"): Kind.LOOK,
-    (POST, "/lead"): Kind.ACT,
-    (POST, "/lead/conflicts/diamond"): Kind.LOOK,
-    (POST, "/lead/people/overlap"): Kind.LOOK,
-    (POST, "/lead/start/keep"): Kind.LOOK,
-    (POST, "/lead/start/columns"): Kind.LOOK,
-    (POST, "/lead/start/plan"): Kind.LOOK,
-    (POST, "/lead/start/people"): Kind.LOOK,
-    (POST, "/lead/start/figures"): Kind.LOOK,
-    (POST, "/lead/start/statements"): Kind.LOOK,
-    (POST, "/lead/start/survey"): Kind.LOOK,
-    (POST, "/lead/start/survey-figures"): Kind.LOOK,
-    (GET, "/lead/start/table"): Kind.QUICK,
-    (GET, "/lead/start/progress"): Kind.QUICK,
-    (GET, "/lead/start/begin"): Kind.QUICK,
-    (GET, "/lead/start/links"): Kind.QUICK,
-    (POST, "/lead/download"): Kind.LOOK,
-    (POST, "/lead/grid/act"): Kind.LOOK,
-    (GET, "/lead/acts"): Kind.QUICK,
-    (GET, "/lead/examples"): Kind.LOOK,
-    (POST, "/lead/examples"): Kind.ACT,
-    (GET, "/api/openapi.json"): Kind.QUICK,
-    (GET, "/api/me"): Kind.QUICK,
-    (POST, "/api/consent"): Kind.ACT,
-    (PUT, "/api/settings"): Kind.ACT,
-    (GET, "/api/next"): Kind.QUICK,
-    (POST, "/api/judgements"): Kind.ANSWER,
-    (POST, "/api/check"): Kind.ACT,
-    (GET, "/api/answers"): Kind.QUICK,
-    (POST, "/api/renumber"): Kind.QUICK,
-    (GET, "/api/progress"): Kind.QUICK,
-    (GET, "/api/conflicts"): Kind.LIST,
-    (POST, "/api/decisions"): Kind.ACT,
-    (GET, "/api/decided"): Kind.LIST,
+# An address stands for all below it that are not here themselves.
+_LISTS = ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")
+_QUICK_LOOKS = ("/lead/start/table", "/lead/start/progress", "/lead/start/begin", "/lead/start/links", "/lead/acts")
+_STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
+_SENT_LOOKS = (
+    "/lead/conflicts/diamond",
+    "/lead/people/overlap",
+    "/lead/download",
+    "/lead/grid/act",
+    *(f"/lead/start/{step}" for step in _STEPS_THAT_READ),
+)
+_SENT_QUICK = ("/join", "/api/judgements", "/api/renumber")  # answers are for the intake
+KINDS: dict[tuple[str, str], Kind | None] = {
+    **{("GET", path): Kind.LIST for path in _LISTS},
+    ("GET", "/lead"): Kind.LOOK,
+    **{("GET", path): None for path in _QUICK_LOOKS},
+    **{("POST", path): Kind.LOOK for path in _SENT_LOOKS},
+    **{("POST", path): None for path in _SENT_QUICK},
 }
 
 
 def kind_of(method: str, path: str) -> Kind | None:
-    """The kind of a request; None where nothing is said of its address, so there is nothing there."""
+    """The kind of a request; None where it is quick."""
     above = path
     while above:
-        if kind := KINDS.get((method, above)):
-            return kind
+        if (method, above) in KINDS:
+            return KINDS[method, above]
         above = above.rpartition("/")[0]
-    return None
+    return Kind.ACT if method in {"POST", "PUT"} else None

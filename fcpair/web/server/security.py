@@ -1,19 +1,29 @@
-"""Safeguards for every request: bounded bodies, security headers, and an answer even where fcpair fails."""
+"""Safeguards for every request: bounded bodies, security headers, and an answer even where fcpair fails.
+
+Of bodies: who may send how much, how quickly, and how much may be unfinished at once. Whoever is not logged in has
+nothing to send but a token. Nothing above that is read before it is known who sends it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fcpair.records import Visitor
-from fcpair.web.form import BODY
-from fcpair.web.server.request_bodies import BodyReader, GoneError, RefusedBodyError
+from fcpair.errors import FcpairError, StudyError
+from fcpair.params import MOST_GUIDELINES
+from fcpair.records import Role, Visitor
+from fcpair.sentences import say
+from fcpair.web.form import BODY, FORM, MOST_DIGITS
 
 STATIC = "/static/"
 UPLOAD_TABLE, UPLOAD_RUN = ("POST", "/lead/start/table"), ("POST", "/lead/evaluation/run")
@@ -42,8 +52,149 @@ API_HEADERS = {
 _RAW_HEADERS, _RAW_API_HEADERS = (
     [(name.encode(), value.encode()) for name, value in headers.items()] for headers in (HEADERS, API_HEADERS)
 )
-FAILED = "fcpair itself failed; what was saved before is safe. The log of the server says where"
+FAILED = say("fcpair itself failed; what was saved before is safe. The log of the server says where")
+STRANGER = 8 * 1024
+MAX_BODY = 256 * 1024
+GUIDELINES = ("/lead/guidelines", "/lead/start/guidelines")
+# As a form, a character that is not ASCII takes three times its bytes, and a line's end (one byte) takes six.
+MAX_GUIDELINES = 6 * MOST_GUIDELINES + 64 * 1024
+MOST_FIELDS = 1_000
+PATIENCE_S = 20.0  # that a body may take, however slow, ...
+LEAST_PER_S = 4 * 1024  # ... and longer by a second for so many bytes that have come
+MOST_UNFINISHED = 32 * 1024 * 1024  # over all connections, of bodies larger than a stranger's
+AGAIN_S = 5
+
+TOO_LARGE = "the request is too large; at most {:,} bytes are accepted here"
+TOO_LARGE_STRANGER = (
+    "you are not logged in, and without a login at most {:,} bytes are accepted; open your invite link, or send your "
+    "token as `Authorization: Bearer`, and send this again"
+)
+TOO_LARGE_GUIDELINES = "the request is too large; guidelines may have at most {:,} bytes (as UTF-8)"
+TOO_MANY_FIELDS = "the form has too many fields; at most {:,} are accepted"
+TOO_SLOW = "the request came in too slowly; try again with a better connection"
+TOO_MUCH = "too much is being sent to this server at once; try again in a few seconds"
+NOT_NOW = say(
+    "the study cannot be read or written just now; try again, and if that does not help, tell those who run it"
+)
 _log = logging.getLogger("fcpair.web")
+
+
+class RefusedBodyError(Exception):
+    """The body is not taken: the status and the sentence to answer with, and headers beside them."""
+
+    def __init__(self, status: HTTPStatus, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(sentence)
+        self.status, self.sentence, self.headers = status, sentence, headers or {}
+
+
+class GoneError(Exception):
+    """The client has gone before the body was whole."""
+
+
+@dataclass(eq=False)
+class _PendingBody:
+    """A body that is not whole yet."""
+
+    limit: asyncio.Timeout
+    body: bytearray = field(default_factory=bytearray)
+    dropped: bool = False
+
+
+class BodyReader:
+    """Reads the bodies of requests; `who` looks up who sends one, in a thread, and only where that matters."""
+
+    def __init__(self, who: Callable[[Request], Visitor | None]) -> None:
+        self._who = who
+        self._unfinished: dict[_PendingBody, int] = {}  # the larger ones, in the order in which they became so
+
+    async def read(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body.
+
+        Raises:
+            RefusedBodyError: it is larger than its sender may send here, too slow, or a form of too many fields.
+            GoneError: it will never be whole.
+        """
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        if length == b"0" and b"transfer-encoding" not in headers:
+            return b""
+        n_bytes = int(length[:MOST_DIGITS]) if length.isdigit() else 0
+        most = STRANGER if n_bytes <= STRANGER else await self._limit_for(scope, n_bytes)
+        reading = _PendingBody(asyncio.timeout(PATIENCE_S))
+        try:
+            async with reading.limit:
+                body, until, more = reading.body, reading.limit.when() or 0.0, True
+                while more:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise GoneError
+                    body += message.get("body", b"")
+                    if len(body) > most:
+                        most = await self._limit_for(scope, len(body))
+                    if more := message.get("more_body", False):
+                        self._make_room(reading)
+                    if not reading.dropped:
+                        reading.limit.reschedule(until + len(body) / LEAST_PER_S)
+        except TimeoutError:
+            raise _timeout_refusal(reading) from None
+        finally:
+            self._unfinished.pop(reading, None)
+        is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
+        if is_form and body.count(b"&") >= MOST_FIELDS:
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_MANY_FIELDS.format(MOST_FIELDS))
+        return bytes(body)
+
+    async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
+        """Limit in bytes for a body that is known to be larger than a stranger may send."""
+        visitor = await self._visitor(scope) if _has_credentials(scope) else None
+        if visitor is None:
+            raise _stranger_refusal(scope["path"])
+        of_guidelines = scope["path"] in GUIDELINES and visitor.role is Role.LEAD
+        most = MAX_GUIDELINES if of_guidelines else MAX_BODY
+        if n_bytes > most:
+            sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
+            raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
+        return most
+
+    async def _visitor(self, scope: Scope) -> Visitor | None:
+        try:
+            return await run_in_threadpool(self._who, Request(scope))
+        except StudyError as error:
+            _log.error("%s %s: %s", scope["method"], quote(scope["path"]), error)
+            raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, NOT_NOW) from error
+        except FcpairError:
+            return None
+
+    def _make_room(self, reading: _PendingBody) -> None:
+        """Count what has come; when all of it together is too much, the body that began first has to go."""
+        if len(reading.body) <= STRANGER or reading.dropped:
+            return
+        self._unfinished[reading] = len(reading.body)
+        while sum(self._unfinished.values()) > MOST_UNFINISHED:
+            oldest = next(iter(self._unfinished))
+            del self._unfinished[oldest]
+            oldest.dropped = True
+            oldest.body.clear()
+            oldest.limit.reschedule(0)
+
+
+def _has_credentials(scope: Scope) -> bool:
+    """Whether there is a session or a token to look up; most strangers have none, and are worth no thread."""
+    return any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
+
+
+def _timeout_refusal(reading: _PendingBody) -> RefusedBodyError:
+    if reading.dropped:
+        return RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, {"retry-after": str(AGAIN_S)})
+    return RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+
+
+def _stranger_refusal(path: str) -> RefusedBodyError:
+    """The desk keeps an answer that meets 401, until its person has come in again; it gives up one that meets 413."""
+    sentence = TOO_LARGE_STRANGER.format(STRANGER)
+    if path.startswith("/api/"):
+        return RefusedBodyError(HTTPStatus.UNAUTHORIZED, sentence, {"www-authenticate": "Bearer"})
+    return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
 
 
 class Guard:
@@ -70,27 +221,18 @@ class Guard:
             return
         except GoneError:
             return  # half a form must not pass for a whole one
+        unread = [body]
+
+        async def replay() -> Message:
+            """Return the body as one message, then whatever comes."""
+            return {"type": "http.request", "body": unread.pop(), "more_body": False} if unread else await receive()
+
         try:
-            await self._app(scope, receive if is_upload else _replay(body, receive), sent)
+            await self._app(scope, receive if is_upload else replay, sent)
         except Exception as error:
             log_failure(scope, error)
             if not sent.begun:
                 await sent.send_plain(500, FAILED)
-
-
-class GuardedApp(FastAPI):
-    """FastAPI with a guard around everything, even around what answers its own failures; `guard_by` sets it."""
-
-    _guard: ASGIApp
-
-    def guard_by(self, guard: Callable[[ASGIApp], ASGIApp]) -> None:
-        """Have every request pass what `guard` makes of the app without one."""
-        self._guard = guard(super().__call__)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request, or the start and the end of the server."""
-        scope["app"] = self
-        await self._guard(scope, receive, send)
 
 
 class _Sender:
@@ -126,20 +268,6 @@ def _cache_control(scope: Scope, status: int) -> str:
     if not scope["path"].startswith(STATIC) or status not in {200, 304}:
         return "no-store"
     return "public, max-age=31536000, immutable" if scope["query_string"].startswith(b"v=") else "no-cache"
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body as one message, then whatever comes."""
-    given = False
-
-    async def receive_replayed() -> Message:
-        nonlocal given
-        if given:
-            return await receive()
-        given = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_replayed
 
 
 def log_failure(scope: Scope, error: Exception) -> None:

@@ -1,194 +1,188 @@
-"""The server's end of the process that looks, `fcpair.web.server.worker_main`: it is begun when somebody does."""
+"""Processes that look: they answer the requests that read the whole study, so that the server has time for people.
+
+Each is the one process of a pool of `concurrent.futures`. Leads and adjudicators have one each, since a pool does one
+thing at a time, and the first overview of 500,000 labels takes a minute. A process begins at the first request for it,
+ends ten minutes after the last one, and is replaced when it is gone.
+
+The leads' first one is forked from the server before that opens the study, which a pool with the context `fork` does
+when it is given something to do: what both have loaded is in memory once, and what a first look needs is loaded by the
+time that somebody looks. Begun anew, a process takes a second for that, and 60 MB more.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import multiprocessing
 import os
 import signal
-import sys
-from asyncio import StreamReader, StreamWriter
-from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Awaitable, Callable
+import stat
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from functools import partial
-from itertools import count
+from dataclasses import dataclass
 from pathlib import Path
-from socket import socket
+from typing import Any, NamedTuple
 
+from fastapi import FastAPI
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Scope
+from starlette.types import Message, Scope
 
 from fcpair.errors import BusyError
+from fcpair.grid import Monitor
+from fcpair.params import Annotate
+from fcpair.study import Study
+from fcpair.web.context import ServedTerms, load_templates
 from fcpair.web.form import BODY
-from fcpair.web.served_terms import ServedTerms
-from fcpair.web.server.worker_parent import WORKER, WorkerParent
-from fcpair.web.server.worker_pipe import LENGTH, Reply, content_size, pack, unpack
+from fcpair.web.server.security import log_failure
 
 IDLE_S = 600.0
 """So long after the last look the process is ended, and its memory given back."""
 
 END_S = 2.0
-POLL_S = 0.01
+NICE = 19
+START_METHOD = "spawn"
+LOOKED_AT = ("lead", "adjudicate")  # begin the names of templates of what is looked at
+LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
 PART = 1 << 16
 SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
 GONE = "the process that makes this page has ended, perhaps for lack of memory; another replaces it, so try again"
-Pipe = tuple[StreamReader, StreamWriter]
-FRUGAL = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+CreateApp = Callable[..., FastAPI]
+"""`fcpair.web.app.create_app`, which a process finds by its name."""
+
+Reply = tuple[int, list[tuple[bytes, bytes]], bytes | Path]
+"""Status, headers, and the body, or the file that holds it."""
+
+
+class WorkerPool:
+    """A pool of one process that looks."""
+
+    def __init__(self, method: str, *, preloads: bool = False) -> None:
+        self._pool = ProcessPoolExecutor(1, multiprocessing.get_context(method), _begin)
+        self._pid = self._pool.submit(_preload if preloads else os.getpid)  # upon which the process begins
+
+    @classmethod
+    def forked(cls) -> WorkerPool | None:
+        """Fork it; None where that cannot be done: not on every system, nor beside threads or in an event loop."""
+        if not hasattr(os, "fork") or threading.active_count() > 1 or _is_in_loop():
+            return None
+        gc.freeze()  # lest what is garbage close a file of the fork, and looking for garbage copy what they share
+        return cls("fork", preloads=True)
+
+    @property
+    def pid(self) -> int | None:
+        """The process; None while it has not begun, and where it was killed as it did."""
+        return self._pid.result() if self._pid.done() and not self._pid.exception() else None
+
+    def submit(self, request: _Request) -> Future[Reply]:
+        """Have a request answered."""
+        return self._pool.submit(answer, request)
+
+    def hang_up(self) -> None:
+        """Have the process end when it is done with what it does."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def end(self) -> None:
+        """End the process; where it is not done within a moment, as it is."""
+        ending = asyncio.create_task(asyncio.to_thread(self._pool.shutdown, cancel_futures=True))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(ending), END_S)
+        if not ending.done():
+            with suppress(BrokenProcessPool, ProcessLookupError):
+                os.kill(await asyncio.wrap_future(self._pid), signal.SIGKILL)
+        await ending
 
 
 class ReportWorker:
     """Has requests answered by a process of its own, which serves the same study on the same terms."""
 
-    def __init__(self, terms: ServedTerms, parent: WorkerParent | None = None, idle_s: float = IDLE_S) -> None:
-        self._first_message = _first_message(terms)
-        self._is_outdated = False
-        self._parent = parent
-        self._idle_s = idle_s
-        self._beginning = asyncio.Lock()
-        self._worker: _WorkerProcess | None = None
+    def __init__(
+        self, create: CreateApp, terms: ServedTerms, pool: WorkerPool | None = None, idle_s: float = IDLE_S
+    ) -> None:
+        self._create, self._pool, self._idle_s = create, pool, idle_s
+        self._terms = _Terms.of(terms, 0)
         self._rest: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
         """The process; None while there is none."""
-        return self._worker.pid if self._worker else None
+        return self._pool.pid if self._pool else None
 
     async def forward(self, scope: Scope) -> Response:
         """The response to a request; raises BusyError where the process ends before it has answered."""
+        sent = {name: scope[name] for name in SENT if name in scope}
+        answering = self._submit(_Request(self._create, self._terms, sent, scope.get(BODY, b"")))
         if self._rest:
             self._rest.cancel()
-        async with self._beginning:
-            if self._is_outdated:
-                self._is_outdated = False
-                self._hang_up()
-            if self._worker is None or self._worker.has_ended:
-                self._worker = await _WorkerProcess.start(self._parent, self._first_message)
         try:
-            return await self._worker.forward(scope)
+            return _to_response(await asyncio.wrap_future(answering))
+        except BrokenProcessPool:
+            raise BusyError(GONE) from None
+        except asyncio.CancelledError:  # whoever asked for it has gone
+            answering.add_done_callback(_discard)
+            raise
         finally:
             if self._rest:
                 self._rest.cancel()
             self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
 
+    def _submit(self, request: _Request) -> Future[Reply]:
+        if self._pool is not None:
+            with suppress(BrokenProcessPool):
+                return self._pool.submit(request)
+        self._pool = WorkerPool(START_METHOD)
+        return self._pool.submit(request)
+
     def begin_anew(self, terms: ServedTerms) -> None:
-        """Have the next request answered by another process, on these terms, which knows nothing of before."""
-        self._first_message = _first_message(terms)
-        self._is_outdated = True
+        """Have the next request answered on these terms, by an app that knows nothing of before."""
+        self._terms = _Terms.of(terms, self._terms.number + 1)
 
     async def end(self) -> None:
-        """End the process, if there is one, and its parent."""
+        """End the process, if there is one."""
         if self._rest:
             self._rest.cancel()
-        worker = self._worker
-        self._hang_up()
-        if worker is not None:
-            await worker.end()
-        if self._parent is not None:
-            self._parent.end()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.end()
 
     def _hang_up(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.hang_up()
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.hang_up()
 
 
-def _first_message(terms: ServedTerms) -> bytes:
-    return pack((terms.study.address, dict(terms.given)))
+class _Terms(NamedTuple):
+    """What a study is served on: its address, what is given of the terms, and how often they have changed."""
 
-
-class _WorkerProcess:
-    """One such process, and who waits for its replies."""
-
-    def __init__(self, pid: int, pipe: Pipe, kill: Callable[[], object], wait: Callable[[], Awaitable[object]]) -> None:
-        self.pid, self._kill, self._wait = pid, kill, wait
-        self._reader, self._writer = pipe
-        self._numbers = count()
-        self._waiting: dict[int, asyncio.Future[Reply]] = {}
-        self.has_ended = False  # which its pipe says at once, and the system some time after
-        self._reading = asyncio.create_task(self._read())
+    address: str
+    given: dict[str, Any]
+    number: int
 
     @classmethod
-    async def start(cls, parent: WorkerParent | None, begins_with: bytes) -> _WorkerProcess:
-        forked = await parent.start_worker() if parent else None
-        worker = await cls._spawn() if forked is None else await cls._take_fork(*forked)
-        worker._write(begins_with)
-        return worker
-
-    @classmethod
-    async def _take_fork(cls, pid: int, pipe: socket) -> _WorkerProcess:
-        connected = await asyncio.open_unix_connection(sock=pipe)
-        return cls(pid, connected, partial(os.kill, pid, signal.SIGKILL), partial(_wait_for_end, pid))
-
-    @classmethod
-    async def _spawn(cls) -> _WorkerProcess:
-        line, environment = (sys.executable, "-m", WORKER), {**os.environ, **FRUGAL}
-        # In a session of its own, because Ctrl-C is for the server, which ends it.
-        process = await asyncio.create_subprocess_exec(
-            *line, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
-        )
-        assert process.stdin is not None
-        assert process.stdout is not None
-        return cls(process.pid, (process.stdout, process.stdin), process.kill, process.wait)
-
-    async def forward(self, scope: Scope) -> Response:
-        number = next(self._numbers)
-        reply = self._waiting[number] = asyncio.get_running_loop().create_future()
-        sent = {name: scope[name] for name in SENT if name in scope}
-        self._write(pack((number, sent, scope.get(BODY, b""))))
-        try:
-            return _to_response(await reply)
-        finally:
-            self._waiting.pop(number, None)
-
-    def _write(self, message: bytes) -> None:
-        self._writer.write(message)
-
-    def hang_up(self) -> None:
-        """Send no more, upon which it ends."""
-        if not self.has_ended:
-            self._writer.write_eof()
-
-    async def end(self) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._reading), END_S)
-        if not self._reading.done():
-            self._kill()
-            await self._reading
-
-    async def _read(self) -> None:
-        """Hand out replies, until the process ends."""
-        pipe = self._reader
-        try:
-            with suppress(asyncio.IncompleteReadError, ConnectionError):
-                while True:
-                    reply: Reply = unpack(await pipe.readexactly(content_size(await pipe.readexactly(LENGTH))))
-                    self._deliver(reply)
-        finally:
-            self.has_ended = True
-            self._writer.close()
-        await self._wait()
-        for waiting in self._waiting.values():
-            if not waiting.done():
-                waiting.set_exception(BusyError(GONE))
-
-    def _deliver(self, reply: Reply) -> None:
-        future = self._waiting.get(reply[0])
-        if future is not None and not future.done():
-            future.set_result(reply)
-        elif isinstance(reply[3], Path):  # whoever asked for it has gone
-            reply[3].unlink()
+    def of(cls, terms: ServedTerms, number: int) -> _Terms:
+        return cls(terms.study.address, dict(terms.given), number)
 
 
-async def _wait_for_end(pid: int) -> None:
-    """Wait for a process that is no child of this one, and whose pipe has ended, to be gone with all its files."""
-    with suppress(ProcessLookupError, PermissionError):  # which another process of its number might give
-        while True:
-            os.kill(pid, 0)
-            await asyncio.sleep(POLL_S)
+class _Request(NamedTuple):
+    create: CreateApp
+    terms: _Terms
+    scope: Scope
+    body: bytes
+
+
+def _is_in_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _to_response(reply: Reply) -> Response:
-    _, status, headers, body = reply
+    status, headers, body = reply
     response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
     response.raw_headers = headers
     return response
@@ -199,3 +193,110 @@ async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
         path.unlink()
         while part := file.read(PART):
             yield part
+
+
+def _discard(answered: Future[Reply]) -> None:
+    if not answered.cancelled() and not answered.exception() and isinstance(path := answered.result()[2], Path):
+        path.unlink()
+
+
+# What follows is done in the process that looks.
+
+
+def _begin() -> None:
+    """Be that process: in a session of its own, because Ctrl-C is for the server, and at the lowest priority."""
+    os.setsid()
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, signal.SIG_IGN)  # the server says when
+    _close_sockets()
+    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
+        os.nice(NICE)
+    threading.Thread(target=_end_with_server, daemon=True).start()
+
+
+def _close_sockets() -> None:
+    """Close the sockets of a server that was forked: its port is free when it ends. The pool has pipes."""
+    for number in map(int, os.listdir("/dev/fd")):
+        with suppress(OSError):  # as that of the list itself is gone
+            if stat.S_ISSOCK(os.fstat(number).st_mode):
+                os.close(number)
+
+
+def _end_with_server() -> None:
+    server = multiprocessing.parent_process()
+    assert server is not None
+    server.join()
+    os._exit(0)
+
+
+def _preload() -> int:
+    """Load what a first look needs; returns the number of the process."""
+    gc.disable()  # what is loaded stays, so there is no garbage to look for
+    Monitor.preload()
+    templates = load_templates()
+    for name in templates.list_templates(filter_func=lambda name: name.startswith(LOOKED_AT)):
+        templates.get_template(name)
+    gc.freeze()
+    gc.enable()
+    return os.getpid()
+
+
+@dataclass(frozen=True)
+class _Served:
+    """The study as the process serves it, and the loop in which it does."""
+
+    terms: _Terms
+    study: Study
+    app: FastAPI
+    loop: asyncio.Runner
+
+    @classmethod
+    def on(cls, create: CreateApp, terms: _Terms) -> _Served:
+        study = Study(terms.address)
+        app = create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
+        return cls(terms, study, app, asyncio.Runner())
+
+    def close(self) -> None:
+        self.loop.close()
+        self.study.close()
+
+
+_served: list[_Served] = []  # at most one
+
+
+def answer(request: _Request) -> Reply:
+    """Answer a request."""
+    if _served and _served[0].terms != request.terms:
+        _served.pop().close()
+    if not _served:
+        _served.append(_Served.on(request.create, request.terms))
+    return _served[0].loop.run(_respond(_served[0].app, request))
+
+
+async def _respond(app: FastAPI, request: _Request) -> Reply:
+    start: Message = {"status": 500, "headers": []}
+    parts: list[bytes] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": request.body, "more_body": False}
+
+    async def send(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            start.update(message)
+        else:
+            parts.append(message.get("body", b""))
+
+    scope = {**request.scope, "app": app, BODY: request.body}
+    try:
+        await FastAPI.__call__(app, scope, receive, send)  # without the guard, which is around the server
+    except Exception as error:  # it was answered before it was raised
+        log_failure(scope, error)
+    content = b"".join(parts)
+    return start["status"], start["headers"], _write_to_file(content) if len(content) > LARGE else content
+
+
+def _write_to_file(content: bytes) -> Path:
+    file, path = tempfile.mkstemp(prefix="fcpair-")
+    with os.fdopen(file, "wb") as out:
+        out.write(content)
+    return Path(path)

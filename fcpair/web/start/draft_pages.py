@@ -1,42 +1,53 @@
-"""Starting a study in the browser: columns, plan, people and guidelines, each on a page of its own."""
+"""Starting a study or a survey in the browser: columns, plan, people, guidelines, and building it, a page for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Response
 
-from fcpair.errors import ConflictError, FcpairError, InputError, StageError
+from fcpair.errors import FcpairError, InputError
 from fcpair.params import DEFAULT_MODEL
-from fcpair.records import Role, Visitor
+from fcpair.records import Role
+from fcpair.sentences import mark, say
 from fcpair.start_draft import (
+    BegunDraft,
     ColumnsDraft,
     Draft,
     DraftPart,
     GuidelinesDraft,
     PeopleDraft,
     PlanDraft,
+    StatementsDraft,
     StudyKind,
     SurveyDraft,
     TableDraft,
     TablePreview,
 )
 from fcpair.study import StudyStart
-from fcpair.web.auth import open_to
-from fcpair.web.context import START, context_of
-from fcpair.web.errors import status_of
-from fcpair.web.form import field, parse_number
-from fcpair.web.lead.panels import SHOWN_BY
-from fcpair.web.page_phrases import mark
+from fcpair.web.context import START
+from fcpair.web.form import field, fields, parse_number
+from fcpair.web.lead.people import uninvited_people
 from fcpair.web.pages.markdown import render
-from fcpair.web.start.form_numbers import number_of, percentage_of
+from fcpair.web.param_fields import fields_of, read_params
+from fcpair.web.server.child_process import BUILD, Act, ChildProcess, ProcessState
+from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_by, go_to
 
 router = APIRouter(include_in_schema=False)
-NOT_SAVED = (ConflictError, StageError, InputError)
+LINKS = f"{START}/links"
+INTERRUPTED = say("the study was not built to the end, and nothing of it was kept; press the button again")
+BUILD_STAGES = {
+    "init": mark("Names and labels"),
+    "import": mark("Texts"),
+    "select": mark("Selecting"),
+    "retrieve": mark("Candidates"),
+    "pair": mark("Pairs"),
+    "assign": mark("Assigning"),
+}
+ANSWERS = ("yes", "no", "decline")  # the fields of the names that the answers of a survey have
 
 
 class Step(NamedTuple):
@@ -78,63 +89,80 @@ def step_of(draft: Draft, part: str) -> Step:
     return next(step for step in STEPS[draft.kind] if step.part == part)
 
 
-def start_of(request: Request) -> StudyStart:
-    """The start of the study that a request is about."""
-    return context_of(request).study.start
-
-
-def go_to(address: str) -> Response:
-    """Lead to another page, by GET."""
-    return RedirectResponse(address, HTTPStatus.SEE_OTHER)
-
-
-@dataclass(frozen=True)
-class StepVisit:
+@dataclass(frozen=True, kw_only=True)
+class StepVisit(Visit):
     """A lead's visit to the step that settles a part of the draft, which is as it was when the request came."""
 
-    request: Request
     part: str
-    visitor: Visitor
-    start: StudyStart
     draft: Draft
 
     @classmethod
-    def of(cls, request: Request, part: str) -> StepVisit:
-        """The visit by a request; refused to those who are not a lead."""
-        visitor = context_of(request).door.require_visitor(request)
-        start = start_of(request)
-        return cls(request, part, visitor, start, start.draft())
+    def of(cls, visit: Visit, part: str) -> StepVisit:
+        """A visit to the step of a part."""
+        return cls(visit.request, visit.context, visit.visitor, part=part, draft=visit.study.start.draft())
 
-    def detour(self, kind: StudyKind | None = None) -> Response | None:
+    @classmethod
+    def due(cls, part: str) -> Any:
+        """The dependency by which an endpoint gets the visit to the step of a part, where that is due."""
+
+        def enter(visit: LeadVisit) -> StepVisit:
+            return cls.of(visit, part).check_due()
+
+        return enter_by(enter, Role.LEAD)
+
+    @property
+    def start(self) -> StudyStart:
+        """The start of the study."""
+        return self.study.start
+
+    def typed(self, name: str) -> str:
+        """What was typed into a field of the form."""
+        return field(self.request, name).strip()
+
+    def check_due(self) -> StepVisit:
         """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
 
-        A step of one `kind` of study leads to the same of another, if that is what the table is for.
+        A step of one kind of study leads to the same of another, if that is what the table is for.
         """
-        if not self.start.is_open:
-            return go_to("/lead")
         parts = [step.part for step in STEPS[self.draft.kind]]
-        if parts.index(self.draft.next_step) < parts.index(self.part):
-            return self.go_to(self.draft.next_step)
-        return self.go_to(self.part) if kind not in (None, self.draft.kind) else None
-
-    def go_to(self, part: str) -> Response:
-        """Lead to the step of a part."""
-        return go_to(step_of(self.draft, part).address)
+        due_part = parts[min(parts.index(self.draft.next_step), parts.index(self.part))]
+        address = step_of(self.draft, due_part).address if self.start.is_open else "/lead"
+        if self.request.url.path != address:
+            raise ElsewhereError(address)
+        return self
 
     def save(self, *parts: DraftPart) -> Draft:
         """Keep parts of the draft, of which the form has seen a version."""
         seen = parse_number(field(self.request, "seen")) or 0
         return self.start.save(*parts, by=self.visitor.name, seen=seen)
 
+    def keep(
+        self, chosen: Any, read: Callable[[], Sequence[Any]], show: Callable[[StepVisit, Any], Response]
+    ) -> Response:
+        """Keep the parts that a form is read into, and go on; show it where it is only to be shown, or is refused.
+
+        It is shown with the first of these parts, or as it was `chosen` where they cannot be read.
+        """
+        parts = [chosen]
+        try:
+            parts = [*read()]
+            if self.typed("act") == "show":
+                return show(self, parts[0])
+            self.save(*parts)
+        except REFUSALS as refusal:
+            return show(self.refused(refusal), parts[0])
+        steps = STEPS[self.draft.kind]
+        return go_to(steps[steps.index(step_of(self.draft, self.part)) + 1].address)
+
     def at(self, part: str) -> StepVisit:
         """The same visit at the step of another part."""
         return replace(self, part=part)
 
-    def renewed(self) -> StepVisit:
+    def refused(self, refusal: FcpairError) -> StepVisit:
         """The visit with the draft as it is now, which somebody else may have changed."""
-        return replace(self, draft=self.start.draft())
+        return replace(self, refusal=refusal, draft=self.start.draft())
 
-    def show(self, error: FcpairError | None = None, **values: Any) -> Response:
+    def show(self, **values: Any) -> Response:
         """The page of the step, with what went wrong."""
         steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
         index = steps.index(step)
@@ -144,180 +172,139 @@ class StepVisit:
             "n_open": steps.index(step_of(self.draft, self.draft.next_step)) + 1,
             "back": steps[index - 1] if index else None,
             "draft": self.draft,
-            "problem": str(error) if error else "",
+            "problem": self.why,
         }
-        page = self.show_part(f"lead_start_{step.template}.html.j2", **shared, **values)
-        page.status_code = status_of(error) if error else HTTPStatus.OK
-        return page
-
-    def show_part(self, template: str, **values: Any) -> Response:
-        """A page, or a part of one, from a template."""
-        return context_of(self.request).page(self.request, self.visitor, template, None, **SHOWN_BY, **values)
+        return self.page(f"lead_start_{step.template}.html.j2", **shared, **values)
 
 
-def due_step(
-    part: str, kind: StudyKind | None = None
-) -> Callable[[Callable[[StepVisit], Response]], Callable[[Request], Response]]:
-    """Have an endpoint, below `open_to`, take the visit to a step; it is not called where the step is not due."""
-
-    def take_visit(endpoint: Callable[[StepVisit], Response]) -> Callable[[Request], Response]:
-        def visit_step(request: Request) -> Response:
-            visit = StepVisit.of(request, part)
-            return visit.detour(kind) or endpoint(visit)
-
-        return visit_step
-
-    return take_visit
+ColumnsVisit = Annotated[StepVisit, StepVisit.due(ColumnsDraft.step)]
+PlanVisit = Annotated[StepVisit, StepVisit.due(PlanDraft.step)]
+PeopleVisit = Annotated[StepVisit, StepVisit.due(PeopleDraft.step)]
+GuidelinesVisit = Annotated[StepVisit, StepVisit.due(GuidelinesDraft.step)]
 
 
 @router.get(START)
-@open_to(Role.LEAD)
-def start(request: Request) -> Response:
+def start(visit: LeadVisit) -> Response:
     """Lead to the first step that is not done."""
-    context_of(request).door.require_visitor(request)
-    begun = start_of(request)
+    begun = visit.study.start
     draft = begun.draft()
     return go_to(step_of(draft, draft.next_step).address if begun.is_open else "/lead")
 
 
-def _optional(request: Request, name: str) -> str | None:
-    return field(request, name).strip() or None
-
-
 @router.get(f"{START}/columns")
-@open_to(Role.LEAD)
-@due_step(ColumnsDraft.step, "pairs")
-def columns(visit: StepVisit) -> Response:
-    """Show which column is what, and the first rows as people will see them."""
+@router.get(f"{START}/statements")
+def columns(visit: ColumnsVisit) -> Response:
+    """Show which column is what, or has the statements of a survey, and the first rows as people will see them."""
     try:
-        guess = visit.start.guess(visit.draft)
+        guess = _guess(visit)
     except InputError as error:  # the file was changed or deleted
-        return visit.at(TableDraft.step).show(error)
+        return visit.at(TableDraft.step).refused(error).show()
     return _show_columns(visit, guess)
 
 
-def _show_columns(visit: StepVisit, chosen: ColumnsDraft, error: FcpairError | None = None) -> Response:
+def _guess(visit: StepVisit) -> ColumnsDraft | StatementsDraft:
+    return (visit.start.guess_statements if visit.draft.kind == "survey" else visit.start.guess)(visit.draft)
+
+
+def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> Response:
     preview: TablePreview = visit.start.preview(visit.draft, chosen)
-    shown = error or (InputError(preview.problem) if preview.problem else None)
+    if preview.problem and not visit.refusal:
+        visit = replace(visit, refusal=InputError(preview.problem))
     header, columns = visit.start.header(visit.draft), visit.draft.columns
-    values = {"chosen": chosen, "preview": preview, "header": header}
-    values["replaced"] = isinstance(columns, ColumnsDraft) and columns.hs not in header
-    return visit.show(shown, **values)
+    is_replaced = isinstance(columns, ColumnsDraft) and columns.hs not in header
+    return visit.show(chosen=chosen, preview=preview, header=header, replaced=is_replaced)
 
 
 @router.post(f"{START}/columns")
-@open_to(Role.LEAD)
-@due_step(ColumnsDraft.step, "pairs")
-def save_columns(visit: StepVisit) -> Response:
+@router.post(f"{START}/statements")
+def save_columns(visit: ColumnsVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
-    chosen = visit.start.guess(visit.draft)
-    try:
-        chosen = _parse_columns(visit.request, chosen)
-        if field(visit.request, "act") == "save":
-            visit.save(chosen)
-            return visit.go_to(PlanDraft.step)
-    except NOT_SAVED as error:
-        return _show_columns(visit.renewed(), chosen, error)
-    return _show_columns(visit, chosen)
+    guess = _guess(visit)
+    return visit.keep(guess, lambda: [_parse_columns(visit, guess)], _show_columns)
 
 
-def _parse_columns(request: Request, usual: ColumnsDraft) -> ColumnsDraft:
-    def text(name: str, otherwise: str) -> str:
-        return field(request, name).strip() or otherwise
-
+def _parse_columns(visit: StepVisit, usual: ColumnsDraft | StatementsDraft) -> ColumnsDraft | StatementsDraft:
+    if isinstance(usual, StatementsDraft):
+        return StatementsDraft(visit.typed("statement") or usual.statement, visit.typed("title"))
     return replace(
         usual,
-        hs=text("hs", usual.hs),
-        cn=text("cn", usual.cn),
-        hs_id=_optional(request, "hs_id"),
-        cn_id=_optional(request, "cn_id"),
-        language=_optional(request, "language"),
-        unpaired=bool(field(request, "unpaired")),
-        title=field(request, "title").strip(),
-        hs_name=field(request, "hs_name").strip(),
-        cn_name=field(request, "cn_name").strip(),
-        labels=tuple(field(request, f"label_{i}").strip() for i in range(3)),
+        hs=visit.typed("hs") or usual.hs,
+        cn=visit.typed("cn") or usual.cn,
+        hs_id=visit.typed("hs_id") or None,
+        cn_id=visit.typed("cn_id") or None,
+        language=visit.typed("language") or None,
+        unpaired=bool(visit.typed("unpaired")),
+        title=visit.typed("title"),
+        hs_name=visit.typed("hs_name"),
+        cn_name=visit.typed("cn_name"),
+        labels=tuple(visit.typed(f"label_{i}") for i in range(3)),
     )
 
 
 @router.get(f"{START}/plan")
-@open_to(Role.LEAD)
-@due_step(PlanDraft.step, "pairs")
-def plan(visit: StepVisit) -> Response:
-    """Show the plan, and what it amounts to."""
+@router.get(f"{START}/survey")
+def plan(visit: PlanVisit) -> Response:
+    """Show the plan, or what the survey asks, and what it amounts to."""
     return _show_plan(visit, _chosen_plan(visit))
 
 
-def _chosen_plan(visit: StepVisit) -> PlanDraft:
-    plan = visit.draft.plan
-    return plan if isinstance(plan, PlanDraft) else visit.start.default_plan(visit.draft)
+def _chosen_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
+    if visit.draft.plan is not None:
+        return visit.draft.plan
+    return visit.start.default_survey() if visit.draft.kind == "survey" else visit.start.default_plan(visit.draft)
 
 
-def _show_plan(visit: StepVisit, chosen: PlanDraft, error: FcpairError | None = None) -> Response:
-    values = {"chosen": chosen, "model": DEFAULT_MODEL, "can_retrieve": visit.start.can_retrieve}
-    preview = visit.start.preview(visit.draft)
-    figures = None if error else _figures_or_problem(visit, chosen)
-    return visit.show(error, **values, preview=preview, figures=figures)
+def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
+    return visit.show(
+        chosen=chosen,
+        fields=fields_of(type(chosen)),
+        meanings=ANSWERS,
+        model=DEFAULT_MODEL,
+        can_retrieve=visit.start.can_retrieve,
+        preview=visit.start.preview(visit.draft),
+        figures=None if visit.refusal else _figures_or_problem(visit, lambda: chosen),
+    )
 
 
-def _figures_or_problem(visit: StepVisit, chosen: PlanDraft) -> Any:
-    """What a plan amounts to, or a sentence that says why it cannot be carried out."""
+def _figures_or_problem(visit: StepVisit, read: Callable[[], Any]) -> Any:
+    """What a plan or survey amounts to, or a sentence that says why it cannot be carried out."""
+    figures: Any = visit.start.survey_figures if visit.draft.kind == "survey" else visit.start.figures
     try:
-        return visit.start.figures(visit.draft, chosen)
-    except InputError as error:
+        return figures(visit.draft, read())
+    except REFUSALS as error:
         return str(error)
 
 
 @router.post(f"{START}/figures")
-@open_to(Role.LEAD)
-def figures(request: Request) -> Response:
+@router.post(f"{START}/survey-figures")
+def figures(visit: LeadVisit) -> Response:
     """What the plan in the form amounts to, as a part of its page."""
-    visit = StepVisit.of(request, PlanDraft.step)
-    try:
-        shown = _figures_or_problem(visit, _parse_plan(visit))
-    except NOT_SAVED as error:
-        shown = str(error)
-    return visit.show_part("lead_start_figures.html.j2", figures=shown)
+    step_visit = StepVisit.of(visit, PlanDraft.step)
+    template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
+    shown = _figures_or_problem(step_visit, lambda: _parse_plan(step_visit))
+    return visit.page(f"{template}.html.j2", figures=shown)
 
 
 @router.post(f"{START}/plan")
-@open_to(Role.LEAD)
-@due_step(PlanDraft.step, "pairs")
-def save_plan(visit: StepVisit) -> Response:
+@router.post(f"{START}/survey")
+def save_plan(visit: PlanVisit) -> Response:
     """Keep the plan."""
-    chosen = _chosen_plan(visit)
-    try:
-        chosen = _parse_plan(visit)
-        visit.save(chosen)
-    except NOT_SAVED as error:
-        return _show_plan(visit.renewed(), chosen, error)
-    return visit.go_to(PeopleDraft.step)
+    return visit.keep(_chosen_plan(visit), lambda: [_parse_plan(visit)], _show_plan)
 
 
-def _parse_plan(visit: StepVisit) -> PlanDraft:
-    """The plan of a form; with all HS, their number is that of the table. Raises InputError for what is no number."""
-    request = visit.request
-    kind: Any = field(request, "kind")
-    is_full = kind == "full"
-    has_candidates = not is_full and _optional(request, "candidates")
-    return PlanDraft(
-        kind,
-        hs=visit.start.preview(visit.draft).n_hs if is_full else number_of(request, "hs", mark("First texts to draw")),
-        k=PlanDraft.k if is_full else number_of(request, "k", mark("Neighbours of each known second text")),
-        candidates=number_of(request, "candidates", mark("Candidates to draw")) if has_candidates else None,
-        seed=number_of(request, "seed", mark("Seed of every draw")),
-        annotators=number_of(request, "annotators", mark("Annotators")),
-        twice=percentage_of(request, "twice", mark("Pairs with two labels, in percent")),
-        thrice=percentage_of(request, "thrice", mark("Pairs with three labels, in percent")),
-        validators=number_of(request, "validators", mark("Validators")),
-        seconds=number_of(request, "seconds", mark("Seconds for a pair")),
-    )
+def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
+    """The plan of a form; with all HS, their number is that of the table. Raises InputError for what cannot be."""
+    typed, chosen = fields(visit.request), _chosen_plan(visit)
+    if isinstance(chosen, SurveyDraft):
+        answers = tuple(visit.typed(name) for name in ANSWERS)
+        return read_params(replace(chosen, answers=answers), {"as_list": "no", **typed})
+    if typed.get("kind") == "full":
+        typed |= {"hs": str(visit.start.preview(visit.draft).n_hs), "k": str(PlanDraft.k), "candidates": ""}
+    return read_params(chosen, typed)
 
 
 @router.get(f"{START}/people")
-@open_to(Role.LEAD)
-@due_step(PeopleDraft.step)
-def people(visit: StepVisit) -> Response:
+def people(visit: PeopleVisit) -> Response:
     """Show who takes part; numbered names are suggested."""
     return visit.show(chosen=visit.draft.people or _suggested_people(visit.draft))
 
@@ -335,50 +322,93 @@ def _numbered(prefix: str, n: int) -> tuple[str, ...]:
 
 
 @router.post(f"{START}/people")
-@open_to(Role.LEAD)
-@due_step(PeopleDraft.step)
-def save_people(visit: StepVisit) -> Response:
+def save_people(visit: PeopleVisit) -> Response:
     """Keep who takes part; their number goes into the plan."""
-    assert visit.draft.plan is not None
-    groups = ("annotators", "adjudicators", "validators", "respondents")
-    chosen = PeopleDraft(*(_parse_names(field(visit.request, group)) for group in groups))
-    try:
-        visit.save(chosen, _planned_for(visit.draft.plan, chosen))
-    except NOT_SAVED as error:
-        return visit.renewed().show(error, chosen=chosen)
-    return visit.go_to(GuidelinesDraft.step)
-
-
-def _planned_for(plan: PlanDraft | SurveyDraft, people: PeopleDraft) -> PlanDraft | SurveyDraft:
-    """The plan with as many people as take part."""
+    plan = visit.draft.plan
+    assert plan is not None
+    groups = (visit.typed(group).splitlines() for group in ("annotators", "adjudicators", "validators", "respondents"))
+    names = ([name.strip() for line in lines for name in line.split(",")] for lines in groups)
+    chosen = PeopleDraft(*(tuple(filter(None, group)) for group in names))
     if isinstance(plan, SurveyDraft):
-        return replace(plan, respondents=max(len(people.respondents), 1))
-    return replace(plan, annotators=max(len(people.annotators), 1), validators=len(people.validators))
-
-
-def _parse_names(text: str) -> tuple[str, ...]:
-    """The names of a pasted list, one a line or between commas."""
-    return tuple(name.strip() for line in text.splitlines() for name in line.split(",") if name.strip())
+        plan = replace(plan, respondents=max(len(chosen.respondents), 1))
+    else:
+        plan = replace(plan, annotators=max(len(chosen.annotators), 1), validators=len(chosen.validators))
+    return visit.keep(chosen, lambda: (chosen, plan), lambda step, people: step.show(chosen=people))
 
 
 @router.get(f"{START}/guidelines")
-@open_to(Role.LEAD)
-@due_step(GuidelinesDraft.step)
-def guidelines(visit: StepVisit) -> Response:
+def guidelines(visit: GuidelinesVisit) -> Response:
     """Show the guidelines, to be written now or later."""
     return visit.show(body=visit.start.guidelines_text(visit.draft), preview=None)
 
 
 @router.post(f"{START}/guidelines")
-@open_to(Role.LEAD)
-@due_step(GuidelinesDraft.step)
-def save_guidelines(visit: StepVisit) -> Response:
+def save_guidelines(visit: GuidelinesVisit) -> Response:
     """Show how the text will look, keep it, or leave it for later."""
-    body, act = field(visit.request, "body").replace("\r\n", "\n"), field(visit.request, "act")
+    body, act = field(visit.request, "body").replace("\r\n", "\n"), visit.typed("act")
     if act == "preview":
         return visit.show(body=body, preview=render(body))
+    return visit.keep(
+        body,
+        lambda: [visit.start.keep_guidelines(visit.draft, "" if act == "later" else body)],
+        lambda step, _: step.show(body=body, preview=None),
+    )
+
+
+def _builder_of(visit: Visit) -> ChildProcess:
+    builder: ChildProcess = visit.request.app.state.builder
+    return builder
+
+
+def _enter(visit: LeadVisit) -> StepVisit:
+    """The last step, which is due while the study is being built, too."""
+    step_visit = StepVisit.of(visit, BegunDraft.step)
+    return step_visit if _builder_of(visit).state.is_running else step_visit.check_due()
+
+
+BeginVisit = Annotated[StepVisit, enter_by(_enter, Role.LEAD)]
+
+
+@router.get(f"{START}/begin")
+def begin(visit: BeginVisit) -> Response:
+    """Show the recipe, and the button that has it carried out; or how far that is."""
+    state = _builder_of(visit).state
+    if not state.is_running and visit.draft.start is not None:
+        visit = visit.refused(InputError(state.problem or INTERRUPTED))
+    return _show(visit, state)
+
+
+def _show(visit: StepVisit, state: ProcessState) -> Response:
+    return visit.show(recipe=visit.start.recipe_text(visit.draft), state=state, stages=BUILD_STAGES)
+
+
+@router.post(f"{START}/begin")
+def build(visit: BeginVisit) -> Response:
+    """Have the study built; only one lead does, as the other's page is out of date then."""
+    builder = _builder_of(visit)
     try:
-        visit.save(visit.start.keep_guidelines(visit.draft, "" if act == "later" else body))
-    except NOT_SAVED as error:
-        return visit.renewed().show(error, body=body, preview=None)
-    return visit.go_to("start")
+        if not builder.state.is_running:
+            visit.save(BegunDraft(visit.visitor.name))
+            builder.start(Act(BUILD, visit.study.address))
+    except REFUSALS as refusal:
+        return _show(visit.refused(refusal), builder.state)
+    return go_to(f"{START}/begin")
+
+
+@router.get(f"{START}/progress")
+def progress(visit: LeadVisit) -> Response:
+    """How far the building is, as a part of its page; leads on when that has ended, well or not."""
+    state = _builder_of(visit).state
+    if state.is_running:
+        values = {"state": state, "stages": BUILD_STAGES}
+        return visit.page("lead_start_progress.html.j2", **values)
+    onward = f"{START}/begin" if visit.study.start.is_open else LINKS
+    return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
+
+
+@router.get(LINKS)
+def invitations(visit: LeadVisit) -> Response:
+    """Offer a link for everybody who has none yet."""
+    if visit.study.start.is_open:
+        return go_to(START)
+    return visit.page("lead_start_links.html.j2", uninvited=uninvited_people(visit.study))

@@ -1,4 +1,4 @@
-// Starting a study: the table is sent as it is, since the server writes it to a file as it comes; and links are copied.
+// Sends a file as it is, such as the table that a study starts from, since the server writes it to a file as it comes.
 
 const { t } = globalThis.fcpairLanguage;
 const upload = document.getElementById("upload");
@@ -42,15 +42,4 @@ function sentence(words) {
   return text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 
-async function copy({ currentTarget }) {
-  const said = document.getElementById("copy-said");
-  try {
-    await navigator.clipboard.writeText(currentTarget.dataset.copy);
-    said.textContent = t("Copied.");
-  } catch {
-    said.textContent = t("This browser does not let pages copy; select the link and copy it.");
-  }
-}
-
 upload?.addEventListener("submit", send);
-for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", copy);

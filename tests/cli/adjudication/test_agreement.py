@@ -69,7 +69,7 @@ def test_blocks_as_json_and_csv_have_their_names(study: Path, fcpair: Fcpair) ->
 
 
 def test_a_column_of_the_first_grid_is_named_by_its_text(at: At, fcpair: Fcpair) -> None:
-    with closing(Study.open(at("checked"))) as study:
+    with closing(Study(at("checked"))) as study:
         first = study.grid().explain(1)
     printed = fcpair("agreement", "--blocks", "row").stdout
     assert f"label: {first.hs}\nAgreement:" in printed

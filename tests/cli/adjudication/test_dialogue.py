@@ -32,7 +32,7 @@ SECONDS = 30  # before a terminal is given up
 @pytest.fixture
 def waiting(at: At) -> Study:
     """A study in which five pairs wait."""
-    return Study.open(at("decided"))
+    return Study(at("decided"))
 
 
 def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
@@ -50,11 +50,11 @@ def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: F
 
 def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
     grid = waiting.grid()
-    shown = grid.conflict(grid.waiting_pairs()[0])
+    shown = grid.desk.conflict(grid.waiting_pairs()[0])
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
-    assert shown.hs in printed
-    assert shown.cn in printed
-    assert all(label in printed for label, _ in shown.answers)
+    assert shown.hs.body in printed
+    assert shown.cn.body in printed
+    assert all(one.label in printed for one in shown.answers)
     assert not any(name in printed for name in ANNOTATORS)
 
 
@@ -73,7 +73,7 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
 
 def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair) -> None:
     study = rated(tmp_path, "scale(1,5,1,positive=4)", 1.0)
-    first, second, *_ = study.grid().agenda("ada").pairs
+    first, second, *_ = study.grid().desk.agenda("ada").pairs
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys="041q").stdout
     assert "[1] 1  [2] 2  [3] 3  [4] 4  [5] 5  [x] irreconcilable" in printed
     assert by_hand(study) == {first: ("person", 3), second: ("person", 0)}
@@ -82,7 +82,7 @@ def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair)
 def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, fcpair: Fcpair) -> None:
     study = rated(tmp_path)
     keys = "4a9\n4,5\nairreconcilable\nq"  # 4 is no key here, and 9 is not on the scale
-    first, second, *_ = study.grid().agenda("ada").pairs
+    first, second, *_ = study.grid().desk.agenda("ada").pairs
     result = fcpair("adjudicate", "--adjudicator", "ada", keys=keys)
     assert "[a] answer  [x] irreconcilable" in result.stdout
     assert "`9` is outside of the scale; expected 1 to 5 by 0.5, or `irreconcilable`" in result.output
@@ -198,7 +198,7 @@ def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
 
 @pytest.mark.parametrize("stage", ["labelled", "decided"])
 def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: At, stage: str) -> None:
-    waiting = Study.open(at(stage))
+    waiting = Study(at(stage))
     before = dump(waiting)
     run = subprocess.run(
         [sys.executable, "-m", "fcpair", "adjudicate", "--study", waiting.place],
@@ -222,8 +222,9 @@ def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: F
 
 
 def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
-    study = Study.open(at("labelled"))
-    assert "adjudicate: one label 9 · unanimous 8" in fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
+    study = Study(at("labelled"))
+    held = fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
+    assert "9 stand by their only label; 8 stand unanimously" in held
     fcpair("adjudicate", "--policy", "majority")
     before = standing(study)
     assert "majority" in {rule for rule, _ in before.values()}
@@ -235,7 +236,7 @@ def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_p
 def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
     at: At, fcpair: Fcpair, tmp_path: Path
 ) -> None:
-    study = Study.open(at("dealt"))
+    study = Study(at("dealt"))
     three = [pair for pair, names in who_had(study).items() if len(names) == 3]
     labels = {"ana": "2", "ben": "0", "cleo": "2"}
     answers = [(who, pair, labels[who]) for who, pair in open_work(study) if (who, pair) != ("cleo", three[0])]
@@ -284,7 +285,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
             decide(waiting, first, tmp_path)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
+    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate._read_key", read)
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys="hello\n").stdout
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
@@ -300,7 +301,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
 def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_decided(
     at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    study = Study.open(at("labelled"))
+    study = Study(at("labelled"))
     grid = study.grid()
     pair = grid.waiting_pairs()[0]
     trio = sorted(ANNOTATORS)
@@ -316,7 +317,7 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
             record(study, tmp_path, [("ana", pair, "0")], supersede=True)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.dialogue._read_key", read)
+    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate._read_key", read)
     printed = fcpair("adjudicate", "--adjudicator", "ada").stdout
     assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
     assert by_hand(study) == {pair: ("person", 0)}

@@ -66,7 +66,7 @@ WRITING = {
 
 def build(place: Path) -> Path:
     """Add two grids to a study, the second with the texts of the first for its rows, and take them to the end."""
-    with closing(Study.open(place)) as study:
+    with closing(Study(place)) as study:
         study.grid().simulate(Simulate(seed=1))
         study.add_grid(WRITE)
         study.add_grid(RATE)
@@ -96,7 +96,7 @@ def built(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
 @pytest.fixture
 def rate(built: Path, study: Path) -> Iterator[Grid]:
     """A grid whose rows were written in the first one."""
-    with closing(Study.open(shutil.copy(built, study))) as opened:
+    with closing(Study(shutil.copy(built, study))) as opened:
         yield opened.grid("rate")
 
 
@@ -137,7 +137,7 @@ def test_a_number_means_the_cell_of_the_grid_that_is_named(rate: Grid, fcpair: F
 
 @pytest.mark.parametrize("number", [0, 13, PACKED + 1, 2 * PACKED + 1, -PACKED, 10**30])
 def test_a_number_that_the_grid_does_not_have_is_refused(rate: Grid, number: int) -> None:
-    for refused in (rate.explain, rate.conflict, lambda one: rate.decide(one, 3, by="ada")):
+    for refused in (rate.explain, rate.desk.conflict, lambda one: rate.decide(one, 3, by="ada")):
         with pytest.raises(UnknownIdError, match=f"no pair {number}; the pairs of the grid are numbered from 1 to 12"):
             refused(number)
 
@@ -150,7 +150,7 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
         assert not packed(sheet.read_text("utf-8"))
         rows = read_csv(sheet)
         filled = write_csv(tmp_path / sheet.name, [{**row, "label": "4"} for row in rows])
-        assert f"answers {len(rows)}" in fcpair("labels", "import", filled, "--grid", "rate").output
+        assert f"{len(rows)} answers were imported" in fcpair("labels", "import", filled, "--grid", "rate").output
         other = write_csv(tmp_path / sheet.name, [{**rows[0], "label": "5"}])
         refused = fcpair("labels", "import", other, "--grid", "rate", code=2).output
         assert f"{sheet.stem} has already answered pair {rows[0]['pair']} differently" in refused

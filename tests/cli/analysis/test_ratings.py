@@ -42,7 +42,7 @@ def write(path: Path, rows: list[str]) -> Path:
 
 
 def test_ratings_of_a_round_are_averaged_by_criterion_and_rater(dealt: Path, fcpair: Fcpair) -> None:
-    with closing(Study.open(dealt)) as opened:
+    with closing(Study(dealt)) as opened:
         opened.grid().simulate(Simulate(seed=2, skips=0.0))
         given = opened.grid().answers()
     words = ("ratings", "--rating", "rating", "--criterion", "column", "--text", "row", "--resamples", "200")
@@ -69,7 +69,7 @@ def test_a_file_with_a_rating_off_the_scale_is_refused_and_the_study_untouched(
     before = dealt.read_bytes()
     path = write(tmp_path / "answers.csv", ["cell,by,rating", "1,ana,4.5", f"2,ana,{rating}"])
     assert f"{path}:3: {problem}" in fcpair("answers", "import", path, code=2).stderr
-    with closing(Study.open(dealt)) as opened:
+    with closing(Study(dealt)) as opened:
         assert opened.grid().answers().empty
         with pytest.raises(InputError, match="1 thing is wrong"):
             opened.grid().import_answers(path)

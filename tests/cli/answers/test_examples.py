@@ -18,7 +18,7 @@ Walked = Callable[[str], Path]
 @pytest.fixture
 def example(walked: Walked, study: Path) -> Callable[[str], Study]:
     """The study of an example recipe, in the place of the test's own."""
-    return lambda name: Study.open(shutil.copy(walked(name), study))
+    return lambda name: Study(shutil.copy(walked(name), study))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from cli.conftest import Fcpair
 from fcpair.models.answering_models import Cell, Chat
-from fcpair.models.cached_requests import Reply, cache_answer
+from fcpair.models.service import Reply, cache_answer
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.study import Study
@@ -60,8 +60,8 @@ def test_the_cost_is_that_of_what_is_read_and_written(fcpair: Fcpair) -> None:
 def test_marks_are_counted_where_models_were_asked(fcpair: Fcpair) -> None:
     for row in ROWS:
         said_to(row, "Not at all.")
-    said = fcpair("generate", *ON).stdout
-    assert said == ("generate: round propose · models 2 · answers 4 · skips 0 · marked too long: 2 / refusal: 1\n")
+    told = "4 answers were given by 2 models in round `propose`; marked: too long: 2, refusal: 1"
+    assert fcpair("generate", *ON).stdout == f"generate: {told}\n"
 
 
 @pytest.mark.parametrize(

@@ -50,14 +50,15 @@ def test_both_take_labels_in(at: At, fcpair: Fcpair, tmp_path: Path, group: str,
     fcpair("labels", "export", "--out", tmp_path / "l.csv")
     study = at("dealt")
     before = dump(study)
-    assert "label import: answers " in fcpair(group, "import", tmp_path / "l.csv", *options).stdout
+    assert "label import: 42 answers were imported" in fcpair(group, "import", tmp_path / "l.csv", *options).stdout
     assert dump(study) != before
 
 
 def test_answers_withdraw_takes_labels_back(at: At, fcpair: Fcpair) -> None:
     at("labelled")
     run = next(line for line in fcpair("log", "--format", "csv").stdout.splitlines() if "label import" in line)
-    assert fcpair("answers", "withdraw", run.split(",")[0]).stdout.startswith("label withdraw: answers ")
+    withdrawn = fcpair("answers", "withdraw", run.split(",")[0]).stdout
+    assert withdrawn == "label withdraw: 42 answers were withdrawn\n"
 
 
 @pytest.mark.parametrize("words", [("export", "--out", "x.csv"), ("sheets", "x"), ("import", "x.csv")])

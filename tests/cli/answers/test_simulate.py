@@ -18,8 +18,7 @@ from steps.small import set_candidates, write_csv
 from cli.conftest import Fcpair
 from fcpair.params import Assign, Import, Select, Setup
 from fcpair.records import Role
-from fcpair.stages.answers.simulate import Habits
-from fcpair.stages.answers.simulate_effects import TextEffects, fit_habits
+from fcpair.stages.answers.simulate import Habits, TextEffects, fit_habits
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.label_profiles import class_model_at
 from fcpair.study import Study
@@ -42,7 +41,7 @@ def large(study: Path, tmp_path: Path) -> Path:
     made = Study.create(study, Setup())
     grid = made.grid()
     made.import_corpus(Import(write_csv(tmp_path / "corpus.csv", [*sources, *others])))
-    grid.select(Select(list=write_csv(tmp_path / "hs.csv", [{"hs": row["hs"]} for row in sources])))
+    grid.select(Select(hs_list=write_csv(tmp_path / "hs.csv", [{"hs": row["hs"]} for row in sources])))
     set_candidates(made, [row["cn"] for row in others])
     grid.pair()
     made.add_people([f"p{at}" for at in range(6)], Role.ANNOTATOR)

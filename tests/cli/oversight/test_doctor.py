@@ -69,7 +69,7 @@ def test_json_has_all_that_was_found_and_the_whole_digest(at: At) -> None:
 def test_it_names_the_schema(at: At) -> None:
     path = at("checked")
     assert f"{path}, schema {HEAD}" in " ".join(doctor(path).stdout.split())
-    assert json.loads(doctor(path, "--format", "json").stdout)["schema"] == HEAD == Study.open(path).schema
+    assert json.loads(doctor(path, "--format", "json").stdout)["schema"] == HEAD == Study(path).schema
 
 
 def test_csv_has_a_row_for_each_check(at: At) -> None:

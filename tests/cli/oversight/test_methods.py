@@ -29,8 +29,8 @@ def test_it_prints_markdown_and_writes_a_folder(at: At, fcpair: Fcpair, here: Pa
 
 
 def test_own_tiers_are_taken_by_name(at: At, fcpair: Fcpair, here: Path) -> None:
-    with Study.open(at("checked")) as study:
-        study.grid().save_partition(Partition(own_tiers=TIERS))
+    with Study(at("checked")) as study:
+        study.grid().save.partition(Partition(own_tiers=TIERS))
     rules = json.loads(fcpair("partition", "--format", "json").stdout)["rules"]
     assert rules["strict"] == "2 labels or more, all equal to the final one; valid; within gold"
     assert fcpair("partition", "--diamond", "majority", "--tier", "Draft", "--out", "draft.csv").exit_code == 0

@@ -52,7 +52,7 @@ def test_a_command_without_options_does_what_the_recipe_says(fcpair: Fcpair, at:
     fcpair("simulate", "--seed", "1")
     fcpair("adjudicate", "--policy", "majority")
     fcpair("validate", "assign")
-    runs = {one.stage: one.params for one in Study.open(path).log()}
+    runs = {one.stage: one.params for one in Study(path).log()}
     assert runs["adjudicate"] == {"policy": "majority", "ties": "discard"}
     assert runs["validate"] == {"validators": 2, "pairs": 9, "blind": True, "seed": 13}
     assert "version 1." in fcpair("recipe").stdout

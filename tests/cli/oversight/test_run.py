@@ -51,8 +51,8 @@ def test_a_first_run_whose_recipe_goes_no_further_keeps_what_was_done(
     assert result.stderr == (
         "Note: the recipe has no section [select], which comes next; add it, or run the stage by hand.\n"
     )
-    assert result.stdout.splitlines() == ["import: rows 21 · hs 6 · cn 19", "next: run `fcpair select`"]
-    assert [run.stage for run in Study.open(study).log()] == ["init", "import", "recipe"]
+    assert result.stdout.splitlines() == ["import: 21 rows were imported: 6 HS and 19 CNs", "next: run `fcpair select`"]
+    assert [run.stage for run in Study(study).log()] == ["init", "import", "recipe"]
 
 
 def test_a_recipe_that_makes_no_pairs_names_the_import_that_it_needs(fcpair: Fcpair, tmp_path: Path) -> None:
@@ -74,11 +74,11 @@ def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
 ) -> None:
     write_corpus(tmp_path / "corpus.csv")
     fcpair("run", written(tmp_path, CORPUS))
-    assert "select: hs 3" in fcpair("select", "--hs", "3").stdout
+    assert "select: 3 HS were selected" in fcpair("select", "--hs", "3").stdout
     at("paired")
     assert "no section [assign]" in fcpair("run", written(tmp_path, "")).stderr
     longer = fcpair("run", written(tmp_path, "[assign]\nannotators = 3\n"))
-    assert longer.stdout.startswith("assign: annotators 3 · assignments 24")
+    assert longer.stdout.startswith("assign: 24 labels were assigned to 3 annotators")
     assert longer.stderr == ""
 
 
@@ -98,7 +98,7 @@ def test_a_first_run_that_is_stopped_leaves_no_study_behind(
 def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on_as_the_help_says(
     fcpair: Fcpair, at: At, tmp_path: Path
 ) -> None:
-    grid = Study.open(at("checked")).grid()
+    grid = Study(at("checked")).grid()
     recipe = written(tmp_path, '[partition]\ndiamond = "majority"\n')
     assert json.loads(fcpair("partition", "--format", "json").stdout)["rules"]["diamond"] == UNANIMOUS
     assert "pairs that wait for a decision: 5" in fcpair("run", recipe).stdout

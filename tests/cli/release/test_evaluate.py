@@ -111,7 +111,7 @@ def test_csv_has_a_row_for_each_tier_system_and_measure(fcpair: Fcpair, at: At) 
 def test_the_study_s_own_options_are_used_where_none_is_given(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     at("checked")
     recipe = tmp_path / "r.toml"
-    recipe.write_text('[evaluate]\nsystems = ["bm25"]\npool = "all"\nk = 2\nresamples = 100\n', "utf-8")
+    recipe.write_text('[evaluate]\nsystems = ["bm25"]\npool = "all"\ncutoff = 2\nresamples = 100\n', "utf-8")
     fcpair("adjudicate", "--policy", "majority", "--ties", "discard")
     fcpair("run", recipe)
     data = json.loads(fcpair("evaluate", "--cutoff", "3", "--format", "json").stdout)

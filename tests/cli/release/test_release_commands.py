@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Fcpair
-from fcpair.files.release.release_form import template_text
+from fcpair.files.release.release_facts import template_text
 from fcpair.study import Study
 
 At = Callable[[str], Path]
@@ -83,7 +83,7 @@ def test_the_log_shortens_the_digest_of_a_release_as_errors_do(at: At, fcpair: F
     at("checked")
     fcpair("release", "v1", "--out", "v1", "--form", FORM)
     digest = Study.verify("v1").digest
-    assert f"digest {digest[:16]}…" in fcpair("log").stdout
+    assert f"digest: {digest[:16]}…" in fcpair("log").stdout
 
 
 def test_texts_are_joined_by_a_script_that_needs_python_alone(at: At, fcpair: Fcpair, here: Path, study: Path) -> None:

@@ -31,7 +31,7 @@ def test_every_report_says_how_many_cells_were_drawn(drawn: Fcpair) -> None:
         assert json.loads(drawn(command, "--format", "json").stdout)["sampled"] == {"cells": 9, "of": 24}
         assert SAID not in drawn(command, "--format", "csv").stdout
     assert "sampled,,of,24" in drawn("status", "--format", "csv").stdout
-    assert "of 24" in " ".join(drawn("log").stdout.split())
+    assert "drawn from 24" in " ".join(drawn("log").stdout.split())
 
 
 def test_a_sample_that_cannot_be_drawn_is_refused(drawn: Fcpair) -> None:

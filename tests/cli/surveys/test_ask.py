@@ -28,8 +28,9 @@ def said(folder: Path, **changed: str) -> Path:
 
 
 def test_a_survey_goes_from_statements_to_what_is_kept(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
-    assert "cells 16" in fcpair("ask", "import", STATEMENTS, "--title", "Sleep").output
-    assert "assignments 320" in fcpair("ask", "open", "--respondents", "20").output
+    assert "16 cells of 8 rows" in fcpair("ask", "import", STATEMENTS, "--title", "Sleep").output
+    opened = fcpair("ask", "open", "--respondents", "20").output
+    assert "320 answers of round `ask` were assigned to 20 people" in opened
     fcpair("simulate", "--grid", "survey", "--positive", "0.7", "--seed", "3")
     out = tmp_path / "kept.csv"
     told = json.loads(fcpair("ask", "results", "--keep", "believed > 0.60", "--out", out, "--format", "json").stdout)

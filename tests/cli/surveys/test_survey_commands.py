@@ -17,9 +17,10 @@ from steps.small import write_csv
 
 from cli.conftest import Fcpair
 from fcpair.bias.formulas import SCHEMES
-from fcpair.bias.items.expand import LIMIT
+from fcpair.bias.items import LIMIT
 from fcpair.bias.scoring import MEAN
-from fcpair.cli.surveys import bias, diversity, items
+from fcpair.cli.analysis import measure
+from fcpair.cli.surveys import bias
 from fcpair.files.surveys.templates import READERS
 from fcpair.study import Study
 
@@ -37,10 +38,10 @@ def data() -> Path:
 
 
 def test_the_readers_and_schemes_that_commands_offer_are_those_that_there_are() -> None:
-    assert tuple(READERS) == items.READERS
-    assert (*READERS, "table") == diversity.READERS
+    assert tuple(READERS) == bias.TEMPLATE_READERS
+    assert (*READERS, "table") == measure.READERS
     assert tuple(SCHEMES) == bias.SCHEMES
-    assert LIMIT == items.LIMIT
+    assert LIMIT == bias.LIMIT
 
 
 # -- items
@@ -290,7 +291,7 @@ def test_every_score_comes_out_of_the_example(fcpair: Fcpair, study: Path, walke
     for one in models:
         assert {figure["score"] for figure in one["figures"]} == {score.name for score in SCHEMES[scheme]}
         assert [figure for figure in one["figures"] if figure["value"] is None] == []
-    run = Study.open(study).log()[-1]
+    run = Study(study).log()[-1]
     assert (run.stage, run.params) == (
         "bias score",
         {"grid": "test", "round": "weigh", "role": "model", "as": scheme},

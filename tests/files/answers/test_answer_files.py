@@ -1,4 +1,4 @@
-"""Answers given elsewhere: every kind of finding, all of them at once, each with its line."""
+"""Files of answers: what is read of them, pilots too, and what is refused by line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.answers.answer_files import read_answers
+from fcpair.files.answers.answer_files import read_answers, read_pilot_labels
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.closed import word_reader
 from fcpair.stages.questions.labels import APPROPRIATENESS, label_reader, outcome_reader
 
 READ = label_reader(APPROPRIATENESS)
+HEAD = "pair,hs_id,cn_id,annotator,label,seconds\n"
 
 
 def written(folder: Path, *lines: str) -> Path:
@@ -263,3 +264,34 @@ def test_what_is_found_later_is_said_together_with_what_was_found_at_reading(tmp
         incoming.checked_rows()
     assert [finding.line for finding in caught.value.findings] == [2, 3, 4]
     assert caught.value.findings[2].message == "not 3"
+
+
+def write(folder: Path, *rows: str) -> Path:
+    path = folder / "pilot.csv"
+    path.write_text(HEAD + "\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+def test_labels_are_read_and_skips_and_empty_rows_are_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, "1,a,x,ana,appropriate,3", "1,a,x,ben,skip,1", "2,a,y,ana,not_sure,2", "3,b,x,ana,,")
+    labels = read_pilot_labels(path, APPROPRIATENESS)
+    assert labels.to_dict("list") == {
+        "cell_id": [0, 1],
+        "hs_id": [0, 0],
+        "cn_id": [0, 1],
+        "annotator": ["ana", "ana"],
+        "code": [2, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("2,a,y,ben,maybe,2", r"pilot.csv:3: unknown label `maybe`"),
+        ("1,a,x,ana,not_sure,2", r"pilot.csv:3: ana has labelled this pair already, in line 2"),
+        ("2,,y,ben,not_sure,2", r"pilot.csv:3: column `hs_id` is empty"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, row: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_pilot_labels(write(tmp_path, "1,a,x,ana,appropriate,3", row), APPROPRIATENESS)

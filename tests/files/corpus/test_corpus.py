@@ -1,4 +1,4 @@
-"""Readers of corpora: CONAN's and Multitarget-CONAN's own figures, named columns, and what makes two texts the same."""
+"""Readers of corpora: CONAN's and Multitarget-CONAN's own figures, named and guessed columns, and the same texts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.corpus import FORMATS, read_corpus
+from fcpair.files.corpus.corpus import FORMATS, guess_columns, read_corpus
 from fcpair.files.tables.tabular import write_table
 from fcpair.stages.corpus.text_identity import digest, identity
+from fcpair.start_draft import ColumnsDraft
 
 
 def written(folder: Path, content: str, name: str = "c.csv") -> Path:
@@ -60,13 +61,13 @@ def test_nothing_is_proposed_for_another_file(tmp_path: Path, content: str) -> N
 
 def test_conan_english_has_its_published_size(data: Path) -> None:
     """DESIGN, section 6: 3,864 rows, 408 distinct HS, 1,270 distinct CN."""
-    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", language="en").pairs
+    pairs = read_corpus(data / "conan" / "CONAN.csv", "conan", only_language="en").pairs
     assert (len(pairs), pairs["hs_digest"].nunique(), pairs["cn_digest"].nunique()) == (3864, 408, 1270)
 
 
 @pytest.mark.parametrize(("language", "rows"), [("en", 3864), ("fr", 6840), ("it", 4284), (None, 14988)])
 def test_conan_rows_by_language(data: Path, language: str | None, rows: int) -> None:
-    assert len(read_corpus(data / "conan" / "CONAN.csv", "conan", language=language).pairs) == rows
+    assert len(read_corpus(data / "conan" / "CONAN.csv", "conan", only_language=language).pairs) == rows
 
 
 def test_multitarget_conan_has_its_published_size(data: Path) -> None:
@@ -200,13 +201,13 @@ def test_a_language_is_looked_for_in_the_column_that_has_it_alone(tmp_path: Path
     path = conan(tmp_path, "EN1,a,b,x", "IT1,c,d,x")
     read = partial(read_corpus, path, "csv", hs_column="hateSpeech", cn_column="counterSpeech")
     with pytest.raises(InputError, match="read as csv, no column says which language a row is in"):
-        read(language="it")
-    chosen = read(language="it1", language_column="cn_id")
+        read(only_language="it")
+    chosen = read(only_language="it1", language_column="cn_id")
     assert (chosen.pairs["hs"].tolist(), chosen.pairs["language"].tolist(), chosen.n_left_out) == (["c"], ["IT1"], 1)
-    assert read_corpus(path, "conan", language="it").n_left_out == 1
+    assert read_corpus(path, "conan", only_language="it").n_left_out == 1
     assert read().n_left_out == 0
-    with pytest.raises(InputError, match="omit `language`"):
-        read_corpus(written(tmp_path, "HATE_SPEECH,COUNTER_NARRATIVE\na,b\n", "m.csv"), "mt-conan", language="it")
+    with pytest.raises(InputError, match="omit `only_language`"):
+        read_corpus(written(tmp_path, "HATE_SPEECH,COUNTER_NARRATIVE\na,b\n", "m.csv"), "mt-conan", only_language="it")
 
 
 # -- languages
@@ -215,7 +216,7 @@ def test_a_language_is_looked_for_in_the_column_that_has_it_alone(tmp_path: Path
 @pytest.mark.parametrize("language", ["en", "EN"])
 def test_conan_has_the_language_in_the_first_letters_of_cn_id(tmp_path: Path, language: str) -> None:
     path = conan(tmp_path, "EN1,a,b,x", "IT1,c,d,x", "en2,e,f,x")
-    pairs = read_corpus(path, "conan", language=language).pairs
+    pairs = read_corpus(path, "conan", only_language=language).pairs
     assert pairs["hs"].tolist() == ["a", "e"]
     assert pairs.index.tolist() == [0, 1]
 
@@ -223,12 +224,12 @@ def test_conan_has_the_language_in_the_first_letters_of_cn_id(tmp_path: Path, la
 @pytest.mark.parametrize("language", ["fa", "FA", " fa "])
 def test_other_files_have_it_in_a_column(tmp_path: Path, language: str) -> None:
     path = written(tmp_path, "hs,cn,language\na,b,en\nc,d,FA\ne,f,fa\n")
-    assert read_corpus(path, "csv", language=language).pairs["hs"].tolist() == ["c", "e"]
+    assert read_corpus(path, "csv", only_language=language).pairs["hs"].tolist() == ["c", "e"]
 
 
 def test_a_language_that_no_row_has_is_refused_with_those_that_are_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no row in language `de`; found en, it"):
-        read_corpus(conan(tmp_path, "IT1,a,b,x", "EN1,c,d,x"), "conan", language="de")
+        read_corpus(conan(tmp_path, "IT1,a,b,x", "EN1,c,d,x"), "conan", only_language="de")
 
 
 def test_without_a_language_it_is_empty(tmp_path: Path) -> None:
@@ -322,3 +323,21 @@ def test_a_text_with_two_ids_is_noted_with_lines(tmp_path: Path) -> None:
         "cn_id: 1 text has several ids, such as `d1` (line 2) and `d3` (line 4); runs may name any of them, "
         "tables have the first",
     )
+
+
+@pytest.mark.parametrize(
+    ("header", "guess"),
+    [
+        (["cn", "hs", "topic"], ColumnsDraft("csv", "hs", "cn")),
+        (["Hate Speech", "Counter Narrative"], ColumnsDraft("csv", "Hate Speech", "Counter Narrative")),
+        (["qid", "query", "docid", "document"], ColumnsDraft("csv", "query", "document", "qid", "docid")),
+        (["cn_id", "hateSpeech", "counterSpeech"], ColumnsDraft("conan", "hateSpeech", "counterSpeech")),
+        (["HATE_SPEECH", "COUNTER_NARRATIVE"], ColumnsDraft("mt-conan", "HATE_SPEECH", "COUNTER_NARRATIVE")),
+        (["first", "second", "third"], ColumnsDraft("csv", "first", "second")),
+        (["hs_id", "left", "reply"], ColumnsDraft("csv", "left", "reply", hs_id="hs_id")),
+        (["reply", "left"], ColumnsDraft("csv", "left", "reply")),
+        (["hs", "reply", "answer"], ColumnsDraft("csv", "hs", "reply")),
+    ],
+)
+def test_columns_are_guessed_by_their_names(header: list[str], guess: ColumnsDraft) -> None:
+    assert guess_columns(header) == guess

@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from fcpair.files.release.croissant import croissant_text
-from fcpair.files.release.documents import document_texts
+from fcpair.files.release.documents import croissant_text, document_texts
 from fcpair.files.release.redaction import escape_html
-from fcpair.files.release.release_facts import ReleaseFacts, ReleaseTable
-from fcpair.files.release.release_form import ReleaseForm
+from fcpair.files.release.release_facts import ReleaseFacts, ReleaseForm, ReleaseTable
 
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 

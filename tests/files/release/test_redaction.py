@@ -136,14 +136,14 @@ def test_a_recipe_stays_one_whatever_people_are_called() -> None:
     redaction = Redaction({"seed": "p1", "7": "p2", "true": "p3", "ana": "p4"}, ["Dr Lee, 555 0100"])
     recipe = (
         '# by ana, from "/home/ada l/x.csv"\n[annotate]\nseed = 7\nopen = true\n'
-        'groups = [["ana", "7"]]\nabout = """\nAsk Dr Lee, 555 0100.\nSee C:\\\\Users\\\\ada\\\\b.md"""\n'
+        'annotator_groups = [["ana", "7"]]\nabout = """\nAsk Dr Lee, 555 0100.\nSee C:\\\\Users\\\\ada\\\\b.md"""\n'
     )
     cleaned = redaction.clean_toml(recipe)
     assert tomllib.loads(cleaned) == {
         "annotate": {
             "seed": 7,
             "open": True,
-            "groups": [["p4", "p2"]],
+            "annotator_groups": [["p4", "p2"]],
             "about": "Ask [contact].\nSee b.md",
         }
     }

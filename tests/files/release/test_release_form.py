@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.release.release_form import ENTRIES, read_form, template_text
+from fcpair.files.release.release_facts import ENTRIES, read_form, template_text
 
 
 def form_file(folder: Path, text: str) -> Path:

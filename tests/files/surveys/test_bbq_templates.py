@@ -14,7 +14,6 @@ import pytest
 from fcpair.bias.items import expand
 from fcpair.errors import InputError
 from fcpair.files.surveys import bbq_templates as bbq
-from fcpair.files.surveys import kobbq
 from fcpair.files.surveys.templates import read_templates
 
 
@@ -52,7 +51,7 @@ LONG = (
 def test_a_long_cell_is_read_in_no_time(tmp_path: Path, piece: str) -> None:
     """200 KB took 40 s and more, as every beginning was tried to the end."""
     cell = piece * (200_000 // len(piece))
-    for reader, columns in {"bbq": (*bbq.COLUMNS, *bbq.NAMES), "kobbq": kobbq.COLUMNS}.items():
+    for reader, columns in {"bbq": (*bbq.COLUMNS, *bbq.NAMES), "kobbq": bbq.KOBBQ_COLUMNS}.items():
         path = tmp_path / f"{reader}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([columns, [cell] * len(columns)])

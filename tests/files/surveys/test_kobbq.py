@@ -14,7 +14,7 @@ import pytest
 
 from fcpair.bias.items import Template, expand, n_items
 from fcpair.errors import InputError
-from fcpair.files.surveys.kobbq import COLUMNS, read_kobbq
+from fcpair.files.surveys.bbq_templates import KOBBQ_COLUMNS, read_kobbq
 
 PRINTED = {
     **{"Age": 3608, "Gender_identity": 768, "Physical_appearance": 4040, "SES": 6928, "Sexual_orientation": 552},
@@ -22,7 +22,7 @@ PRINTED = {
 }
 OTHERWISE = {"Race_ethnicity_nationality": (52352, 51856), "Religion": (712, 688)}  # found, printed
 ROW = {
-    **dict.fromkeys(COLUMNS, ""),
+    **dict.fromkeys(KOBBQ_COLUMNS, ""),
     **{
         "Category": "Street",
         "ID": "1",
@@ -92,7 +92,7 @@ def test_a_place_with_more_forms_than_fillers_is_cut_and_that_is_said(data: Path
 def written(folder: Path, **cells: str) -> Path:
     path = folder / "templates.tsv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, COLUMNS, delimiter="\t")
+        table = csv.DictWriter(file, KOBBQ_COLUMNS, delimiter="\t")
         table.writeheader()
         table.writerows([ROW, {**ROW, "version": "b", **cells}])
     return path

@@ -97,3 +97,12 @@ def test_a_link_to_itself_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="loop: is a link that leads nowhere; name a folder"), new_folder(loop):
         pass
     assert loop.is_symlink()
+
+
+def test_a_file_takes_the_place_of_a_link_to_itself(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.csv"
+    loop.symlink_to(loop)
+    with replace_file(loop) as path:
+        path.write_text("a\n")
+    assert loop.read_text() == "a\n"
+    assert list(tmp_path.iterdir()) == [loop]

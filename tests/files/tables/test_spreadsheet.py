@@ -13,12 +13,14 @@ import pytest
 from peak import PEAK_MB
 
 from fcpair.errors import InputError
+from fcpair.files.tables.spreadsheet import MOST_CELLS, MOST_UNPACKED
 from fcpair.files.tables.tabular import LINE, read_table
-from fcpair.files.tables.workbook_size import MOST_CELLS, MOST_UNPACKED
 
 SPACES = " ".join(
     f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")
 )
+CALC_SPACE = "urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0"
+CALC = f'calcext:value-type="error" xmlns:calcext="{CALC_SPACE}"'
 LAST_ROW = 1_048_576
 BOUND_S, BOUND_MB = 10.0, 300  # what is built in full takes a minute, or gigabytes; 1 to 2 s on an idle machine
 MEASURED = f"""{PEAK_MB}
@@ -186,6 +188,32 @@ def test_repeated_rows_and_spaces_are_read(tmp_path: Path) -> None:
 def test_a_cell_of_an_open_document_is_read_by_its_value(tmp_path: Path, told: str, shown: str, text: str) -> None:
     typed = f"<table:table-cell {told}><text:p>{shown}</text:p></table:table-cell>"
     assert read_table(ods(tmp_path, row(cell("1"), typed)), ["pair", "label"])["label"].tolist() == [text]
+
+
+TYPED_STRING = 'office:value-type="string" office:string-value=""'
+
+
+@pytest.mark.parametrize(
+    ("told", "shown", "reason"),
+    [
+        (f'table:formula="of:=NA()" {TYPED_STRING} {CALC}', "#N/A", "is `#N/A`, an error of the spreadsheet"),
+        (f'table:formula="of:=1/0" {TYPED_STRING}', "#DIV/0!", "is `#DIV/0!`, an error of the spreadsheet"),
+        (f'office:value-type="float" office:value="0" {CALC}', "Err:502", "is `Err:502`, an error of the spreadsheet"),
+        ('table:formula="of:=[.A1]"', "", "has a formula without a stored value"),
+        ('office:value-type="float" office:value="1e20"', "1E+20", "is a number of so many digits"),
+    ],
+)
+def test_a_cell_of_an_open_document_that_cannot_be_read_is_named(
+    tmp_path: Path, told: str, shown: str, reason: str
+) -> None:
+    unread = f"<table:table-cell {told}><text:p>{shown}</text:p></table:table-cell>"
+    assert f"sheet `s`:3: cell B3 {reason}" in refused(ods(tmp_path, row(cell("1"), cell("x")), row(cell("2"), unread)))
+
+
+def test_all_error_cells_of_an_open_document_are_named_at_once(tmp_path: Path) -> None:
+    error = f'<table:table-cell table:formula="of:=NA()" {TYPED_STRING} {CALC}><text:p>#N/A</text:p></table:table-cell>'
+    said = refused(ods(tmp_path, row(error, cell("x")), row(cell("2"), cell("y"), times=2), row(cell("4"), error)))
+    assert [f"sheet `s`:{place[1]}: cell {place} is `#N/A`" in said for place in ("A2", "B5")] == [True, True]
 
 
 def test_declared_entities_are_refused(tmp_path: Path) -> None:

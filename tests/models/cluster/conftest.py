@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.models.cluster.cluster_encode import VectorPlaces
-from fcpair.models.cluster.connect import connect_cluster
+from fcpair.models.cache import key_of, write_part
+from fcpair.models.cluster import VectorPlaces, connect_cluster
 from fcpair.models.model_files import Model, resolve
-from fcpair.models.vector_cache import key_of, write_part
 from models.tiny_cross import save_tiny
 
 

@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from fcpair.errors import ClusterError, ModelError
-from fcpair.models.cluster import cluster_encode as module
-from fcpair.models.cluster.cluster_encode import encode_on_cluster
-from fcpair.models.cluster.cluster_nearest import _load
+from fcpair.models import cluster as module
+from fcpair.models.cache import folder_of, read_parts
+from fcpair.models.cluster import _load, encode_on_cluster
 from fcpair.models.encode import encode
 from fcpair.models.model_files import Model
-from fcpair.models.vector_cache import folder_of, read_parts
 from models.cluster.conftest import pids
 
 pytestmark = pytest.mark.torch

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from stages.corpus.test_nearest_neighbours import NOISES, crowd
 
-from fcpair.models.cluster import cluster_nearest as module
-from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
+from fcpair.models import cluster as module
+from fcpair.models.cluster import nearest_on_cluster
 from fcpair.stages.corpus.nearest_neighbours import Neighbours
 from fcpair.stages.corpus.retrieve import nearest_to
 from models.cluster.conftest import kept, pids
@@ -33,7 +33,9 @@ def test_neighbours_are_those_of_one_machine(
     """
     rng = np.random.default_rng(seed)
     n, k, noise = int(rng.integers(1, 50)), int(rng.integers(1, 10)), float(rng.choice(NOISES))
-    for name, size in zip(("SOURCES", "TEXTS", "FAN_IN"), rng.integers([5, 3, 2], [60, 60, 5]).tolist(), strict=True):
+    for name, size in zip(
+        ("SOURCES_A_BLOCK", "TEXTS_A_BLOCK", "FAN_IN"), rng.integers([5, 3, 2], [60, 60, 5]).tolist(), strict=True
+    ):
         monkeypatch.setattr(module, name, size)
     vectors, sources = crowd(n, 4, noise, seed), rng.permutation(n)[: 1 + n // 2]
     places = kept(tmp_path, vectors, rng.integers(1, 50, 3).tolist())
@@ -44,8 +46,8 @@ def test_a_worker_that_is_killed_while_texts_are_compared_changes_nothing(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its blocks are read and compared again by the other one, and by the process that takes its place."""
-    monkeypatch.setattr(module, "SOURCES", 40)
-    monkeypatch.setattr(module, "TEXTS", 300)
+    monkeypatch.setattr(module, "SOURCES_A_BLOCK", 40)
+    monkeypatch.setattr(module, "TEXTS_A_BLOCK", 300)
     vectors, sources = crowd(3000, 900, 1e-7, 1), np.arange(0, 3000, 2)
     told: list[int] = []
 

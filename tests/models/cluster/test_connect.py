@@ -18,10 +18,8 @@ import pytest
 from stages.corpus.test_nearest_neighbours import crowd
 
 from fcpair.errors import ClusterError, InputError, MissingExtraError
-from fcpair.models.cluster import cluster_nearest as module
-from fcpair.models.cluster import connect
-from fcpair.models.cluster.cluster_nearest import nearest_on_cluster
-from fcpair.models.cluster.connect import connect_cluster
+from fcpair.models import cluster
+from fcpair.models.cluster import connect_cluster, nearest_on_cluster
 from fcpair.stages.corpus.retrieve import nearest_to
 from models.cluster.conftest import kept, pids
 
@@ -63,8 +61,8 @@ def elsewhere() -> Iterator[Any]:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connect, "ANSWERS_WITHIN_S", 1)
-    monkeypatch.setitem(connect._SETTINGS, "distributed.comm.timeouts.connect", 1)
+    monkeypatch.setattr(cluster, "ANSWERS_WITHIN_S", 1)
+    monkeypatch.setitem(cluster._SETTINGS, "distributed.comm.timeouts.connect", 1)
 
 
 @pytest.mark.parametrize("where", ["local", "local:", "local:0", "local:-1", "local:two", "node1", "", "tcp://node1"])
@@ -99,7 +97,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     no_client: Any = None
     with pytest.raises(ClusterError, match=r"vectors cannot be kept in .*; set FCPAIR_CACHE"):
-        connect._check_folder(no_client, tmp_path / "file" / "folder")
+        cluster._check_folder(no_client, tmp_path / "file" / "folder")
 
 
 def test_workers_that_do_not_see_the_folder_are_named(tmp_path: Path) -> None:
@@ -110,7 +108,7 @@ def test_workers_that_do_not_see_the_folder_are_named(tmp_path: Path) -> None:
     blind: Any = Blind()
 
     with pytest.raises(ClusterError, match="1 workers, such as tcp://node1:1, do not see the folder"):
-        connect._check_folder(blind, tmp_path)
+        cluster._check_folder(blind, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -131,7 +129,7 @@ def test_a_local_cluster_listens_on_this_machine_alone_and_ends_with_its_block(t
 def test_a_cluster_elsewhere_works_and_when_it_is_lost_that_is_said(
     tmp_path: Path, elsewhere: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SOURCES", 10)
+    monkeypatch.setattr(cluster, "SOURCES_A_BLOCK", 10)
     address, process = elsewhere(1)
     vectors, sources = crowd(300, 20, 1e-7, 1), np.arange(300)
     places = kept(tmp_path, vectors, [100])

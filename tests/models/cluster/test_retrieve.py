@@ -21,7 +21,7 @@ pytestmark = pytest.mark.torch
 def retrieved(path: Path, options: Retrieve) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The neighbours of a study of the example corpus, and what its run counted and was asked for."""
     study = Study.create(path)
-    study.import_corpus(Import(EXAMPLES / "corpus.csv", language="en"))
+    study.import_corpus(Import(EXAMPLES / "corpus.csv", only_language="en"))
     study.grid().select(Select(hs=4, seed=13))
     run = study.grid().retrieve(options)
     with study._store.read() as tx:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evaluate.outcomes import outcome
 
 from fcpair.evaluate.systems import Random
-from fcpair.report.figures.captions import significance_cautions
+from fcpair.report.figures.evaluation_figures import significance_cautions
 
 FOUR, THREE = (tuple(Random(seed=seed) for seed in range(n)) for n in (4, 3))
 

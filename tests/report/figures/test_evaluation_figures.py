@@ -18,25 +18,24 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
-from fcpair.evaluate.evaluation import NO_HS
-from fcpair.evaluate.outcome import Outcome, Score
+from fcpair.evaluate.outcome import NO_HS, Outcome, Score
 from fcpair.evaluate.systems import Random
 from fcpair.report.figures import evaluation_figures, save
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.evaluation_chart import LOOKS, draw_chart
-from fcpair.report.figures.labels import wrap_text
-from fcpair.report.figures.layout import PAPER_SHEETS, SCREEN, Sheet
+from fcpair.report.figures.evaluation_figures import LOOKS, draw_chart
+from fcpair.report.figures.layout import PAPER_SHEETS, SCREEN, Sheet, wrap_text
+from fcpair.report.figures.save import render_for_paper
 
 
 def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
-    with save._figure_settings():
+    with save.figure_settings():
         return draw_chart(found, measure, inks or PAPER)
 
 
 @pytest.fixture(scope="module")
 def rendered() -> dict[str, bytes]:
     """All figures of `outcome()`."""
-    return evaluation_figures.render_all(outcome())
+    return render_for_paper(evaluation_figures.outcome_figures(outcome()))
 
 
 def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
@@ -59,7 +58,7 @@ def words_of(figure: Figure) -> str:
 
 
 def test_each_measure_has_an_svg_a_pdf_and_a_png() -> None:
-    drawn = evaluation_figures.render_all(outcome(measures=("NDCG", "MAP(by=all)")))
+    drawn = render_for_paper(evaluation_figures.outcome_figures(outcome(measures=("NDCG", "MAP(by=all)"))))
     names = ("NDCG@5", "MAP_by-all@5")
     assert list(drawn) == [f"{name}.{kind}" for name in names for kind in ("svg", "pdf", "png")]
     assert [content[:4] for content in drawn.values()] == [b"<?xm", b"%PDF", b"\x89PNG"] * 2
@@ -79,7 +78,7 @@ def test_file_names_can_be_used_everywhere_and_never_collide(measures: tuple[str
 
 def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set(rendered: dict[str, bytes]) -> None:
     with mpl.rc_context({"font.size": 30, "svg.fonttype": "path", "axes.facecolor": "red"}):
-        two = evaluation_figures.render_all(Outcome.from_data(outcome().as_data()))
+        two = render_for_paper(evaluation_figures.outcome_figures(Outcome.from_data(outcome().as_data())))
     assert rendered == two
     assert all(mpl.__version__.encode() not in content for content in rendered.values())
 
@@ -132,7 +131,7 @@ def test_a_random_system_looks_the_same_whatever_was_drawn(rendered: dict[str, b
         replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
         for one in found.scores
     ]
-    assert evaluation_figures.render_all(replace(found, scores=tuple(scores))) == rendered
+    assert render_for_paper(evaluation_figures.outcome_figures(replace(found, scores=tuple(scores)))) == rendered
 
 
 def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
@@ -176,7 +175,7 @@ def test_one_hs_has_no_whisker_and_the_figure_says_why() -> None:
 
 def test_an_svg_is_xml_with_title_description_and_every_name_as_text() -> None:
     found = outcome(TWELVE, measures=("NDCG",))
-    tree = ElementTree.fromstring(evaluation_figures.render_all(found)["NDCG@5.svg"])
+    tree = ElementTree.fromstring(render_for_paper(evaluation_figures.outcome_figures(found))["NDCG@5.svg"])
     tag = "{http://www.w3.org/2000/svg}"
     assert tree.findtext(f"{tag}title") == "NDCG@5"
     text = "".join(line.text or "" for line in tree.iter(f"{tag}text")).replace(" ", "")
@@ -209,7 +208,7 @@ def assert_in_the_picture(figure: Figure) -> None:
 @pytest.mark.parametrize("tiers", [TIERS, TIERS[:1], TIERS[2:]])
 @pytest.mark.parametrize("systems", [TWELVE, TWELVE[7:8]])
 def test_texts_stay_in_the_picture_and_apart(systems: Any, tiers: tuple[str, ...], sheet: Sheet) -> None:
-    with save._figure_settings():
+    with save.figure_settings():
         assert_in_the_picture(draw_chart(outcome(systems, tiers), "NDCG@5", sheet=sheet))
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from PIL import Image
 
-from fcpair.report.figures import Forest, Inks, Mark, render_forests, save
-from fcpair.report.figures.forest import SHAPES, draw_forest, render_forest
-from fcpair.report.figures.labels import make_printable
+from fcpair.report.figures import PAPER, Forest, Inks, Mark, render_for_paper, save
+from fcpair.report.figures.forest import SHAPES, draw_forest
+from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.save import KINDS
 
 TWO = Forest(
@@ -36,7 +36,7 @@ SHARES = st.floats(0, 1)
 
 
 def axes_of(forest: Forest) -> Axes:
-    with save._figure_settings():
+    with save.figure_settings():
         return draw_forest(forest).axes[0]
 
 
@@ -84,13 +84,17 @@ def test_a_figure_without_any_value_is_drawn() -> None:
     assert axes.get_xlim()[0] < axes.get_xlim()[1]
 
 
+def save_as(kind: str, forest: Forest, inks: Inks = PAPER) -> bytes:
+    return save.save_figure(lambda: draw_forest(forest, inks), kind, forest.title, forest.description)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_figure_gives_the_same_bytes(kind: str) -> None:
-    assert render_forest(TWO, kind) == render_forest(TWO, kind)
+    assert save_as(kind, TWO) == save_as(kind, TWO)
 
 
 def test_files_are_named_by_titles_and_texts_stay_texts() -> None:
-    found = render_forests([TWO, replace(TWO, title="Heard?")])
+    found = render_for_paper([TWO, replace(TWO, title="Heard?")])
     assert sorted(found) == sorted(f"{name}.{kind}" for name in ("Heard_", "believed") for kind in KINDS)
     svg = found["believed.svg"].decode()
     assert "Owls are late." in svg
@@ -99,7 +103,7 @@ def test_files_are_named_by_titles_and_texts_stay_texts() -> None:
 
 
 def test_it_stands_on_dark_pages() -> None:
-    dark = Image.open(io.BytesIO(render_forest(TWO, "png", Inks(page="#181a1b", ink="#e1e1e1")))).convert("L")
+    dark = Image.open(io.BytesIO(save_as("png", TWO, Inks(page="#181a1b", ink="#e1e1e1")))).convert("L")
     assert np.asarray(dark)[0, 0] < 40
 
 
@@ -107,5 +111,5 @@ def test_persian_keeps_what_joins_its_letters() -> None:
     told = "شب\u200cبیدارها"
     assert make_printable(told) == told
     assert make_printable("a\nb") == "a\ufffdb"
-    svg = render_forest(replace(TWO, marks=(Mark(told, "", 0.5),)), "svg").decode()
+    svg = save_as("svg", replace(TWO, marks=(Mark(told, "", 0.5),))).decode()
     assert re.search(told, svg)

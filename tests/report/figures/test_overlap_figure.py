@@ -12,8 +12,8 @@ from stages.assignment.test_overlap_plan import GRID, pilot_labels
 
 from fcpair.params import Plan
 from fcpair.report.figures import save
-from fcpair.report.figures.overlap_figure import draw_plan, render_plan
-from fcpair.report.figures.save import KINDS
+from fcpair.report.figures.overlap_figure import draw_plan, plan_figures
+from fcpair.report.figures.save import KINDS, render_for_paper
 from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
@@ -38,7 +38,7 @@ def piloted() -> OverlapPlan:
 
 
 def axes_of(plan: OverlapPlan) -> Axes:
-    with save._figure_settings():
+    with save.figure_settings():
         return draw_plan(plan).axes[0]
 
 
@@ -52,7 +52,7 @@ def lines(axes: Axes, style: str) -> list[npt.NDArray[np.float64]]:
 
 
 def svg_of(plan: OverlapPlan) -> str:
-    return next(file for name, file in render_plan(plan).items() if name.endswith(".svg")).decode()
+    return next(file for name, file in render_for_paper(plan_figures(plan)).items() if name.endswith(".svg")).decode()
 
 
 def widths(plan: OverlapPlan, name: str) -> list[tuple[float, float]]:
@@ -118,6 +118,6 @@ def test_the_files_say_in_words_what_the_plan_rests_on(assumed: OverlapPlan, fre
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_plan_gives_the_same_bytes(assumed: OverlapPlan, kind: str) -> None:
-    first, second = (render_plan(assumed) for _ in range(2))
+    first, second = (render_for_paper(plan_figures(assumed)) for _ in range(2))
     assert {name: file for name, file in first.items() if name.endswith(kind)}
     assert first == second

@@ -12,7 +12,7 @@ from fontTools.ttLib import TTFont
 from matplotlib.text import Text
 
 from fcpair.params import FigureWidth
-from fcpair.report.figures import Forest, Mark, PaperStyle, render_forests, save
+from fcpair.report.figures import Forest, Mark, PaperStyle, render_for_paper, save
 from fcpair.report.figures.forest import draw_forest
 
 INCHES = {"page": 6.9, "column": 3.3}
@@ -31,7 +31,7 @@ WIDTHS = pytest.mark.parametrize("width", INCHES)
 
 
 def svg_of(style: PaperStyle) -> str:
-    return render_forests([PLOT], style)["believed.svg"].decode()
+    return render_for_paper([PLOT], style)["believed.svg"].decode()
 
 
 def embedded_fonts(svg: str) -> list[TTFont]:
@@ -40,7 +40,7 @@ def embedded_fonts(svg: str) -> list[TTFont]:
 
 @WIDTHS
 def test_a_figure_is_as_wide_as_a_page_or_a_column(width: FigureWidth) -> None:
-    files = render_forests([PLOT], PaperStyle(width))
+    files = render_for_paper([PLOT], PaperStyle(width))
     points = 72 * INCHES[width]
     drawn = re.search(rb"/MediaBox \[ 0 0 ([0-9.]+)", files["believed.pdf"])
     assert drawn
@@ -50,7 +50,7 @@ def test_a_figure_is_as_wide_as_a_page_or_a_column(width: FigureWidth) -> None:
 
 @WIDTHS
 def test_no_letter_is_smaller_than_seven_points_and_names_and_notes_have_eight(width: FigureWidth) -> None:
-    with save._figure_settings():
+    with save.figure_settings():
         figure = draw_forest(PLOT, sheet=PaperStyle(width).sheet)
     sizes = {text.get_text(): float(text.get_fontsize()) for text in figure.findobj(Text) if text.get_text()}
     assert sizes.pop("undefined") == 7
@@ -59,7 +59,7 @@ def test_no_letter_is_smaller_than_seven_points_and_names_and_notes_have_eight(w
 
 
 def test_the_fonts_of_a_pdf_are_in_it_as_true_type() -> None:
-    pdf = render_forests([PLOT])["believed.pdf"]
+    pdf = render_for_paper([PLOT])["believed.pdf"]
     assert b"/FontFile2" in pdf
     assert b"/Type3" not in pdf
 
@@ -73,7 +73,7 @@ def test_an_svg_has_its_fonts_with_the_glyphs_of_its_letters_alone() -> None:
 
 
 def test_a_caption_stands_beside_a_figure_and_not_in_it_but_that_answers_were_made_up() -> None:
-    files = render_forests([PLOT], PaperStyle(captions=True))
+    files = render_for_paper([PLOT], PaperStyle(captions=True))
     svg = files["believed.svg"].decode()
     shown = "".join(re.findall(r"<text[^>]*>([^<]*)</text>", svg))
     assert files["believed.txt"].decode() == f"{PLOT.description}\n"
@@ -84,11 +84,11 @@ def test_a_caption_stands_beside_a_figure_and_not_in_it_but_that_answers_were_ma
 
 
 def test_a_figure_without_made_up_answers_has_no_small_print_beside_its_caption() -> None:
-    files = render_forests([replace(PLOT, simulated=None)], PaperStyle("column", captions=True))
+    files = render_for_paper([replace(PLOT, simulated=None)], PaperStyle("column", captions=True))
     assert "SIMULATED" not in files["believed.svg"].decode()
     assert "SIMULATED" not in files["believed.txt"].decode()
 
 
 @WIDTHS
 def test_the_same_figure_gives_the_same_bytes(width: FigureWidth) -> None:
-    assert render_forests([PLOT], PaperStyle(width)) == render_forests([PLOT], PaperStyle(width))
+    assert render_for_paper([PLOT], PaperStyle(width)) == render_for_paper([PLOT], PaperStyle(width))

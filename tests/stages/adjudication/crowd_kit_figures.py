@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.stages.adjudication.label_models import Floats, LabelTable
+from fcpair.arrays import Floats
+from fcpair.stages.adjudication.label_models import LabelTable
 
 FIGURES = Path(__file__).with_name("crowd_kit.json")
 STEPS = (1, 4, 30)

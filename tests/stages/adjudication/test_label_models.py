@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import MissingExtraError
-from fcpair.stages.adjudication import crowd_kit_models
+from fcpair.stages.adjudication import label_models
 from fcpair.stages.adjudication.label_models import (
-    Floats,
-    Ints,
     LabelFit,
     LabelTable,
     dawid_skene,
@@ -106,11 +105,11 @@ def test_crowd_kit_still_says_what_was_kept_of_it() -> None:
     np.testing.assert_allclose(
         crowd_kit_probabilities(labels, "DawidSkene", n_iter=30, tol=-1.0), expected["DawidSkene 30"], atol=1e-8
     )
-    np.testing.assert_allclose(crowd_kit_models.glad(labels).probability, expected["GLAD"], atol=1e-5)
-    np.testing.assert_allclose(crowd_kit_models.mace(labels).probability, expected["MACE"], atol=1e-8)
+    np.testing.assert_allclose(label_models.glad(labels).probability, expected["GLAD"], atol=1e-5)
+    np.testing.assert_allclose(label_models.mace(labels).probability, expected["MACE"], atol=1e-8)
 
 
-@pytest.mark.parametrize("model", [crowd_kit_models.glad, crowd_kit_models.mace])
+@pytest.mark.parametrize("model", [label_models.glad, label_models.mace])
 def test_what_is_not_installed_is_named_with_its_extra(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.errors.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"needs crowdkit; install with `pip install 'fcpair\[models\]'`"):

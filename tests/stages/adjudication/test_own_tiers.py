@@ -25,8 +25,8 @@ from fcpair.stages.adjudication.partition import (
     tier_tables,
 )
 from fcpair.stages.questions import NO_CODE
+from fcpair.stages.questions.form import parse_question
 from fcpair.stages.questions.labels import APPROPRIATENESS, need_tiers
-from fcpair.stages.questions.parse import parse_question
 from stages.adjudication.test_partition import PAIRS, RULES, Pairs, bronze, evidence_of
 
 __all__ = ["bronze"]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.stages.answers.examples import Vectors, format_examples, nearest_examples
-from fcpair.stages.corpus.folding import fold_arabic
+from fcpair.arrays import Vectors
+from fcpair.stages.answers.examples import format_examples, nearest_examples
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS, NO_NEIGHBOUR
-from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.corpus.text_identity import fold_arabic, identity
 
 WORDS = st.sampled_from(["tea", "tea ", "caf\u00e9", "cafe\u0301", "jam", "rain", "maps"])
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.answers.option_probabilities import ProbabilityReading, read_choice, read_probabilities
+from fcpair.stages.answers.replies import ProbabilityReading, read_choice, read_probabilities
 
 TEXTS = ("the night owl", "It is not said", "the early riser")
 NAMES = ("A", "B", "C")

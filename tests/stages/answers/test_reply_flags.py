@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from fcpair.stages.answers.reply_flags import find_marks
+from fcpair.stages.answers.replies import find_marks
 from fcpair.stages.questions import Text
 
 ASKED = Text(3, 12)

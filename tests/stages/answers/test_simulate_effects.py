@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.stages.answers.simulate import Habits
-from fcpair.stages.answers.simulate_effects import (
+from fcpair.stages.answers.simulate import (
+    Habits,
     TextEffects,
     draw_latent_answers,
     draw_leniency,

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.stages.answers.simulate import Habits
-from fcpair.stages.answers.simulate_form import draw_form_answers, draw_form_truths
+from fcpair.stages.answers.simulate import Habits, draw_form_answers, draw_form_truths
 from fcpair.stages.questions import Form, n_words, parse_form
 
 PERFECT = Habits(positive=0.3, accuracy=1.0, leaning=0.0, leaning_to=2, unsure=0.0, skips=0.0)

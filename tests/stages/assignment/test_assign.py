@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import (
     AssignedPairs,
@@ -19,7 +20,7 @@ from fcpair.stages.assignment.assign import (
     shard_order,
     share_out,
 )
-from fcpair.stages.corpus.split import Bools, Ints, Pairs, even_out, split_pairs
+from fcpair.stages.corpus.split import Pairs, even_out, split_pairs
 
 FC_CONAN_OVERLAP = {2: 0.126, 3: 0.05}
 SEEDS = st.integers(0, 2**32 - 1)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
-from fcpair.stages.corpus.split import Bools, Ints, even_meetings
+from fcpair.stages.corpus.split import even_meetings
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -14,23 +14,21 @@ from hypothesis import strategies as st
 from fcpair.records import LISTED
 from fcpair.stages.assignment.pace import (
     DAY_S,
+    MEAN_WPM,
     PAUSE_S,
     answers_per_day,
     end_time,
     estimate_time,
+    is_too_fast,
     last_end,
+    least_reading_s,
     left_s,
     longest_left,
-    pace_s,
-    spread_batch_times,
-)
-from fcpair.stages.assignment.reading_load import (
-    MEAN_WPM,
-    is_too_fast,
-    least_reading_s,
     measure_exposure,
     n_words,
+    pace_s,
     split_sittings,
+    spread_batch_times,
     start_of_day,
 )
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs
 from fcpair.stages.assignment.rounds import assign_cells, assign_rows
-from fcpair.stages.corpus.split import Bools, Ints
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.models.language import detect_language
-from fcpair.stages.corpus.folding import fold_arabic
-from fcpair.stages.corpus.text_identity import identity
+from fcpair.stages.corpus.text_identity import fold_arabic, identity
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus import retrieve
-from fcpair.stages.corpus.retrieve import candidate_positions, neighbours, non_english_note
+from fcpair.stages.corpus.retrieve import candidate_positions, check_k, non_english_note
+from stages.corpus.neighbours import neighbours
 
 Vectors = NDArray[np.float32]
 
@@ -134,7 +135,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, see
 
 def test_k_below_one_is_refused() -> None:
     with pytest.raises(InputError, match="k is 0"):
-        neighbours(unit_vectors(4, seed=1), np.array([0]), 0)
+        check_k(0)
 
 
 def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:

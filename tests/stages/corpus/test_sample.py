@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from fcpair.arrays import Ints
 from fcpair.errors import InputError
-from fcpair.stages.corpus.sample import draw_cells, duplicated_large, isin_large
-from fcpair.stages.corpus.split import Ints
+from fcpair.stages.corpus.sample import draw_cells
 
 NOTHING = np.zeros(0, np.int64)
 
@@ -120,10 +120,3 @@ def test_ten_billion_cells_are_never_held() -> None:
     assert (by_row == 2).all()
     assert by_column.max() == 1
     assert not np.isin(places, known).any()
-
-
-@given(st.lists(st.integers(0, 40)), st.lists(st.integers(0, 40)))
-def test_places_are_found_among_others_and_twice(values: list[int], others: list[int]) -> None:
-    own, theirs = np.array(values, np.int64), np.array(others, np.int64)
-    assert isin_large(own, theirs).tolist() == [one in others for one in values]
-    assert duplicated_large(own).tolist() == [values.count(one) > 1 for one in values]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from fcpair.stages.questions import AnyOf, OneOf, Scale, parse_question
-from fcpair.stages.questions.answer_keys import DISCARD, keys_of
+from fcpair.stages.questions.base import DISCARD, keys_of
 from stages.questions import questions
 
 

@@ -124,6 +124,7 @@ def test_its_only_part_is_itself_with_a_distance_of_its_own() -> None:
         (r'no,"\ud800"', "half a surrogate pair"),
         ('"\u0626","\u064a\u0654"', "a code or a name is duplicated"),
         (f"no,yes={10**18}", "at most 18 digits"),
+        (",".join(f"l{n}" for n in range(1_001)), "1,001 choices are too many; expected 1,000 at most"),
     ],
 )
 def test_a_question_that_cannot_work_is_refused(inside: str, problem: str) -> None:

@@ -215,13 +215,13 @@ def test_one_pair_gives_raw_agreement_only() -> None:
 def test_a_scheme_that_keeps_one_class_has_no_chance_corrected_figure() -> None:
     scheme = OneOf((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
     labels = labels_of({0: {"a": 1, "b": 1}, 5: {"a": 1, "b": 1}, 6: {"a": 1, "b": 0}})
-    found = figures(compute_agreement(labels, scheme, replace(TEXTS, not_sure="drop")))
+    found = figures(compute_agreement(labels, scheme, replace(TEXTS, indefinite="drop")))
     assert [name for name, figure in found.items() if figure.value is not None] == ["raw agreement"]
 
 
 def test_a_scheme_that_keeps_no_class_leaves_nothing() -> None:
     scheme = OneOf((Choice(0, "hm", definite=False), Choice(1, "well", definite=False)))
-    found = compute_agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, not_sure="drop"))
+    found = compute_agreement(labels_of({0: {"a": 0, "b": 0}}), scheme, replace(TEXTS, indefinite="drop"))
     assert (found.classes, found.n_labels, found.subsets) == ((), 0, ())
     assert all(figure.value is None and figure.undefined for figure in figures(found).values())
 
@@ -277,7 +277,7 @@ def test_one_subset_has_no_standard_deviation() -> None:
 def test_dropped_indefinite_labels_are_left_out_before_anything_else() -> None:
     """Pair 1 loses one label and with it its overlap; pair 2 loses its only label."""
     given: Given = {0: {"a": 0, "b": 2}, 1: {"a": 0, "b": 1}, 2: {"a": 1}, 3: {"a": 2, "b": 2}}
-    found = compute_agreement(labels_of(given), SCHEME, replace(TEXTS, not_sure="drop"))
+    found = compute_agreement(labels_of(given), SCHEME, replace(TEXTS, indefinite="drop"))
     assert found.classes == ("not_appropriate", "appropriate")
     assert (found.n_pairs, found.n_overlapped, found.n_labels) == (3, 2, 5)
     assert only(found).table == ((0, 1), (0, 1))
@@ -294,7 +294,7 @@ def test_pairs_with_one_label_change_no_figure() -> None:
     ("change", "says"),
     [
         ({"weights": "cubic"}, "weights is 'cubic'; expected one of none, linear, quadratic"),
-        ({"not_sure": "guess"}, "not_sure is 'guess'; expected one of class, drop"),
+        ({"indefinite": "guess"}, "indefinite is 'guess'; expected one of class, drop"),
         ({"intervals": "people"}, "intervals is 'people'; expected one of texts, annotators"),
         ({"level": 95}, "level is 95.0; expected a share between 0 and 1"),
         ({"level": float("nan")}, "level is nan; expected a number that is finite"),
@@ -400,7 +400,7 @@ def test_the_order_of_the_rows_changes_nothing(given_: Given, random: Any) -> No
 
 @given(given_labels(), st.sampled_from(("nominal", "ordinal")), st.sampled_from(("class", "drop")))
 def test_alpha_alone_is_that_of_all_figures_to_the_bit(given_: Given, distance: Any, not_sure: Any) -> None:
-    labels, question, options = labels_of(given_), replace(SCHEME, distance=distance), Agree(not_sure=not_sure)
+    labels, question, options = labels_of(given_), replace(SCHEME, distance=distance), Agree(indefinite=not_sure)
     columns = {name: labels[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id", "code")}
     annotator = labels["annotator"].map("abcd".index).to_numpy(np.int64)
     alpha = compute_alpha({**columns, "annotator": annotator}, question, options)
@@ -531,6 +531,6 @@ def test_fc_conan_figures_stand_within_their_intervals(fc_conan: pd.DataFrame) -
 
 def test_fc_conan_pairs_of_two_have_no_definite_conflict(fc_conan: pd.DataFrame) -> None:
     """Without "not sure", the released pairs with two labels agree throughout: selection, not reliability."""
-    found = figures(compute_agreement(fc_conan, SCHEME, Agree(not_sure="drop")))["Fleiss' kappa, 2 labels"]
+    found = figures(compute_agreement(fc_conan, SCHEME, Agree(indefinite="drop")))["Fleiss' kappa, 2 labels"]
     assert (found.n, found.value, found.low, found.high) == (392, 1, None, None)
     assert "leaving out any one HS or CN changes nothing" in found.note

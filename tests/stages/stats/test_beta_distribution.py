@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betainc, fdtrc, stdtrit
 
-from fcpair.stages.stats.beta_distribution import f_tail, incomplete_beta, t_quantile
+from fcpair.stages.stats.intervals import f_tail, incomplete_beta, t_quantile
 
 SIZE = st.floats(0.5, 1e5)
 

@@ -14,10 +14,17 @@ from scipy.stats import t
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from fcpair.errors import InputError, MissingExtraError
-from fcpair.stages.stats.clustered_difference import log_odds_difference, share_difference
 from fcpair.stages.stats.group_differences import GroupComparison
 from fcpair.stages.stats.group_differences import compare_annotator_groups as compared_by
-from fcpair.stages.stats.permutation_test import ALPHA, MOST_DRAWN, N_DRAWN, SURE, PermutationTest
+from fcpair.stages.stats.group_tests import (
+    ALPHA,
+    MOST_DRAWN,
+    N_DRAWN,
+    SURE,
+    PermutationTest,
+    log_odds_difference,
+    share_difference,
+)
 
 
 def compared(frame: pd.DataFrame, *, seed: int = 13) -> GroupComparison:

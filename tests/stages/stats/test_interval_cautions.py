@@ -11,9 +11,10 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from benchmarks.coverage import CAMPS, EFFECTS, RARE, SHAPES
-from fcpair.stages.stats.interval_cautions import effective_number, find_cautions, intraclass_correlation
+from benchmarks.latent import Shape, draw
+from fcpair.stages.stats.agreement import effective_number, find_cautions, intraclass_correlation
 from fcpair.stages.stats.jackknife_intervals import Cluster, Sides
-from fcpair.stages.stats.latent_labels import Effects, Shape, draw
+from fcpair.stages.stats.latent_labels import Effects
 from fcpair.stages.stats.rating_counts import Overlap
 
 CLASSES = ("no", "unsure", "yes")

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.stats.latent_labels import MEANS, Effects, fit_effects, new_annotators, side_shares
+from fcpair.stages.stats.kappa import MEANS
+from fcpair.stages.stats.latent_labels import (
+    Effects,
+    answer_by_effects,
+    explained_variances,
+    fit_effects,
+    new_annotators,
+)
 from fcpair.stages.stats.multi_rater import COEFFICIENTS
+from fcpair.stages.stats.predicted_widths import OverlapSize, Pilot, measure_pilot, place_labels
 
 SHARES = np.array([0.75, 0.05, 0.2])
 ALPHA = next(one for one in COEFFICIENTS if one.name == "Krippendorff's alpha, nominal")
@@ -40,7 +50,19 @@ def test_people_who_differ_much_cannot_agree_much() -> None:
 
 
 def test_sides_explain_what_the_effects_say_and_nothing_without_any() -> None:
-    none = side_shares(fit_effects(Effects(), SHARES, 0.4), ALPHA, {2: 700})
-    some = side_shares(fit_effects(Effects(hs=0.2, cn=0.4), SHARES, 0.4), ALPHA, {2: 700})
-    assert (none.hs, none.cn) == pytest.approx((0, 0), abs=1e-9)
-    assert 0 < some.hs < some.cn < 0.4
+    none = explained_variances(fit_effects(Effects(), SHARES, 0.4), ALPHA)
+    some = explained_variances(fit_effects(Effects(hs=0.2, cn=0.4), SHARES, 0.4), ALPHA)
+    assert none == pytest.approx((0, 0), abs=1e-9)
+    assert 0 < some[0] < some[1] < 0.4
+
+
+@pytest.mark.slow
+def test_what_a_side_explains_is_what_its_pairs_have_in_common_in_drawn_studies() -> None:
+    effects = fit_effects(Effects(hs=0.4, cn=0.4), SHARES, 0.6)
+    places = place_labels(OverlapSize(80, 80, 4, {2: 6400}), 3)
+    answer, parts = answer_by_effects(effects), []
+    for at in range(40):
+        study = measure_pilot(replace(places, klass=answer(places, np.random.default_rng([1, at]))), ALPHA)
+        assert isinstance(study, Pilot)
+        parts.append((study.parts.hs, study.parts.cn))
+    assert explained_variances(effects, ALPHA) == pytest.approx(np.mean(parts, axis=0), rel=0.2)

@@ -8,8 +8,7 @@ from scipy.stats import nct, t
 
 from fcpair.errors import InputError
 from fcpair.params import Power
-from fcpair.stages.stats.paired_power import noncentral_tails, plan_hs
-from fcpair.stages.stats.paired_tests import needed_hs, randomisation
+from fcpair.stages.stats.paired_tests import needed_hs, noncentral_tails, plan_hs, randomisation
 
 
 @pytest.mark.parametrize(("df", "shift", "level"), [(5, 3.0, 0.05), (44, 1.7, 0.05), (400, 2.8, 0.01)])
@@ -44,6 +43,11 @@ def test_more_comparisons_take_more_hs() -> None:
 def test_a_difference_that_no_study_finds_is_refused() -> None:
     with pytest.raises(InputError, match="more than 1,000,000 HS would be needed to find a difference of 1e-05"):
         plan_hs(Power(difference=1e-5, sd=0.2), 0.05, 0.2, "assumed")
+
+
+def test_the_largest_number_that_is_planned_is_a_million() -> None:
+    """By the normal approximation (1.960 + 0.842)^2 x 0.32^2 / 0.001^2, about 803,700."""
+    assert plan_hs(Power(difference=1e-3, sd=0.32), 0.05, 0.32, "assumed").needed.hs == pytest.approx(803_700, abs=200)
 
 
 @pytest.mark.parametrize("power", [0.5, 0.8])

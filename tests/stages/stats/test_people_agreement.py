@@ -47,7 +47,7 @@ def test_without_a_shared_pair_the_figures_say_why() -> None:
 
 def test_indefinite_labels_are_left_out_where_they_do_not_count() -> None:
     unsure: Given = {100: {"ana": 1, "zoe": 2}}
-    both = compare_labels(labels_of(TWO | unsure), ("ana", "zoe"), SCHEME, Agree(not_sure="drop"))
+    both = compare_labels(labels_of(TWO | unsure), ("ana", "zoe"), SCHEME, Agree(indefinite="drop"))
     assert (both.classes, both.table) == (("not_appropriate", "appropriate"), ((8, 4), (2, 6)))
     assert both.n_labels == (20, 21)
 

@@ -1,9 +1,8 @@
-"""Expected jackknife variances, against formulas for sample sizes, and widths that fall as overlap grows."""
+"""Widths in drawn studies, against formulas for sample sizes, and what a pilot leaves open of them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,32 +10,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.params import Plan
+from fcpair.records import Figure
+from fcpair.stages.assignment.width_sources import AssumedLabels, figure_names
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
+from fcpair.stages.stats.intervals import t_reach
+from fcpair.stages.stats.kappa import MEANS
 from fcpair.stages.stats.label_profiles import fit_class_model
-from fcpair.stages.stats.multi_rater import COEFFICIENTS
+from fcpair.stages.stats.latent_labels import answer_by_classes
+from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figure, pooled_figures
 from fcpair.stages.stats.predicted_widths import (
-    FigureVariance,
+    KAPPA_OF_TWO,
+    PRIOR_MEDIAN,
     OverlapSize,
-    SideShares,
-    coefficient_variance,
-    floor_width,
-    kappa_variance,
-    low_width,
-    mean_width,
+    Pilot,
+    VarianceParts,
+    draw_width,
+    measure_pilot,
+    place_labels,
 )
+from fcpair.stages.stats.rating_counts import Overlap
 
 TWO_CLASSES = read_labels("one_of(no,yes+)")
 ALPHA = next(one for one in COEFFICIENTS if one.name == "Krippendorff's alpha, nominal")
 FLEISS = next(one for one in COEFFICIENTS if one.name == "Fleiss' kappa, 2 labels")
-MANY = 100_000  # pairs, on which the asymptotic formulas hold
+FLEISS_3 = next(one for one in COEFFICIENTS if one.name == "Fleiss' kappa, 3 labels")
 KAPPAS = [(0.1, 0.3), (0.3, 0.4), (0.5, 0.6), (0.5, 0.8)]
 """Shares of positive labels, and kappas."""
-
-
-def one_pair_of(variance: FigureVariance | None) -> float:
-    """The variance times the number of pairs."""
-    assert variance is not None
-    return variance.pair * variance.n
+Ints = npt.NDArray[np.int64]
 
 
 @pytest.mark.parametrize(("positive", "kappa"), KAPPAS)
@@ -45,104 +46,237 @@ def test_two_labels_of_two_classes_as_donner_and_eliasziw_plan_them(positive: fl
     Bloch and Kraemer (1989, DOI 10.2307/2532052)."""
     of_rare = kappa * (2 - kappa) / (2 * positive * (1 - positive))
     expected = (1 - kappa) * ((1 - kappa) * (1 - 2 * kappa) + of_rare)
-    model = fit_class_model(TWO_CLASSES, positive, 0.0, kappa)
-    size = OverlapSize(1_000, 1_000, 2, {2: MANY})
-    assert one_pair_of(coefficient_variance(FLEISS, model, size, SideShares())) == pytest.approx(expected, rel=1e-3)
+    source = AssumedLabels(Plan(prevalence=positive, not_sure=0.0, kappa=kappa), TWO_CLASSES)
+    drawn = source.parts(FLEISS.name, OverlapSize(70, 70, 2, {2: 4900}))
+    assert drawn.pair == pytest.approx(expected, rel=0.05)
+    assert (drawn.hs, drawn.cn) == (0, 0)
 
 
 @pytest.mark.parametrize(("positive", "kappa"), KAPPAS)
 def test_a_kappa_of_two_as_cantor_plans_it(positive: float, kappa: float) -> None:
-    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs."""
-    model = fit_class_model(TWO_CLASSES, positive, 0.0, kappa)
-    assert one_pair_of(kappa_of_two(model)) == pytest.approx(asymptotic_variance(model.joint), rel=1e-3)
+    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs.
+
+    The interval of a study varies, and is never narrower than for independent pairs: its width is somewhat above.
+    """
+    plan = Plan(prevalence=positive, not_sure=0.0, kappa=kappa)
+    asymptotic = asymptotic_width(fit_class_model(TWO_CLASSES, positive, 0.0, kappa).joint)
+    assert 0.95 < kappa_of_two(AssumedLabels(plan, TWO_CLASSES)) / asymptotic < 1.15
 
 
 def test_a_kappa_of_two_on_three_classes_as_flack_and_others_plan_it() -> None:
     """Flack and others (1988, DOI 10.1007/BF02294215) plan with the same variance on any number of classes."""
-    model = fit_class_model(APPROPRIATENESS, 0.3, 0.1, 0.5)
-    assert one_pair_of(kappa_of_two(model)) == pytest.approx(asymptotic_variance(model.joint), rel=1e-3)
+    source = AssumedLabels(Plan(prevalence=0.3, not_sure=0.1, kappa=0.5), APPROPRIATENESS)
+    assert 0.95 < kappa_of_two(source) / asymptotic_width(source.model.joint) < 1.15
 
 
-def test_without_agreement_the_variance_is_one_over_the_pairs() -> None:
-    """Sim and Wright (2005, DOI 10.1093/ptj/85.3.257) plan tests of no agreement with it, whatever the prevalence."""
-    for positive in (0.1, 0.3, 0.5):
-        model = fit_class_model(TWO_CLASSES, positive, 0.0, 1e-6)
-        assert one_pair_of(kappa_of_two(model)) == pytest.approx(1, rel=1e-3)
+def kappa_of_two(source: AssumedLabels) -> float:
+    """The width of the kappa of two people on 1,600 pairs of 80 HS and 80 CN."""
+    return source.predict(KAPPA_OF_TWO, OverlapSize(80, 80, 2, {2: 1600})).width or np.nan
 
 
-def kappa_of_two(model: Any) -> FigureVariance | None:
-    return kappa_variance(model, OverlapSize(1_000, 1_000, 2, {2: MANY}), SideShares())
-
-
-def asymptotic_variance(joint: npt.NDArray[np.float64]) -> float:
-    """Fleiss, Cohen and Everitt 1969, DOI 10.1037/h0028106, times the number of pairs."""
+def asymptotic_width(joint: npt.NDArray[np.float64]) -> float:
+    """That by the variance of Fleiss, Cohen and Everitt 1969, DOI 10.1037/h0028106."""
     row, column = joint.sum(axis=1), joint.sum(axis=0)
     seen, chance = np.trace(joint), row @ column
     diagonal = np.diag(joint) @ (1 - chance - (column + row) * (1 - seen)) ** 2
     others = joint * (column[:, None] + row[None, :]) ** 2
     beside = (1 - seen) ** 2 * (others.sum() - np.trace(others))
-    return float((diagonal + beside - (seen * chance - 2 * chance + seen) ** 2) / (1 - chance) ** 4)
+    variance = (diagonal + beside - (seen * chance - 2 * chance + seen) ** 2) / (1 - chance) ** 4
+    return 2 * t_reach(79, float(np.sqrt(variance / 1600)), 0.95)
 
 
-def test_few_pairs_vary_by_more_than_the_formula_has_it() -> None:
-    """On 20 pairs kappa is far from linear: the width of drawn tables was 0.84, that of the formula 0.71."""
-    model = fit_class_model(APPROPRIATENESS, 0.2, 0.02, 0.7)
-    variance = kappa_variance(model, OverlapSize(20, 20, 4, {2: 120}), SideShares())
-    assert variance is not None
-    assert mean_width(replace(variance, draws=None)) == pytest.approx(0.71, abs=0.01)
-    assert mean_width(variance) == pytest.approx(0.84, abs=0.02)
+def test_a_width_is_the_mean_of_those_that_agreement_prints_for_drawn_studies() -> None:
+    size = OverlapSize(12, 15, 3, {2: 60, 3: 20})
+    answer = answer_by_classes(fit_class_model(APPROPRIATENESS, 0.4, 0.05, 0.5))
+    places = place_labels(size, 3)
+    studies: list[Overlap] = []
+
+    def measure(overlap: Overlap) -> list[Figure]:
+        studies.append(overlap)
+        return [pooled_figure(overlap, "texts", 0.95, ALPHA)]
+
+    drawn = draw_width(places, answer, measure)
+    assert drawn is not None
+    assert 8 <= len(studies) <= 40
+    printed = [next(one for one in pooled_figures(study, "texts", 0.95) if one.name == ALPHA.name) for study in studies]
+    assert drawn[0] == pytest.approx(np.mean([one.value for one in printed]))
+    assert drawn[1] == pytest.approx(np.mean([one.high - one.low for one in printed]))  # type: ignore[operator]
+    again = draw_width(places, answer, measure)
+    assert again is not None
+    assert again.tolist() == drawn.tolist()
 
 
-SIZES = st.tuples(st.integers(5, 60), st.integers(5, 60))
-
-
-@given(SIZES, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.1, 0.45))
-def test_the_width_falls_as_overlap_grows_and_stays_above_the_floor(
-    texts: tuple[int, int], of_hs: float, of_cn: float, share: float
-) -> None:
-    model, shares = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5), SideShares(of_hs, of_cn)
-    n_pairs = texts[0] * texts[1]
-    variances = [
-        coefficient_variance(ALPHA, model, OverlapSize(*texts, 3, {2: max(round(part * n_pairs), 2)}), shares)
-        for part in (share, 2 * share)
-    ]
-    fewer, more = (mean_width(variance) for variance in variances if variance)
-    assert more <= fewer * 1.02  # what few pairs give is drawn
-    assert variances[1] is not None
-    assert floor_width(variances[1]) <= 2 * more
-
-
-def test_texts_that_explain_nothing_set_no_floor() -> None:
-    model = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5)
-    free = coefficient_variance(ALPHA, model, OverlapSize(45, 129, 9, {2: 700}), SideShares())
-    tied = coefficient_variance(ALPHA, model, OverlapSize(45, 129, 9, {2: 700}), SideShares(0.1, 0.1))
-    assert free is not None
-    assert tied is not None
-    assert floor_width(free) == 0
-    assert mean_width(free) < mean_width(tied)
-    assert low_width(tied) < mean_width(tied)
+def test_places_are_even_and_each_pair_comes_once() -> None:
+    places = place_labels(OverlapSize(6, 8, 4, {2: 24, 3: 8}), 3)
+    pairs = np.unique(np.column_stack([places.hs, places.cn]), axis=0)
+    assert len(pairs) == 32
+    assert np.ptp(np.bincount(pairs[:, 1])) <= 2
+    assert sorted(np.bincount(places.pair).tolist()) == [2] * 24 + [3] * 8
+    assert np.ptp(np.bincount(places.annotator)) <= 2
+    assert len(np.unique(places.pair * 4 + places.annotator)) == 24 * 2 + 8 * 3
 
 
 def test_pairs_that_are_there_stay_on_their_texts_and_others_spread_over_what_is_free() -> None:
     """Of 40 pairs, 30 are on three of twelve CNs, 10 each; the rest takes free pairs evenly: 10 of 20 x 12 - 30."""
-    model, shares = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5), SideShares(0.1, 0.1)
-    few, more, even = (
-        coefficient_variance(ALPHA, model, OverlapSize(20, 12, 3, {2: n}, of_hs, of_cn), shares)
-        for n, of_hs, of_cn in ((30, (3,) * 10, (10,) * 3), (40, (3,) * 10, (10,) * 3), (40, (2,) * 20, ()))
+    few, more = (OverlapSize(20, 12, 3, {2: n}, (3,) * 10, (10,) * 3) for n in (30, 40))
+    assert few.pairs_of_texts[1].tolist() == [10] * 3
+    hs, cn = more.pairs_of_texts
+    assert (hs.sum(), cn.sum()) == (40, 40)
+    assert cn[:3].min() >= 10
+    assert cn[3:].max() <= 2
+    places = place_labels(few, 3)
+    assert np.bincount(places.cn).tolist() == [20] * 3
+    parts = VarianceParts(1.0, 0.1, 0.1)
+    assert parts.variance(few) > parts.variance(more) > parts.variance(OverlapSize(20, 12, 3, {2: 40}))
+
+
+SIZES = st.tuples(st.integers(5, 40), st.integers(5, 40))
+
+
+@given(SIZES, st.floats(0, 0.4), st.floats(0, 0.4), st.floats(0.2, 0.45))
+def test_the_width_falls_as_overlap_grows_and_stays_above_the_floor(
+    texts: tuple[int, int], of_hs: float, of_cn: float, share: float
+) -> None:
+    source = AssumedLabels(Plan(prevalence=0.3, hs_effect=of_hs, cn_effect=of_cn), APPROPRIATENESS)
+    fewer, more = (
+        source.predict(ALPHA.name, OverlapSize(*texts, 3, {2: max(round(part * texts[0] * texts[1]), 10)}))
+        for part in (share, 2 * share)
     )
-    assert few is not None
-    assert (few.cn.n_texts, few.cn.products) == (3, 3 * 10 * 9)
-    assert more is not None
-    on_met, on_others = 10 + 10 * 10 / 210, 10 * 20 / 210
-    assert on_others < 1
-    assert more.cn.n_texts == 12
-    assert more.cn.products == pytest.approx(3 * on_met * (on_met - 1))
-    assert even is not None
-    assert even.hs.products == 20 * 2
-    assert mean_width(few) > mean_width(more) > mean_width(even)
+    if fewer.width and more.width and more.floor is not None:
+        assert more.width <= fewer.width * 1.1
+        assert more.floor <= 2 * more.width
 
 
-def test_a_coefficient_that_no_pair_is_about_has_no_variance() -> None:
-    model = fit_class_model(APPROPRIATENESS, 0.3, 0.05, 0.5)
-    assert coefficient_variance(FLEISS, model, OverlapSize(45, 129, 9, {3: 700}), SideShares()) is None
-    assert kappa_variance(model, OverlapSize(45, 129, 9, {2: 36 * 11}), SideShares()) is None
+def test_the_variance_falls_beyond_the_labels_of_one_study() -> None:
+    """From 10,000 pairs to 40,000, where texts explain nothing, widths halve."""
+    source = AssumedLabels(Plan(), APPROPRIATENESS)
+    large, small = (source.predict(ALPHA.name, OverlapSize(200, 200, 4, {2: n})).width for n in (40_000, 10_000))
+    assert large
+    assert small
+    assert large == pytest.approx(small / 2)
+
+
+def test_a_figure_that_no_pair_is_about_has_no_width() -> None:
+    source = AssumedLabels(Plan(), APPROPRIATENESS)
+    assert source.predict(FLEISS.name, OverlapSize(45, 129, 9, {3: 700})).undefined
+    assert "fewer than 12" in str(source.predict(KAPPA_OF_TWO, OverlapSize(45, 129, 9, {2: 36 * 11})).undefined)
+    for name in figure_names(APPROPRIATENESS):
+        assert source.predict(name, OverlapSize(45, 129, 9, {})).undefined
+    assert source.predict(MEANS[0], OverlapSize(4, 4, 2, {2: 2})).undefined
+
+
+BY_HAND = Pilot(
+    ALPHA.name,
+    value=0.5,
+    size=OverlapSize(10, 20, 2, {2: 100}, (10,) * 10, (5,) * 20),
+    of_pair=0.01,
+    spread=0.02,
+    of_hs=0.03,
+    of_cn=0.01,
+)
+STUDY = OverlapSize(20, 40, 4, {2: 400})
+
+
+def pilot_of(klass: Ints, hs: Ints, cn: Ints) -> Overlap:
+    """Two labels on each pair, by the same two people; `klass` (n_pairs, 2)."""
+    pair = np.repeat(np.arange(len(klass)), 2)
+    return Overlap(3, pair, hs[pair], cn[pair], np.tile([0, 1], len(klass)), klass.ravel())
+
+
+def drawn_pilot(n_hs: int = 6, n_cn: int = 8) -> Overlap:
+    rng = np.random.default_rng(3)
+    hs, cn = np.divmod(np.arange(n_hs * n_cn), n_cn)
+    first = np.where(rng.random(len(hs)) < 0.2 + 0.1 * hs, 2, 0)
+    return pilot_of(np.column_stack([first, np.where(rng.random(len(hs)) < 0.8, first, 1)]), hs, cn)
+
+
+def alpha_by_hand(overlap: Overlap, kept: npt.NDArray[np.bool_]) -> float:
+    """Krippendorff's nominal alpha of the labels that are kept, where each pair has two."""
+    two = overlap.klass[kept].reshape(-1, 2)
+    n_each = np.bincount(two.ravel())
+    n = n_each.sum()
+    seen = float(np.mean(two[:, 0] != two[:, 1]))
+    expected = 1 - float((n_each * (n_each - 1)).sum()) / (n * (n - 1))
+    return float(1 - seen / expected)
+
+
+def jackknife_in_loops(overlap: Overlap, cluster: Ints) -> float:
+    values = np.array([alpha_by_hand(overlap, cluster != at) for at in np.unique(cluster)])
+    return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
+
+
+def test_variances_are_those_of_the_jackknife_in_loops() -> None:
+    overlap = drawn_pilot()
+    pilot = measure_pilot(overlap, ALPHA)
+    assert isinstance(pilot, Pilot)
+    assert pilot.value == pytest.approx(alpha_by_hand(overlap, np.ones(len(overlap.klass), bool)))
+    assert pilot.of_pair == pytest.approx(jackknife_in_loops(overlap, overlap.pair))
+    assert pilot.of_hs == pytest.approx(jackknife_in_loops(overlap, overlap.hs))
+    assert pilot.of_cn == pytest.approx(jackknife_in_loops(overlap, overlap.cn))
+    assert pilot.size == OverlapSize(6, 8, 2, {2: 48}, (8,) * 6, (6,) * 8)
+
+
+def test_they_are_those_on_which_the_interval_of_agreement_rests() -> None:
+    overlap = drawn_pilot()
+    pilot = measure_pilot(overlap, ALPHA)
+    assert isinstance(pilot, Pilot)
+    variance = max(pilot.of_hs + pilot.of_cn - pilot.of_pair, pilot.of_pair)
+    assert pilot.parts.variance(pilot.size) == pytest.approx(variance)
+    printed = pooled_figure(overlap, "texts", 0.95, replace(ALPHA, distances=None))
+    assert printed.low == pytest.approx(pilot.value - t_reach(5, float(np.sqrt(variance)), 0.95))
+
+
+def test_parts_by_hand() -> None:
+    """V_HS is three times V_pair: 0.02 = x 10 (10 x 9) / 100², where an HS explains x of what a pair adds."""
+    assert BY_HAND.parts.pair == pytest.approx(1)
+    assert (BY_HAND.parts.hs, BY_HAND.parts.cn) == pytest.approx((2 / 9, 0))
+    assert BY_HAND.parts.of_sides(BY_HAND.size) == pytest.approx((0.03, 0.01))
+
+
+def test_a_pilot_without_two_pairs_of_a_text_leaves_shares_as_they_were_before_it() -> None:
+    """Half of the density lies below the median, but for what lies above a share of 1."""
+    size = OverlapSize(50, 50, 2, {2: 50}, (1,) * 50, (1,) * 50)
+    shares = replace(BY_HAND, size=size, of_hs=0.01, of_cn=0.01)._near[0]
+    below = (1 + PRIOR_MEDIAN) / 2
+    assert [float(np.mean(of < PRIOR_MEDIAN)) for of in shares] == pytest.approx([below, below], abs=0.06)
+
+
+@given(st.floats(0.8, 4), st.integers(4, 30), st.integers(4, 30))
+def test_the_range_rises_with_the_variance_of_a_side(ratio: float, n_hs: int, n_cn: int) -> None:
+    n = n_hs * n_cn
+    pilot = replace(BY_HAND, size=OverlapSize(n_hs, n_cn, 2, {2: n}, (n_cn,) * n_hs, (n_hs,) * n_cn))
+    low, middle, high = replace(pilot, of_hs=0.01 * ratio).widths(STUDY)
+    assert 0 < low < middle < high
+    assert replace(pilot, of_hs=0.01 * ratio * 4).widths(STUDY)[1] > middle * 0.9
+
+
+def test_the_same_pilot_always_gives_the_same_range() -> None:
+    assert replace(BY_HAND).widths(STUDY).tolist() == replace(BY_HAND).widths(STUDY).tolist()
+
+
+def test_pairs_that_add_more_leave_wider_intervals() -> None:
+    assert BY_HAND.widths(STUDY, of_pair=1.44) == pytest.approx(BY_HAND.widths(STUDY) * 1.2, rel=0.05)
+
+
+def test_a_larger_pilot_leaves_less_open() -> None:
+    larger = BY_HAND.enlarge(40, 80)
+    low, _, high = BY_HAND.widths(STUDY)
+    closer_low, _, closer_high = larger.widths(STUDY)
+    assert closer_high - closer_low < high - low
+    assert larger.size.n_pairs == 1600
+    assert larger.of_pair == pytest.approx(0.01 / 16)
+    assert larger.parts.hs == pytest.approx(BY_HAND.parts.hs)
+
+
+def test_texts_that_explain_a_share_set_a_floor_that_more_of_them_lower() -> None:
+    few, many = (OverlapSize(n_hs, 40, 4, {2: 400}) for n_hs in (20, 80))
+    assert BY_HAND.parts.floor_width(few) > BY_HAND.parts.floor_width(many) > 0
+    assert BY_HAND.widths(few)[1] > BY_HAND.widths(many)[1]
+    assert VarianceParts(1.0, 0.0, 0.0).floor_width(few) == 0
+
+
+def test_what_tells_nothing_says_why() -> None:
+    same = pilot_of(np.zeros((6, 2), np.int64), np.arange(6) // 2, np.arange(6) % 2)
+    assert isinstance(measure_pilot(same, ALPHA), str)
+    assert measure_pilot(drawn_pilot(), FLEISS_3) == "no pair has exactly 3 labels"
+    assert isinstance(measure_pilot(drawn_pilot(n_hs=1), ALPHA), str)

@@ -8,10 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from benchmarks.latent import Shape, draw, same_annotators
 from fcpair.records import Figure
-from fcpair.stages.stats.interval_cautions import find_cautions
+from fcpair.stages.stats.agreement import find_cautions
 from fcpair.stages.stats.jackknife_intervals import Cluster, Spread, add_bounds
-from fcpair.stages.stats.latent_labels import Effects, Shape, draw, same_annotators
+from fcpair.stages.stats.kappa import Subsets, subset_figures, summary_figures
+from fcpair.stages.stats.latent_labels import Effects
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, Coefficient, pooled_figures
 from fcpair.stages.stats.rating_counts import LeftOutSums, Overlap
 
@@ -83,3 +85,30 @@ def test_such_a_study_has_a_warning(thresholds: tuple[float, ...]) -> None:
     for _ in range(30):
         cautions = find_cautions(draw(TRIPLES, effects, rng)[0], classes)
         assert any("% of the labels are 0, and kappas rest on the few others" in one for one in cautions)
+
+
+@pytest.mark.parametrize(
+    ("n_rare", "note"), [(4, "no interval: two annotators have 4 labels that are not of"), (5, "")]
+)
+def test_a_kappa_of_two_needs_five_labels_that_are_not_of_the_commonest_class(n_rare: int, note: str) -> None:
+    """By hand: both give the rare class to a pair, and one of them to two or three pairs more."""
+    (figure,) = subset_figures(Subsets(two_people(n_rare), "none"), ["ana", "ben"], 0.95)
+    assert (figure.kappa.low is None, figure.kappa_se is None) == (bool(note), bool(note))
+    assert figure.kappa.note.startswith(note)
+    assert figure.kappa.value is not None
+
+
+@pytest.mark.parametrize(("n_rare", "has_one"), [(3, False), (4, True)])
+def test_a_mean_kappa_needs_four_for_every_two_annotators(n_rare: int, has_one: bool) -> None:
+    mean, _, weighted = summary_figures(Subsets(two_people(n_rare), "none"), "texts", 0.95)
+    assert [figure.low is not None for figure in (mean, weighted)] == [has_one] * 2
+    why = "no interval: two annotators have 3.0 labels that are not of the commonest class, and it needs 4"
+    assert (why in mean.note) is not has_one
+
+
+def two_people(n_rare: int) -> Overlap:
+    """40 pairs of 8 HS and 5 CN, which two people have labelled."""
+    pair, annotator = np.repeat(np.arange(40), 2), np.tile([0, 1], 40)
+    klass = np.zeros(80, np.int64)
+    klass[[0, 1, *range(13, 13 + 14 * (n_rare - 2), 14)]] = 1
+    return Overlap(2, pair, pair // 5, pair % 5, annotator, klass)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fcpair.stages.stats.text_disputes import TextDispute, most_disputed
+from fcpair.stages.stats.people_agreement import TextDispute, most_disputed
 
 # cell, row, column, code. Row 1: pairs 1 (disputed), 2 (alike), 3 (one label); row 2: 4, 5 (disputed); row 3: 6 alike.
 ROWS = np.array(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.stages.questions import SKIP, parse_form
-from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED, count_respondents, merge_small_cells
+from fcpair.stages.surveys.survey import LEAST_COUNTED, MERGED, count_respondents, merge_small_cells
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_small_cells_are_taken_together(counts: dict[str, int], merged: dict[str
 @given(st.dictionaries(st.text("abc", min_size=1, max_size=2), st.integers(0, 12)))
 def test_every_cell_is_large_enough_and_the_sum_stays(counts: dict[str, int]) -> None:
     merged = merge_small_cells(counts)
-    assert all(n >= LEAST_PEOPLE for n in merged.values())
-    assert sum(merged.values()) == (sum(counts.values()) if sum(counts.values()) >= LEAST_PEOPLE else 0)
+    assert all(n >= LEAST_COUNTED for n in merged.values())
+    assert sum(merged.values()) == (sum(counts.values()) if sum(counts.values()) >= LEAST_COUNTED else 0)
     kept = {answer: n for answer, n in merged.items() if answer != MERGED}
     assert kept.items() <= counts.items()
 

@@ -16,9 +16,9 @@ from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, 
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule
-from fcpair.steps.adjudication.adjudication_queue import ConflictCase, DecisionRequest, QueueCounts
 from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
+from fcpair.work_records import ConflictCase, DecisionRequest, QueueCounts
 from steps.online import admit
 from steps.small import ANNOTATORS, NAMES, assert_refused, dump, open_work, record, standing, write_csv
 
@@ -59,8 +59,8 @@ def test_a_case_has_the_texts_the_labels_and_what_can_be_decided(at: At) -> None
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
     case = first_case(study, judy)
-    conflict = study.grid().conflict(case.cell_id)
-    assert (case.hs.body, case.cn.body, case.answers) == (conflict.hs, conflict.cn, conflict.answers)
+    conflict = study.grid().desk.conflict(case.cell_id)
+    assert (case.hs, case.cn, case.answers) == (conflict.hs, conflict.cn, conflict.answers)
     assert case.hs.language == "en"
     assert case.choices == CHOICES
     assert (case.decision_id, case.outcome, case.note, case.flagged) == (None, None, "", False)
@@ -84,7 +84,7 @@ def test_what_waits_is_what_the_keyboard_would_show(at: At) -> None:
         AdjudicationQueue(grid).decide(judy, rule(case))
     assert len(shown) > 5
     assert sorted(shown) == waiting
-    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, len(shown))
+    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, len(shown), 0)
 
 
 def test_only_pairs_that_wait_can_be_looked_at(at: At) -> None:
@@ -108,7 +108,7 @@ def test_labels_that_agree_and_labels_that_are_missing_need_no_decision(at: At, 
     for pair, said in ((1, "the labels of pair 1 agree"), (2, "pair 2 has no label"), (3, "pair 3 has no label")):
         with pytest.raises(ConflictError, match=said):
             AdjudicationQueue(grid).case(judy, pair)
-    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, 0)
+    assert AdjudicationQueue(grid).state(judy) == QueueCounts(0, False, 0, 0, 0)
     assert AdjudicationQueue(grid).next(judy) is None
 
 
@@ -128,7 +128,7 @@ def test_a_pair_with_an_open_label_is_never_shown(
     answered: set[int], seed: int, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("open")
-    study = Study.open(copy_study(files["dealt"], folder / "study.db"))
+    study = Study(copy_study(files["dealt"], folder / "study.db"))
     grid = study.grid()
     (judy,) = adjudicators(study, "judy")
     work = open_work(study)
@@ -164,7 +164,7 @@ def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag(at: At) -> N
     again, others = docket.case(judy, case.cell_id), docket.case(joan, case.cell_id)
     assert (again.outcome, again.note, again.flagged) == (None, "irony", True)
     assert (others.note, others.flagged) == ("", False)
-    study.grid().decide(case.cell_id, 2, by="judy", seen=study.grid().conflict(case.cell_id, by="judy"))
+    study.grid().decide(case.cell_id, 2, by="judy", seen=study.grid().desk.conflict(case.cell_id, by="judy"))
     assert docket.decisions(judy)[0].flagged
 
 
@@ -395,7 +395,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
     acts: list[tuple[str, bool, int]], files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Two people act on two pairs in any order; a decision is taken exactly if it rests on what stands."""
-    study = Study.open(copy_study(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
+    study = Study(copy_study(files["labelled"], tmp_path_factory.mktemp("two") / "study.db"))
     grid, queue = study.grid(), AdjudicationQueue(study.grid())
     people = adjudicators(study, "judy", "vera")
     pairs = grid.waiting_pairs()[:2]

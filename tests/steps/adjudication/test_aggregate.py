@@ -50,7 +50,7 @@ def test_they_are_compared_with_people_s_decisions_and_validators_verdicts(at: A
 
 def test_a_verdict_that_disagrees_is_met_by_another_class(at: At) -> None:
     grid = at("checked").grid()
-    tiers = grid.partition().to_frame()
+    tiers = grid.tiers().table().pair_frame()
     judged = tiers[tiers["verdict"] != ""].set_index("pair")
     frame = grid.aggregate(["majority"]).to_frame().set_index("pair").reindex(judged.index).dropna(subset=["doubt"])
     same = frame["label"] == judged["label"].reindex(frame.index)
@@ -62,10 +62,10 @@ def test_a_verdict_that_disagrees_is_met_by_another_class(at: At) -> None:
 
 def test_nothing_is_written(at: At) -> None:
     study = at("checked")
-    tiers, runs = study.grid().partition().to_frame(), len(study.log())
+    tiers, runs = study.grid().tiers().table().pair_frame(), len(study.log())
     study.grid().aggregate()
     assert len(study.log()) == runs
-    assert study.grid().partition().to_frame().equals(tiers)
+    assert study.grid().tiers().table().pair_frame().equals(tiers)
 
 
 def test_a_closed_round_of_a_planned_grid_has_models(tmp_path: Path) -> None:

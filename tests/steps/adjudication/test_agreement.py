@@ -102,7 +102,7 @@ def test_each_part_has_the_agreement_of_one_question_and_a_text_says_why_it_has_
 
 
 def test_each_column_is_named_and_its_intervals_are_for_new_rows(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(by="column", level=0.5), round="answer"))
+    blocks = named(grid.agreement(Agree(blocks="column", level=0.5), round="answer"))
     assert [of for part, of in blocks if part == "tone"] == list(CRITERIA)
     assert [part for part, of in blocks if not of] == ["text"]
     found = blocks["tone", "respectful"].agreement
@@ -123,7 +123,7 @@ def test_each_column_is_named_and_its_intervals_are_for_new_rows(grid: Grid) -> 
 
 
 def test_a_row_with_too_little_says_so(grid: Grid) -> None:
-    blocks = named(grid.agreement(Agree(by="row"), round="answer"))
+    blocks = named(grid.agreement(Agree(blocks="row"), round="answer"))
     assert [of for part, of in blocks if part == "tone"] == list(REPLIES)
     last = blocks["tone", REPLIES[-1]].agreement
     assert last is not None
@@ -145,7 +145,7 @@ def test_a_column_without_answers_has_its_reasons() -> None:
     form = parse_form("fit: one_of(no,yes+)")
     answers = pd.DataFrame([(1, 1, 7, "al", 0), (1, 1, 7, "bo", 1)], columns=[*COLUMNS[:4], "answer"])
     codes = part_codes(form, ['{"fit":"no"}', '{"fit":"yes"}'])
-    there, nothing = part_agreements(answers, form, codes, Agree(by="column"), {7: "seven", 8: "eight"})
+    there, nothing = part_agreements(answers, form, codes, Agree(blocks="column"), {7: "seven", 8: "eight"})
     assert (there.of, nothing.of) == ("seven", "eight")
     assert nothing.agreement is not None
     assert all(one.value is None and one.undefined for one in nothing.agreement.pooled)
@@ -174,14 +174,14 @@ def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid:
         "intervals",
     ]
     assert run.counts["blocks"] == 4
-    assert agree.note_agreement(grid, Agree(by="column")).counts == {"blocks": 10}
+    assert agree.note_agreement(grid, Agree(blocks="column")).counts == {"blocks": 10}
     agree.note_agreement(grid, Agree())
 
 
 def test_a_form_of_several_questions_needs_the_name_of_its_round(grid: Grid) -> None:
     with pytest.raises(InputError, match="round `answer` does not ask a single closed question; name"):
         grid.agreement()
-    assert grid.round_of_blocks(Agree()) == "answer"
+    assert grid.desk.round_of_blocks(Agree()) == "answer"
     with pytest.raises(UnknownIdError, match="there is no round `nowhere` in this grid; its rounds: answer, later"):
         grid.agreement(round="nowhere")
     with pytest.raises(StageError, match="round `later` has no answers yet"):
@@ -193,17 +193,17 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
     (block,) = grid.agreement(round="label")
     assert (block.part, block.of, block.agreement) == ("label", "", grid.agreement())
     assert grid.agreement().alpha == next(one for one in grid.agreement().pooled if one.name.endswith("nominal"))
-    assert grid.round_of_blocks(Agree()) is None
-    assert grid.round_of_blocks(Agree(by="row")) == "label"
+    assert grid.desk.round_of_blocks(Agree()) is None
+    assert grid.desk.round_of_blocks(Agree(blocks="row")) == "label"
     with pytest.raises(InputError, match="round `validate` checks decisions"):
         grid.agreement(round="validate")
 
 
 def test_the_grid_is_what_is_measured_where_nothing_else_is_said() -> None:
-    assert Agree(by="grid") == Agree()
-    assert "by" not in compute_agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
-    with pytest.raises(InputError, match="by is 'cell'; expected one of grid, column, row"):
-        Agree(by="cell")  # type: ignore[arg-type]
+    assert Agree(blocks="grid") == Agree()
+    assert "blocks" not in compute_agreement(by_hand("types: facts"), VERDICT).as_dict()["options"]
+    with pytest.raises(InputError, match="blocks is 'cell'; expected one of grid, column, row"):
+        Agree(blocks="cell")  # type: ignore[arg-type]
 
 
 def test_a_block_survives_json(grid: Grid) -> None:

@@ -133,12 +133,12 @@ def test_by_doubt_each_begins_with_those_in_most_doubt_and_they_take_turns(study
 def test_the_dialogue_and_the_sheet_have_the_pair_in_most_doubt_first(study: Study, tmp_path: Path) -> None:
     grid, doubts = study.grid(), doubts_of(study)
     ranked = sorted(doubts, key=lambda pair: (-doubts[pair], pair))
-    assert list(grid.agenda("judy").pairs) == sorted(ranked) != ranked
-    assert list(grid.agenda("judy", order="doubt").pairs) == ranked
+    assert list(grid.desk.agenda("judy").pairs) == sorted(ranked) != ranked
+    assert list(grid.desk.agenda("judy", order="doubt").pairs) == ranked
     grid.write_conflicts(tmp_path / "conflicts.csv", by="judy", order="doubt")
     assert read_table(tmp_path / "conflicts.csv")["pair"].astype(int).tolist() == ranked
     with pytest.raises(InputError, match="order is 'doubtful'; expected one of row, doubt"):
-        grid.agenda("judy", order="doubtful")  # type: ignore[arg-type]
+        grid.desk.agenda("judy", order="doubtful")  # type: ignore[arg-type]
 
 
 def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, t
     admit(alone, "judy")
     assert walk(alone, "judy", order=CaseOrder.DOUBT) == only_ana
     with pytest.raises(InputError, match="there are no definite labels"):
-        alone.grid().agenda("judy", order="doubt")
+        alone.grid().desk.agenda("judy", order="doubt")
 
 
 def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None:

@@ -17,8 +17,7 @@ from fcpair.pair_filter import FilterState
 from fcpair.params import Partition, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Tier
-from fcpair.report.map_file import CellMap, pack
-from fcpair.report.map_layers import STATES, count_answers
+from fcpair.report.map_file import STATES, CellMap, count_answers, pack
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.oversight.test_pair_search import unsettle
@@ -51,7 +50,7 @@ def pairs_in(cell_map: CellMap, name: str, *meanings: str) -> list[int]:
 
 
 def numbers(grid: Grid, **conditions: Any) -> list[int]:
-    return [int(pair) for pair in grid.find_pairs(**conditions).rows["pair"]]
+    return [int(pair) for pair in grid.find_pairs(**conditions).to_frame()["pair"]]
 
 
 @pytest.mark.parametrize("stage", STAGES[4:])
@@ -81,7 +80,7 @@ def test_states_and_tiers_are_those_that_a_search_finds(at: At, tmp_path: Path) 
 
 def test_each_own_tier_has_a_layer_with_the_pairs_that_a_search_finds(at: At) -> None:
     grid = at("checked").grid()
-    grid.save_partition(Partition(own_tiers={"strict": {"labels": 3, "within": "gold"}, "draft": {"verdict": "none"}}))
+    grid.save.partition(Partition(own_tiers={"strict": {"labels": 3, "within": "gold"}, "draft": {"verdict": "none"}}))
     cell_map = map_of(grid)
     assert [one.title for one in cell_map.layers][1:4] == ["Tier", "Tier strict", "Tier draft"]
     for name in ("strict", "draft"):
@@ -181,7 +180,7 @@ def test_the_median_time_is_that_of_numpy() -> None:
 
 
 def test_texts_with_a_cluster_are_ordered_by_it() -> None:
-    from fcpair.report.map_sides import measure_side
+    from fcpair.report.map_file import measure_side
 
     counted = count_answers(np.arange(3), np.full(3, -1), np.full(3, -1), 3, ())
     side = measure_side("rows", np.arange(3), np.zeros(3, np.int64), (3, 1), counted, ["b", "", "a"])

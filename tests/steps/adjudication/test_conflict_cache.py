@@ -14,10 +14,11 @@ from conftest import one_short
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
-from fcpair.steps.adjudication.conflict_cache import ConflictCache
+from fcpair.steps.adjudication.case_queues import current_conflicts
+from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 from steps.online import admit
 from steps.people.test_slots import Walk
 from steps.small import open_work, write_csv
@@ -26,16 +27,15 @@ At = Callable[[str], Study]
 STEPS = 120
 
 
-def assert_is_as_found_anew(study: Study, kept: ConflictCache) -> int:
+def assert_is_as_found_anew(study: Study, kept: GridContext) -> int:
     """Compare the kept list and its counts with what the labels say now; returns how many there are."""
     with study._store.read() as tx:
         found = rule_decisions.disputed_pairs(tx)
-        with kept.snapshot(tx) as now:
-            assert list(now) == found
-            assert now.order == [one.cell_id for one in found]
-            agenda = permissions.agenda(tx, None)
-            assert now.due_ids == set(agenda.pairs)
-            assert now.n_again(set()) == len(agenda.again)
+        now = current_conflicts(kept, tx)
+        assert [now.by_id[cell_id] for cell_id in now.order] == found
+        agenda = permissions.agenda(tx, None)
+        assert now.due_ids == set(agenda.pairs)
+        assert len(now.second_look_ids & now.due_ids) == len(agenda.again)
     return len(found)
 
 
@@ -44,7 +44,8 @@ def assert_is_as_found_anew(study: Study, kept: ConflictCache) -> int:
 def test_the_kept_list_is_that_which_would_be_found_anew_after_whatever_people_do(
     at: At, tmp_path: Path, seed: int
 ) -> None:
-    walk, kept, sizes = Walk(at("dealt"), tmp_path, seed), ConflictCache(), set()
+    walk, sizes = Walk(at("dealt"), tmp_path, seed), set()
+    kept = walk.study.grid()
     for _ in range(STEPS):
         walk.step()
         if walk.random.random() < 0.5:  # at times much has happened since it was last asked for
@@ -60,7 +61,8 @@ def fcpair(study: Study, *words: str) -> None:
 
 @pytest.mark.files
 def test_the_kept_list_follows_what_other_processes_do_while_the_study_is_served(at: At, tmp_path: Path) -> None:
-    study, kept = at("labelled"), ConflictCache()
+    study = at("labelled")
+    kept = study.grid()
     study.share()
     before = assert_is_as_found_anew(study, kept)
     rows = [{"pair": pair, "annotator": who, "label": "not_sure"} for who, pair in labels_given(study)[:6]]
@@ -77,10 +79,16 @@ def labels_given(study: Study) -> list[tuple[str, int]]:
     return list(zip(rows["annotator"].tolist(), rows["pair"].tolist(), strict=True))
 
 
+def due_ids(study: Study, kept: GridContext) -> set[int]:
+    with study._store.read() as tx:
+        return current_conflicts(kept, tx).due_ids
+
+
 @pytest.mark.server
 def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> None:
     """No answer tells of it: work is taken back, and there is nobody left to take it over."""
-    study, kept = at("labelled"), ConflictCache()
+    study = at("labelled")
+    kept = study.grid()
     study.add_people(["zoe"], Role.ANNOTATOR)
     with study._store.write() as tx:
         from fcpair.store.assignment import assignments, rounds
@@ -92,16 +100,17 @@ def test_a_pair_comes_to_be_due_when_whoever_was_to_label_it_leaves(at: At) -> N
         given = pd.DataFrame({"cell_id": [pair], "person_id": [zoe], "position": [1], "status": ["open"]})
         assignments.add_assignments(tx, given, rounds.primary(tx))
     assert_is_as_found_anew(study, kept)
-    assert pair not in kept.due_ids
+    assert pair not in due_ids(study, kept)
     for name in [one.name for one in study.people if one.role is Role.ANNOTATOR]:
         study.retire(name)
     assert_is_as_found_anew(study, kept)
-    assert pair in kept.due_ids
+    assert pair in due_ids(study, kept)
 
 
 @pytest.mark.server
-def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
-    study, kept = at("labelled"), ConflictCache()
+def test_an_older_view_has_an_older_list_and_those_after_it_the_newest(at: At) -> None:
+    study = at("labelled")
+    kept = study.grid()
     study.share()
     study.add_people(["judy"], Role.ADJUDICATOR)
     judy = admit(study, "judy")
@@ -114,8 +123,7 @@ def test_a_view_that_is_older_than_the_list_changes_nothing(at: At) -> None:
         other.start()
         other.join()
         assert_is_as_found_anew(study, kept)
-        with kept.snapshot(old) as now:
-            assert case.cell_id not in now.due_ids
+        assert case.cell_id in current_conflicts(kept, old).due_ids
     assert_is_as_found_anew(study, kept)
     study.close()
 

@@ -12,12 +12,12 @@ from sqlalchemy import ColumnElement, Connection, Table, select
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.store.database import latest_rows
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.tables import adjudication, judgement
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 from steps.online import admit, at_desk, give
 from steps.small import open_work, record
 
@@ -38,7 +38,7 @@ def test_the_current_answer_is_the_newest_unless_it_was_withdrawn(at: At, tmp_pa
     record(study, tmp_path, [(who, pair, "not_sure")])
     run = record(study, tmp_path, [(who, pair, "appropriate")], supersede=True)
     assert ids(study, judgement, latest_rows.ANSWER) == ids(study, judgement, latest_rows.NEWEST) == [2]
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     assert ids(study, judgement, latest_rows.NEWEST) == [3]
     assert ids(study, judgement, latest_rows.ANSWER) == []
 

@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate
 from fcpair.records import Role
-from fcpair.steps.rules.pair_lists import as_ranges
+from fcpair.steps.rules.pair_counts import as_ranges
 from fcpair.study import Study
 from steps.small import assert_refused, open_work, record, write_csv
 
@@ -26,25 +26,25 @@ def test_numbers_are_said_in_short(numbers: list[int], said: str) -> None:
 
 
 def agreed(study: Study) -> list[int]:
-    return study.grid().find_pairs(state="decided").rows["pair"].tolist()[:3]
+    return study.grid().find_pairs(state="decided").to_frame()["pair"].tolist()[:3]
 
 
 def test_a_request_reopens_what_a_rule_decided_until_a_person_decides(at: At) -> None:
     study = at("checked")
     grid, pairs = study.grid(), agreed(study)
-    before, waiting = grid.partition(), grid.waiting_pairs()
+    before, waiting = grid.tiers().table(), grid.waiting_pairs()
     run = grid.request_decisions(pairs)
     assert run.params == {"request": as_ranges(pairs)}
     assert run.counts == {"requested": 3, "reopened": 3, "waiting": 0, "by_hand": 0, "unlabelled": 0}
     assert grid.waiting_pairs() == sorted([*waiting, *pairs])
-    assert not set(pairs) & set(grid.partition().pairs.query("tier > 0")["cell_id"])
+    assert not set(pairs) & set(grid.tiers().table().pairs.query("tier > 0")["cell_id"])
     grid.adjudicate(grid.policy)
     assert set(pairs) <= set(grid.waiting_pairs())
     study.add_people(["judy"], Role.ADJUDICATOR)
     for pair in pairs:
         label = next(row["answer"] for row in grid.explain(pair).answers if row["round"] == "label")
         grid.decide(pair, {"not_appropriate": 0, "appropriate": 2}[label], by="judy")
-    assert len(grid.partition().pairs) == len(before.pairs)
+    assert len(grid.tiers().table().pairs) == len(before.pairs)
     assert grid.waiting_pairs() == waiting
     assert study.grid().explain(pairs[0]).decisions[-2]["answer"] == "waits for a person"
 
@@ -78,7 +78,7 @@ def test_what_waits_or_a_person_decided_or_nobody_labelled_stays_as_it_is(at: At
     waiting = grid.waiting_pairs()
     outcomes = [{"pair": waiting[0], "label": "appropriate"}]
     grid.import_outcomes(write_csv(tmp_path / "outcomes.csv", outcomes))
-    forecast = grid.forecast_decision_requests([*waiting[:2], agreed(study)[0]])
+    forecast = grid.desk.forecast_decision_requests([*waiting[:2], agreed(study)[0]])
     assert forecast.by_hand == (waiting[0],)
     assert forecast.waiting == (waiting[1],)
     assert len(forecast.requested) == 1
@@ -101,7 +101,7 @@ def test_the_recipe_says_what_was_done_with_pairs(at: At) -> None:
 def test_extra_labels_go_to_people_who_have_not_the_pair(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
-    plan = grid.plan_more_labels(pairs=[1, 2, 3])
+    plan = grid.desk.plan_more_labels(pairs=[1, 2, 3])
     run = grid.assign(more=True, pairs=[3, 1, 2, 1])
     open_pairs = open_work(study)
     by_person = {who: sum(name == who for name, _ in open_pairs) for who, _ in open_pairs}

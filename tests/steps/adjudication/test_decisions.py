@@ -31,7 +31,7 @@ def given_labels(at: At, folder: Path, labels: dict[int, dict[str, str]]) -> Stu
         MADE[key] = place.read_bytes()
     path = folder / "study.db"
     path.write_bytes(MADE[key])
-    return Study.open(path)
+    return Study(path)
 
 
 def give_labels(at: At, folder: Path, labels: dict[int, dict[str, str]]) -> Study:
@@ -74,7 +74,7 @@ def test_ties_and_not_sure_alone_can_be_discarded(at: At, tmp_path: Path) -> Non
     run = grid.adjudicate(Adjudicate("majority", "discard"))
     assert standing(study)[3] == standing(study)[4] == ("no_majority", None)
     assert (run.counts["no_majority"], run.counts["waiting"]) == (2, 0)
-    assert set(grid.partition().pairs.set_index("cell_id").loc[[3, 4], "final"]) == {-1}
+    assert set(grid.tiers().table().pairs.set_index("cell_id").loc[[3, 4], "final"]) == {-1}
 
 
 def test_majority_and_then_manual_reopens_what_only_the_majority_decided(at: At, tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_study_whose_only_label_has_become_a_skip_is_graded_without_it(at: At,
     grid.adjudicate(Adjudicate("majority"))
     assert standing(study) == {1: ("reopened", None)}
     assert grid.waiting_pairs() == []
-    assert grid.partition().pairs.empty
+    assert grid.tiers().table().pairs.empty
     assert grid.agreement().n_labels == 0
 
 
@@ -210,7 +210,7 @@ def test_a_dry_run_says_what_would_be_decided_and_changes_nothing(at: At, tmp_pa
     grid.adjudicate(Adjudicate())
     grid.decide(2, 0, by="ada")
     before = dump(study)
-    result = grid.adjudicate_dry_run(Adjudicate("majority"))
+    result = grid.desk.adjudicate_dry_run(Adjudicate("majority"))
     assert result.counts == {"unanimous": 2, "new": 0, "reopened": 0, "waiting": 2}
     assert (result.standing, result.compared, result.n_same, result.different) == (3, 3, 2, (2,))
     assert dump(study) == before
@@ -335,7 +335,7 @@ def test_a_file_of_decisions_that_is_wrong_changes_nothing(
 
 
 def verdicts(study: Study) -> dict[int, int]:
-    pairs = study.grid().partition(Partition()).pairs
+    pairs = study.grid().tiers(Partition()).table().pairs
     return dict(zip(pairs["cell_id"].tolist(), pairs["verdict"].tolist(), strict=True))
 
 

@@ -60,7 +60,7 @@ def test_who_has_not_answered_a_pair_does_not_see_what_others_said(at: At) -> No
     visitors = begin(study)
     answer_all(study, {name: visitors[name] for name in ("ana", "ben")}, {name: FIRST[name] for name in ("ana", "ben")})
     give(study.work_queue(), visitors["cleo"], NO)
-    study.grid().open_discussion(early=True)
+    study.grid().calibration.open_discussion(early=True)
     own = {task.cell_id for task in study.work_queue().tasks(visitors["cleo"], 50)}
     seen = [pair for one in study.discussions(visitors["cleo"]) for pair in one.pairs]
     assert len(seen) == len(own) <= 1
@@ -91,11 +91,11 @@ def test_a_lead_sees_it_once_it_was_opened_and_afterwards(at: At) -> None:
     lea = lead(study)
     answer_all(study, visitors, FIRST)
     assert study.discussions(lea) == []
-    study.grid().open_discussion()
+    study.grid().calibration.open_discussion()
     (shown,) = study.discussions(lea)
     assert (len(shown.pairs), shown.n_left, shown.pairs[0].own) == (2, None, None)
     answer_all(study, visitors, AGAIN)
-    study.grid().close_calibration()
+    study.grid().calibration.close()
     assert study.discussions(lea) == [shown]
 
 

@@ -11,7 +11,7 @@ from fcpair.errors import StudyError
 from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue, DecisionRequest
 from fcpair.records import Role
 from fcpair.stages.adjudication.aggregate import LabelData
-from fcpair.steps.adjudication import doubts
+from fcpair.steps.adjudication import case_queues
 from fcpair.study import Study
 from steps.online import admit
 
@@ -31,19 +31,19 @@ def study(at: At) -> Study:
 @pytest.fixture
 def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
     """No model is fitted until this is set."""
-    event, estimate = Event(), doubts.estimate_doubts
+    event, estimate = Event(), case_queues.estimate_doubts
 
     def estimate_when_released(labels: LabelData) -> dict[int, float]:
         event.wait()
         return estimate(labels)
 
-    monkeypatch.setattr(doubts, "estimate_doubts", estimate_when_released)
+    monkeypatch.setattr(case_queues, "estimate_doubts", estimate_when_released)
     yield event
     event.set()
 
 
 def ranked_pairs(study: Study) -> list[int]:
-    return list(study.grid().agenda("judy", order="doubt").pairs)
+    return list(study.grid().desk.agenda("judy", order="doubt").pairs)
 
 
 def next_pair(docket: AdjudicationQueue, person: int, after: int | None = None, order: CaseOrder = DOUBT) -> int:
@@ -125,7 +125,7 @@ def test_where_the_study_could_not_be_read_the_next_request_tries_again(
         def fail(_: object) -> None:
             raise StudyError("the disk is gone")
 
-        patch.setattr(doubts, "load_label_data", fail)
+        patch.setattr(case_queues, "load_label_data", fail)
         next_pair(docket, judy)
         docket.wait_for_ranking()
         assert not docket.is_ranked

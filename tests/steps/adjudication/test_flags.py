@@ -55,15 +55,15 @@ def test_a_flag_stays_at_its_sentence(flagged: tuple[Study, int]) -> None:
     study, pair = flagged
     grid = study.grid()
     assert [one.sentence for one in Monitor(grid).flags()] == [""]
-    run = grid.place_flag(pair, "Jokes count.")
+    run = grid.desk.place_flag(pair, "Jokes count.")
     assert (run.stage, run.params["flag"], run.params["version"]) == ("guidelines", pair, 2)
     study.edit_guidelines("Be kind.", by="lea")
     assert [(one.cell_id, one.sentence) for one in Monitor(grid).flags()] == [(pair, "Jokes count.")]
-    grid.place_flag(pair, "")
+    grid.desk.place_flag(pair, "")
     assert [one.sentence for one in Monitor(grid).flags()] == [""]
 
 
 def test_a_flag_is_put_only_at_a_sentence_that_is_there(flagged: tuple[Study, int]) -> None:
     study, pair = flagged
-    assert_refused(study, lambda: study.grid().place_flag(pair, "Jokes."), InputError, "has no sentence `Jokes.`")
-    assert_refused(study, lambda: study.grid().place_flag(24, "Jokes count."), InputError, "pair 24 has no flag")
+    assert_refused(study, lambda: study.grid().desk.place_flag(pair, "Jokes."), InputError, "has no sentence `Jokes.`")
+    assert_refused(study, lambda: study.grid().desk.place_flag(24, "Jokes count."), InputError, "pair 24 has no flag")

@@ -34,7 +34,7 @@ def test_each_confusion_is_a_search_for_its_pairs(at: At) -> None:
     ]
     assert searches == [n for counts in both.table for n in counts]
     found = grid.find_pairs(person="cleo", answer="not_appropriate", other="ana", other_answer="appropriate")
-    assert found.rows["pair"].tolist() == [9, 21]
+    assert found.to_frame()["pair"].tolist() == [9, 21]
 
 
 def test_somebody_is_not_compared_with_themselves_or_nobody(at: At) -> None:
@@ -70,7 +70,7 @@ def test_indefinite_labels_dispute_nothing_where_they_do_not_count(at: At, tmp_p
     with study._store.write() as tx:
         from fcpair.steps.base.context import note_stage_run
 
-        note_stage_run(tx, Agree(not_sure="drop"), {})
+        note_stage_run(tx, Agree(indefinite="drop"), {})
     after = {pair for text in Monitor(grid).disputed_texts()["row"].texts for pair in text.disputed}
     assert not after & {6, 9, 21}
 
@@ -86,9 +86,9 @@ def with_topics(study: Study) -> Study:
 
 def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
     grid = with_topics(at("labelled")).grid()
-    name = grid.round_of_blocks(by="row", metadata="topic")
+    name = grid.desk.round_of_blocks(blocks="row", metadata="topic")
     assert name
-    blocks = grid.agreement(round=name, by="row", metadata="topic")
+    blocks = grid.agreement(round=name, blocks="row", metadata="topic")
     assert [block.of for block in blocks] == ["(no value)", "hands", "wheels"]
     labels = grid.labels()
     row = (labels["pair"] - 1) // 6
@@ -103,7 +103,7 @@ def test_agreement_is_measured_for_each_value_of_metadata(at: At) -> None:
 def test_metadata_that_no_text_has_is_refused_with_the_nearest(at: At) -> None:
     grid = with_topics(at("labelled")).grid()
     with pytest.raises(InputError, match="no text of the rows has metadata called `topik`; did you mean `topic`"):
-        grid.agreement(round="label", by="row", metadata="topik")
+        grid.agreement(round="label", blocks="row", metadata="topik")
     with pytest.raises(InputError, match=r"metadata is `topic`, but the figures are not by column or row"):
         grid.agreement(metadata="topic")
 

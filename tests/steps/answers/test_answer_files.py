@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +51,7 @@ def rate(tmp_path: Path) -> Grid:
 
 
 def sheets_of(grid: Grid, folder: Path, name: str | None = None) -> list[list[dict[str, str]]]:
-    grid.write_answer_sheets(folder, name)
+    grid.sheets.write_answers(folder, name)
     return [read(path) for path in sorted(folder.glob("*.csv"))]
 
 
@@ -257,8 +256,8 @@ def test_filled_in_sheets_are_kept(write: Grid, tmp_path: Path) -> None:
     sheets_of(write, tmp_path / "s", "write")
     one, other = sorted((tmp_path / "s").glob("*.csv"))
     write_csv(one, [{**row, "also": "warm"} for row in read(one)])
-    assert list(write.write_answer_sheets(tmp_path / "s", "write")) == [other.stem]
-    (kept,) = write.old_answer_sheets(tmp_path / "s", "write")
+    assert list(write.sheets.write_answers(tmp_path / "s", "write")) == [other.stem]
+    (kept,) = write.sheets.old_answers(tmp_path / "s", "write")
     assert (kept.person, str(kept.kept)) == (one.stem, "it holds answers")
 
 
@@ -267,7 +266,7 @@ def test_a_workbook_offers_the_words_of_each_closed_question(write: Grid, tmp_pa
 
     write.import_answers(filled(write, tmp_path), "write")
     write.assign_round("edit")
-    written = write.write_answer_sheets(tmp_path / "x", "edit", "xlsx")
+    written = write.sheets.write_answers(tmp_path / "x", "edit", "xlsx")
     book = load_workbook(tmp_path / "x" / f"{next(iter(written))}.xlsx")
     (choice,) = book["pairs"].data_validations.dataValidation
     lines = [row[0] for row in book["guidelines"].iter_rows(values_only=True)]
@@ -284,7 +283,7 @@ def test_models_verdicts_and_rounds_that_there_are_not_are_refused(rate: Grid, t
         rate.import_answers(path, "write")
     rate.import_answers(path)
     with pytest.raises(StageError, match=r"nothing is open in round `rate`: all of it is answered \(8\)$"):
-        rate.write_answer_sheets(tmp_path / "more")
+        rate.sheets.write_answers(tmp_path / "more")
     model = RoundPlan("ask", "text: text()", models=("plain=canned:plain.csv",))
     other = Study._of(rate._store)
     other.add_grid(GridPlan("models", SidePlan(names=ROWS), SidePlan(names=("plain",)), (model,)))
@@ -295,7 +294,7 @@ def test_models_verdicts_and_rounds_that_there_are_not_are_refused(rate: Grid, t
 def test_verdicts_have_files_of_their_own(at: Callable[[str], Study], tmp_path: Path) -> None:
     grid = at("checking").grid()
     for refused in (
-        lambda: grid.write_answer_sheets(tmp_path, "validate"),
+        lambda: grid.sheets.write_answers(tmp_path, "validate"),
         lambda: grid.import_answers("f", "validate"),
     ):
         with pytest.raises(StageError, match="fcpair validate import"):
@@ -304,12 +303,12 @@ def test_verdicts_have_files_of_their_own(at: Callable[[str], Study], tmp_path: 
 
 def test_a_file_is_taken_back_in_any_round(write: Grid, tmp_path: Path) -> None:
     brought = write.import_answers(filled(write, tmp_path), "write")
-    run = write.withdraw_answers(brought.id)
+    run = write.withdraw(brought.id)
     assert (run.stage, run.counts["answers"], run.counts["skips"]) == ("write withdraw", 4, 0)
     assert write.answers("write").empty
     assert write.import_answers(tmp_path / "filled.csv", "write").counts["answers"] == 4
     with pytest.raises(StageError, match="has been withdrawn already"):
-        write.withdraw_answers(brought.id)
+        write.withdraw(brought.id)
 
 
 def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Path) -> None:
@@ -317,15 +316,15 @@ def test_a_run_is_taken_back_in_its_own_grid_and_round(write: Grid, tmp_path: Pa
     study = Study._of(write._store)
     study.add_grid(GridPlan("rate", SidePlan(answers="write"), SidePlan(names=("kind",)), (RATE,)))
     said = rf"run {run.id} \(write import\) brought answers in grid `write`; name it \(`--grid write`\)"
-    for refused in (study.grid("rate").withdraw_labels, study.grid("rate").withdraw_answers):
-        assert_refused(study, partial(refused, run.id), StageError, said)
+    assert_refused(study, lambda: study.grid("rate").withdraw(run.id, "labels"), StageError, said)
+    assert_refused(study, lambda: study.grid("rate").withdraw(run.id), StageError, said)
     write.assign_round("edit")
     rows = [row for sheet in sheets_of(write, tmp_path / "e", "edit") for row in sheet]
     edited = write_csv(tmp_path / "ed.csv", [{**row, "text": "Better so.", "fit": "yes"} for row in rows])
     run = write.import_answers(edited, "edit")
     said = rf"brought no labels but answers; `fcpair answers withdraw {run.id}` takes them back"
-    assert_refused(study, lambda: write.withdraw_labels(run.id), StageError, said)
-    assert write.withdraw_answers(run.id).counts["answers"] == 4
+    assert_refused(study, lambda: write.withdraw(run.id, "labels"), StageError, said)
+    assert write.withdraw(run.id).counts["answers"] == 4
 
 
 def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: Path) -> None:
@@ -342,7 +341,7 @@ def test_no_question_is_called_as_a_column_of_its_files(write: Grid, tmp_path: P
 
 def test_codes_are_said_with_what_they_were_read_as(at: Callable[[str], Study], tmp_path: Path) -> None:
     grid = at("dealt").grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = read_table(tmp_path / "ana.csv").drop(columns="line")
     sheet = sheet.assign(label=["0", "1.0", "appropriate", *["2", "0", "2"] * 9][: len(sheet)])
     sheet.to_csv(tmp_path / "filled.csv", index=False)
@@ -356,7 +355,7 @@ def test_codes_are_said_with_what_they_were_read_as(at: Callable[[str], Study], 
 
 def test_answers_in_columns_called_like_those_of_the_grid_are_not_lost(write: Grid, tmp_path: Path) -> None:
     path = tmp_path / "sheets"
-    write.write_answer_sheets(path)
+    write.sheets.write_answers(path)
     sheet = next(iter(path.iterdir()))
     filled = read_table(sheet).drop(columns="line").assign(facts="There is more to it than that.")
     filled.to_csv(tmp_path / "beside.csv", index=False)
@@ -366,7 +365,7 @@ def test_answers_in_columns_called_like_those_of_the_grid_are_not_lost(write: Gr
 
 def test_answers_in_a_frame_are_of_a_frame(at: Callable[[str], Study], tmp_path: Path) -> None:
     grid = at("dealt").grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     frame: Any = read_table(tmp_path / "ana.csv").drop(columns="line").assign(label="appropriate")
     run = grid.import_labels(frame)
     assert run.params["path"] == "frame (rows from 1)"

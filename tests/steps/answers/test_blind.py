@@ -167,11 +167,11 @@ def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: P
 def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, tmp_path: Path) -> None:
     study, _ = after_a_blind_round(at)
     execute(study.place, "UPDATE assignment SET status = 'open' WHERE round_id = 3")
-    study.grid().write_validation_sheets(tmp_path / "one")
+    study.grid().sheets.write_verdicts(tmp_path / "one")
     rows = read_table(tmp_path / "one" / "vera.csv")
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, True, False)
     check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
-    study.grid().write_validation_sheets(tmp_path / "two")
+    study.grid().sheets.write_verdicts(tmp_path / "two")
     rows = read_table(tmp_path / "two" / "vera.csv")
     assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
 

@@ -55,7 +55,7 @@ def test_what_is_written_is_read_back(at: At, tmp_path: Path) -> None:
     exported(grid, tmp_path)
     other = at("labelled")
     other.grid().import_outcomes(tmp_path / "decisions.csv")
-    was = {pair: code for pair, (_, code) in standing(Study.open(grid._store.place)).items()}
+    was = {pair: code for pair, (_, code) in standing(Study(grid._store.place)).items()}
     assert {pair: code for pair, (rule, code) in standing(other).items() if rule == "imported"} == was
 
 

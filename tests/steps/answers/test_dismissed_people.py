@@ -78,7 +78,7 @@ def test_answers_that_bring_their_own_work(at: At, tmp_path: Path) -> None:
 
 
 def test_answers_to_a_form(tmp_path: Path) -> None:
-    with closing(Study.open(forms.build(tmp_path))) as study:
+    with closing(Study(forms.build(tmp_path))) as study:
         study.add_people(["ria"], Role.RATER)
         grid = study.grid("rate")
         path = write_csv(tmp_path / "rated.csv", [{"cell": cell, "by": "rae", "rating": "4"} for cell in range(1, 10)])

@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 from servers import Places
 
+from fcpair.arrays import Vectors
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.files.tables.tabular import write_table
 from fcpair.models import answering_models, encode
-from fcpair.models.cached_requests import Prompt
-from fcpair.models.encode import Progress, Vectors
+from fcpair.models.encode import Progress
 from fcpair.models.model_files import Model
+from fcpair.models.service import Prompt
 from fcpair.params import Setup, Simulate
 from fcpair.plans import RoundPlan
 from fcpair.recipe import Recipe
@@ -42,14 +43,14 @@ def before_finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def after_finding(before_finding: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same study once its examples are found, to be copied."""
     path = tmp_path_factory.mktemp("after") / before_finding.name
-    with Study.open(shutil.copy(before_finding, path)) as study:
+    with Study(shutil.copy(before_finding, path)) as study:
         study.grid("replies").find_examples("propose")
     return path
 
 
 @pytest.fixture
 def grid(before_finding: Path, tmp_path: Path) -> Grid:
-    return Study.open(shutil.copy(before_finding, tmp_path / before_finding.name)).grid("replies")
+    return Study(shutil.copy(before_finding, tmp_path / before_finding.name)).grid("replies")
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def found(tmp_path: Path, request: pytest.FixtureRequest) -> Grid:
         grid.find_examples("propose")
         return grid
     made: Path = request.getfixturevalue("after_finding")
-    return Study.open(shutil.copy(made, tmp_path / made.name)).grid("replies")
+    return Study(shutil.copy(made, tmp_path / made.name)).grid("replies")
 
 
 @pytest.fixture
@@ -132,10 +133,10 @@ def test_a_grid_that_is_not_done_has_no_examples_to_give(tmp_path: Path) -> None
 
 
 def test_a_round_without_examples_has_none_to_find(tmp_path: Path) -> None:
-    study = study_of(tmp_path)
-    for act in (Grid.find_examples, Grid.examples, Grid.row_to_review):
+    grid = study_of(tmp_path).grid("write")
+    for act in (grid.find_examples, grid.examples, grid.desk.row_to_review):
         with pytest.raises(StageError, match="round `write` of grid `write` has no examples"):
-            act(study.grid("write"), "write")
+            act("write")
 
 
 def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
@@ -223,26 +224,26 @@ def test_a_sheet_that_nobody_filled_in_is_refused(found: Grid, tmp_path: Path) -
 
 
 def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> None:
-    first = found.row_to_review("propose")
+    first = found.desk.row_to_review("propose")
     assert first is not None
     assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
     person = Study._of(found._store).people[0].id
     for one in first.examples:
-        found.review_example("propose", one.id, used=True, by=person)
-    second = found.row_to_review("propose")
+        found.desk.review_example("propose", one.id, used=True, by=person)
+    second = found.desk.row_to_review("propose")
     assert second is not None
     assert (second.row, second.n_open, second.next_open) == (GREEN_TEA, 1, None)
     with pytest.raises(UnknownIdError, match="no row 3 with examples"):
-        found.row_to_review("propose", 3)
+        found.desk.row_to_review("propose", 3)
 
 
 def test_an_example_that_is_not_there_cannot_be_reviewed(found: Grid) -> None:
     with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
-        found.review_example("propose", 999, used=True, by=1)
+        found.desk.review_example("propose", 999, used=True, by=1)
 
 
 def test_before_any_are_found_there_is_no_row_and_no_sheet(grid: Grid, found_sheet: Callable[[], Path]) -> None:
-    assert grid.row_to_review("propose") is None
+    assert grid.desk.row_to_review("propose") is None
     with pytest.raises(StageError, match="has no examples yet"):
         grid.review_examples("propose", found_sheet())
 
@@ -282,11 +283,11 @@ def test_models_wait_while_a_row_has_examples_that_nobody_reviewed(found: Grid, 
     ):
         found.generate("propose")
     with pytest.raises(StageError, match="2 rows have examples that nobody"):
-        found.estimate_generation("propose")
-    first = found.row_to_review("propose")
+        found.desk.estimate_generation("propose")
+    first = found.desk.row_to_review("propose")
     assert first is not None
     for one in first.examples:
-        found.review_example("propose", one.id, used=False, by=1)
+        found.desk.review_example("propose", one.id, used=False, by=1)
     with pytest.raises(StageError, match="1 row has examples that nobody"):
         found.generate("propose")
     assert asked == []
@@ -300,9 +301,9 @@ def test_models_wait_for_examples_to_be_found(grid: Grid) -> None:
 def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked: list[str]) -> None:
     grid = study_of(tmp_path, reviewed=False).grid("replies")
     grid.find_examples("propose")
-    first = grid.row_to_review("propose")
+    first = grid.desk.row_to_review("propose")
     assert first is not None
-    grid.review_example("propose", first.examples[0].id, used=False, by=1)
+    grid.desk.review_example("propose", first.examples[0].id, used=False, by=1)
     assert grid.generate("propose").counts["answers"] == 2
     assert first.examples[0].cn not in asked[0]
     assert first.examples[1].cn in asked[0]
@@ -326,7 +327,7 @@ def test_examples_by_which_models_answered_stay(found: Grid, asked: list[str], t
     assert len(asked) == 2
     with pytest.raises(StageError, match="2 cells have answers of models that were shown"):
         found.find_examples("propose", redo=True)
-    found.withdraw_answers(run.id)
+    found.withdraw(run.id)
     assert found.find_examples("propose", redo=True).counts["reviewed_before"] == 4
 
 

@@ -116,7 +116,7 @@ def test_an_import_can_be_withdrawn_and_made_again(trip: Callable[[str], Trip], 
     answers = [(task, Said({"label": [word]}, second=at)) for at, word in enumerate(("not_sure", "appropriate"))]
     path = there.export(answers)
     run = there.bring(path)
-    there.grid.withdraw_labels(run.id)
+    there.grid.withdraw(run.id, "labels")
     assert labels_of(there.study) == {}
     assert there.bring(path).counts["answers"] == 1
     assert labels_of(there.study) == {(task.number, task.person): "appropriate"}

@@ -54,7 +54,7 @@ def path(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def study(path: Path, tmp_path: Path) -> Study:
-    return Study.open(copy_study(path, tmp_path / "study.db"))
+    return Study(copy_study(path, tmp_path / "study.db"))
 
 
 def exported(study: Study, folder: Path, tool: str, kind: str) -> tuple[list[Task], Path, Path]:

@@ -33,7 +33,7 @@ def path(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def study(path: Path, tmp_path: Path) -> Iterator[Study]:
-    with closing(Study.open(copy_study(path, tmp_path / "study.db"))) as opened:
+    with closing(Study(copy_study(path, tmp_path / "study.db"))) as opened:
         yield opened
 
 

@@ -79,7 +79,7 @@ def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:
     assert run.params["models"]["plain"]["source"] == "canned"
     assert texts(grid, "propose") == list(SAID.values())
     with grid._store.read() as tx:
-        given = judgements.all_answers(tx, rounds.by_name(tx, "propose"))
+        given = judgements.current_answers(tx, rounds.by_name(tx, "propose"), "annotator", "note")
         assert judgements.n_by_origin(tx) == {Origin.GENERATED: 3}
     assert given["annotator"].tolist() == ["plain"] * 3
     assert given["note"].tolist()[-1] == "the model has no reply to this cell"
@@ -112,7 +112,7 @@ def test_where_what_is_asked_changes_meanwhile_only_what_is_new_is_asked_again(
     grid = asked(tmp_path)
     first = grid.generate("propose")
     canned(tmp_path, {**SAID, "Cats are cold.": "Mine is warm enough."})
-    said = meanwhile(monkeypatch, lambda: grid.withdraw_answers(first.id) if len(said) == 1 else None)
+    said = meanwhile(monkeypatch, lambda: grid.withdraw(first.id) if len(said) == 1 else None)
     assert grid.generate("propose").counts["answers"] == 3
     assert said == ["Cats are cold.", "Tea is for cowards.", "Cyclists own the road."]
     assert len(texts(grid, "propose")) == 3
@@ -139,7 +139,7 @@ def test_a_reply_that_the_form_does_not_take_is_a_skip_and_its_note_says_why(tmp
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
     with grid._store.read() as tx:
-        note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
+        note = judgements.current_answers(tx, rounds.by_name(tx, "propose"), "note")["note"].tolist()[0]
     assert note.startswith("the reply cannot be used (unknown label `Good.`; expected one of")
 
 
@@ -182,7 +182,7 @@ def test_a_reply_with_what_is_no_character_is_a_skip_and_the_others_are_kept(
 @pytest.mark.server
 def test_marks_are_those_of_the_reply_that_is_the_answer_now(tmp_path: Path) -> None:
     grid = asked(tmp_path, {**SAID, "Cats are cold.": "No."})
-    grid.withdraw_answers(grid.generate("propose").id)
+    grid.withdraw(grid.generate("propose").id)
     canned(tmp_path, SAID)
     grid.generate("propose")
     assert grid.answers("propose")["marks"].tolist() == ["", "", ""]
@@ -203,7 +203,7 @@ def test_a_json_reply_with_a_key_twice_is_no_answer(tmp_path: Path) -> None:
     grid = study_of(tmp_path, propose)
     assert grid.generate("propose").counts["skips"] == 3
     with grid._store.read() as tx:
-        note = judgements.all_answers(tx, rounds.by_name(tx, "propose"))["note"].tolist()[0]
+        note = judgements.current_answers(tx, rounds.by_name(tx, "propose"), "note")["note"].tolist()[0]
     assert note.startswith("the reply cannot be used (duplicate key `text` in an object)")
     assert grid.answers("propose")["marks"].tolist() == ["duplicate keys", "", ""]
 
@@ -237,7 +237,7 @@ def test_a_prompt_has_the_texts_the_definition_and_what_is_known_of_the_row(tmp_
     with study.grid()._store.read() as tx:
         (cell,) = generate._load_queries(tx, "replies", "propose").cell
     assert cell.prompt == "{A joke: a kind joke} about tea.\nTea is for cowards."
-    assert study.grid().estimate_generation("propose") == [("m", (1, 0, 13, None))]  # 52 characters
+    assert study.grid().desk.estimate_generation("propose") == [("m", (1, 0, 13, None))]  # 52 characters
 
 
 @pytest.mark.parametrize(
@@ -270,9 +270,9 @@ def test_metadata_that_no_row_has_is_refused_before_anything_is_asked(tmp_path: 
         grid.pair()
         if why:
             with pytest.raises(InputError, match=why):
-                grid.estimate_generation("propose")
+                grid.desk.estimate_generation("propose")
         else:
-            assert grid.estimate_generation("propose")[0][1].requests == 2
+            assert grid.desk.estimate_generation("propose")[0][1].requests == 2
 
 
 def test_a_definition_of_no_column_is_refused(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_each_model_answers_its_own_column(tmp_path: Path) -> None:
 def test_what_models_said_is_taken_back_as_a_whole_and_asked_again(tmp_path: Path) -> None:
     grid = asked(tmp_path)
     run = grid.generate("propose")
-    grid.withdraw_answers(run.id)
+    grid.withdraw(run.id)
     assert texts(grid, "propose") == []
     with pytest.raises(StageError, match="`propose`"):
         grid.assign_round("curate")

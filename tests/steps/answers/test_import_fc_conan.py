@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, RecipeEndError, StageError
 from fcpair.files.corpus.fc_conan import ANSWERS, CN_METADATA, CN_TEXT, FINAL, HS_METADATA, HS_TEXT, INDEX, VALID
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Adjudicate, Agree, Partition, Setup
+from fcpair.recipe import Recipe
 from fcpair.records import Role, Tier
 from fcpair.study import Study
 from steps.small import CNS, HS, dump, labels_of, standing, write_csv
@@ -57,7 +58,23 @@ def test_no_interval_is_for_new_annotators_where_nobody_knows_whose_a_label_is(
         taken.grid().agreement(intervals="annotators", round=round_)
     with pytest.raises(InputError, match=reason):
         taken.report(tmp_path / "r.html", agreement=Agree(intervals="annotators"))
+    before = dump(taken)
+    with pytest.raises(InputError, match=reason):
+        list(taken.walk(Recipe(agreement=Agree(intervals="annotators"))))
+    assert dump(taken) == before
     assert taken.grid().agreement().interval_scope == "new HS and CN, the same annotators"
+
+
+def test_published_labels_do_not_come_to_a_study_whose_own_intervals_are_for_new_annotators(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("empty")
+    with pytest.raises(RecipeEndError):
+        list(study.walk(Recipe(agreement=Agree(intervals="annotators"))))
+    before = dump(study)
+    with pytest.raises(InputError, match="no interval generalises to new annotators"):
+        study.grid().import_published(write_csv(tmp_path / "p.csv", ROWS))
+    assert dump(study) == before
 
 
 def test_an_empty_study_gets_texts_grid_labels_decisions_and_verdicts(taken: Study) -> None:
@@ -87,13 +104,13 @@ def test_a_pair_without_annotators_has_one_anonymous_label(taken: Study) -> None
 
 
 def test_validity_is_a_verdict(taken: Study) -> None:
-    pairs = taken.grid().partition(Partition("majority")).pairs.set_index("cell_id")
+    pairs = taken.grid().tiers(Partition("majority")).table().pairs.set_index("cell_id")
     assert pairs["verdict"].to_dict() == {3: 1, 7: 1, 12: 0, 40: 1}
     assert pairs["tier"].to_dict() == {3: 4, 7: 4, 12: 1, 40: 2}
 
 
 def test_the_published_labels_follow_the_majority(taken: Study) -> None:
-    result = taken.grid().adjudicate_dry_run(Adjudicate("majority"))
+    result = taken.grid().desk.adjudicate_dry_run(Adjudicate("majority"))
     assert (result.n_same, result.compared, result.different) == (4, 4, ())
 
 
@@ -195,5 +212,5 @@ def test_more_people_can_label_a_published_study(taken: Study, tmp_path: Path) -
 
 @pytest.mark.files
 def test_a_copy_of_the_file_of_a_study_is_the_study(taken: Study, tmp_path: Path) -> None:
-    copy = Study.open(shutil.copy(taken.place, tmp_path / "copy.db"))
+    copy = Study(shutil.copy(taken.place, tmp_path / "copy.db"))
     assert labels_of(copy) == labels_of(taken)

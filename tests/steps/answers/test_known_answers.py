@@ -31,9 +31,9 @@ At = Callable[[str], Study]
 def dealt(study: Study, folder: Path, *, qualifies: bool = False) -> Study:
     """The small study, assigned with control pairs."""
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save_controls(controls(study, folder))
+    study.grid().save.controls(controls(study, folder))
     if qualifies:
-        study.grid().save_qualification(qualification(study, folder, pairs=2))
+        study.grid().save.qualification(qualification(study, folder, known_pairs=2))
     study.grid().assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
     return study
 
@@ -51,11 +51,11 @@ def fill_in(path: Path) -> int:
 def test_sheets_have_control_pairs_among_the_others_and_are_imported(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path)
     grid = study.grid()
-    n_rows = grid.write_sheets(tmp_path / "sheets")
+    n_rows = grid.sheets.write_labels(tmp_path / "sheets")
     path = tmp_path / "sheets" / "ana.csv"
     assert fill_in(path) == n_rows["ana"]
     run = grid.import_labels(path)
-    (score,) = (one for one in grid.known_scores() if one["name"] == "ana")
+    (score,) = (one for one in grid.desk.known_scores() if one["name"] == "ana")
     assert score["answered"] == score["assigned"] > 0
     assert run.counts["controls"] == score["answered"]
     assert run.counts["answers"] == len(grid.labels()) == n_rows["ana"] - score["answered"]
@@ -71,7 +71,7 @@ def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_pa
     assert {task.key.rsplit(":", 2)[0] for task in tasks} == {"main:label"}
     path = export(tool, tmp_path / "export", ((task, Said({"label": ["appropriate"]})) for task in tasks))
     run = grid.import_export(path, tool, people=people_table(tool, tmp_path / "project"))
-    scores = grid.known_scores()
+    scores = grid.desk.known_scores()
     assert run.counts["controls"] == sum(one["answered"] for one in scores) > 0
     assert run.counts["answers"] == len(grid.labels()) == len(tasks) - run.counts["controls"]
     assert {one["answered"] for one in scores} == {one["assigned"] for one in scores}
@@ -80,7 +80,7 @@ def test_a_project_has_control_pairs_under_the_same_key_as_others(at: At, tmp_pa
 def test_only_who_has_qualified_gets_a_sheet(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path, qualifies=True)
     with pytest.raises(StageError, match="nobody has qualified yet"):
-        study.grid().write_sheets(tmp_path / "sheets")
+        study.grid().sheets.write_labels(tmp_path / "sheets")
 
 
 def test_exports_have_known_answers_only_where_that_is_asked_for(at: At, tmp_path: Path) -> None:
@@ -92,16 +92,17 @@ def test_exports_have_known_answers_only_where_that_is_asked_for(at: At, tmp_pat
         by_use = marked["known"].value_counts().to_dict()
         assert by_use.pop("") == len(plain)
         assert by_use == {
-            use: sum(one["answered"] for one in grid.known_scores() if one["use"] == use) for use in map(str, Known)
+            use: sum(one["answered"] for one in grid.desk.known_scores() if one["use"] == use)
+            for use in map(str, Known)
         }
 
 
 def test_a_run_of_simulated_answers_is_withdrawn_with_its_known_ones(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path, qualifies=True)
     run = study.grid().simulate(Simulate(skips=0.0))
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     assert study.grid().labels().empty
-    assert {one["answered"] for one in study.grid().known_scores()} == {0}
+    assert {one["answered"] for one in study.grid().desk.known_scores()} == {0}
 
 
 @pytest.mark.server
@@ -131,7 +132,7 @@ def test_a_recipe_sets_known_pairs_before_it_assigns(at: At, tmp_path: Path) -> 
     )
     stages = [run.stage for run in study.walk(load_recipe(recipe))]
     assert stages[:2] == ["controls", "assign"]
-    assert study.grid().known_scores()
+    assert study.grid().desk.known_scores()
     (tmp_path / "again.toml").write_text(as_toml(study.recipe()))
     assert load_recipe(tmp_path / "again.toml").controls == load_recipe(recipe).controls
 
@@ -152,7 +153,7 @@ def test_a_recipe_sets_known_pairs_then_calibrates_then_assigns_what_nobody_disc
     known_table(study, tmp_path / "known.csv", FOR_QUALIFICATION)
     known_table(study, tmp_path / "controls.csv", FOR_CONTROLS)
     (tmp_path / "recipe.toml").write_text(
-        '[qualification]\nfile = "known.csv"\npairs = 2\n[controls]\nfile = "controls.csv"\nrate = 0.1\n'
+        '[qualification]\nfile = "known.csv"\nknown_pairs = 2\n[controls]\nfile = "controls.csv"\nrate = 0.1\n'
         "[calibration]\npairs = 6\n[assign]\nannotators = 3\n"
     )
     recipe = load_recipe(tmp_path / "recipe.toml")
@@ -170,8 +171,8 @@ def test_a_recipe_sets_known_pairs_then_calibrates_then_assigns_what_nobody_disc
 
 def test_known_pairs_can_be_set_while_people_calibrate_themselves(at: At, tmp_path: Path) -> None:
     study = at("paired")
-    study.grid().start_calibration(Calibration(pairs=4), annotators=3)
-    assert study.grid().save_controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
+    study.grid().calibration.start(Calibration(pairs=4), annotators=3)
+    assert study.grid().save.controls(controls(study, tmp_path)).counts["pairs"] == len(FOR_CONTROLS)
 
 
 @pytest.mark.server
@@ -195,9 +196,9 @@ def test_the_round_that_counts_of_a_planned_grid_has_known_pairs_too(at: At, tmp
     study.add_grid(plan)
     grid = study.grid("rate")
     grid.pair()
-    grid.save_qualification(Qualification(table, pairs=3))
+    grid.save.qualification(Qualification(table, known_pairs=3))
     grid.assign_round()
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0))
-    assert [(one["right"], one["standing"]) for one in grid.known_scores()] == [(3, "passed")] * 3
+    assert [(one["right"], one["standing"]) for one in grid.desk.known_scores()] == [(3, "passed")] * 3
     with pytest.raises(StageError, match="have been assigned already"):
-        grid.save_controls(Controls(table))
+        grid.save.controls(Controls(table))

@@ -45,7 +45,7 @@ def test_the_note_counts_current_answers_only(at: At, tmp_path: Path) -> None:
     assert study.status()["simulated"] == (
         "41 of 42 judgements are SIMULATED; figures that rest on them are not about people"
     )
-    assert study.grid().partition().n_simulated == 41
+    assert study.grid().tiers().table().n_simulated == 41
 
 
 @pytest.mark.server

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, StageError
+from fcpair.known_pairs import MOST_ITEMS, KnownItem, Practice
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.practice import MOST_ITEMS, KnownItem, Practice
 from fcpair.recipe import Recipe, as_toml, load_recipe
 from fcpair.records import Role
 from fcpair.steps.oversight.recipe_runner import _changed_study_options

@@ -14,7 +14,7 @@ from fcpair.recipe import load_recipe
 from fcpair.records import Known, Role, Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.base.context import load_opaque_ids
-from fcpair.steps.people.known_scores import KnownScore
+from fcpair.steps.people.known_pairs import KnownScore
 from fcpair.steps.rules import permissions
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
@@ -29,8 +29,8 @@ At = Callable[[str], Study]
 def dealt(study: Study, folder: Path, pairs: int = 2) -> Study:
     """The small study, assigned with a qualification and with control pairs."""
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save_qualification(qualification(study, folder, pairs=pairs))
-    study.grid().save_controls(controls(study, folder))
+    study.grid().save.qualification(qualification(study, folder, known_pairs=pairs))
+    study.grid().save.controls(controls(study, folder))
     study.grid().assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
     return study
 
@@ -59,7 +59,9 @@ def qualify(desk: WorkQueue, visitor: Visitor, *, right: bool) -> None:
 
 
 def score_of(study: Study, name: str) -> dict[str, Any]:
-    (score,) = (one for one in study.grid().known_scores() if one["name"] == name and one["use"] == "qualification")
+    (score,) = (
+        one for one in study.grid().desk.known_scores() if one["name"] == name and one["use"] == "qualification"
+    )
     return score
 
 
@@ -112,10 +114,12 @@ def test_every_door_refuses_who_has_still_to_qualify_until_they_are_let_on(
             door(study, tmp_path, work)
         assert labels_of(study) == {}
         qualify(desk, ana, right=False)
-    study.grid().let_on("ana")
+    study.grid().desk.let_on("ana")
     door(study, tmp_path, work)
     assert len(labels_of(study)) == (use is None)
-    assert sum(one["answered"] for one in study.grid().known_scores() if one["use"] == "controls") == (use is not None)
+    assert sum(one["answered"] for one in study.grid().desk.known_scores() if one["use"] == "controls") == (
+        use is not None
+    )
 
 
 def test_who_has_passed_answers_until_their_qualification_is_open_again(at: At, tmp_path: Path) -> None:
@@ -125,7 +129,7 @@ def test_who_has_passed_answers_until_their_qualification_is_open_again(at: At, 
     desk, ana = at_desk(study, "ana")
     work = work_of_ana(study, None)
     give(desk, ana, "appropriate", work.assignment_id)
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     with pytest.raises(RefusedError, match="you have not qualified yet"):
         give(desk, ana, "not_appropriate", work.assignment_id)
 
@@ -133,7 +137,7 @@ def test_who_has_passed_answers_until_their_qualification_is_open_again(at: At, 
 def test_a_file_brings_no_labels_where_a_qualification_is_set_that_nobody_has_yet(at: At, tmp_path: Path) -> None:
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save_qualification(qualification(study, tmp_path))
+    study.grid().save.qualification(qualification(study, tmp_path))
     assert_refused(study, lambda: record(study, tmp_path, [("ben", 1, "2")]), InputError, ":2: ben has not qualified")
 
 
@@ -149,11 +153,11 @@ def test_simulated_people_below_the_pass_mark_wait_to_be_let_on(at: At, tmp_path
     assert set(standings.values()) == {"passed", "waits"}
     passed = {name for name, standing in standings.items() if standing == "passed"}
     assert {who for _, who in labels_of(study)} == passed
-    answered = {one["name"] for one in grid.known_scores() if one["use"] == "controls" and one["answered"]}
+    answered = {one["name"] for one in grid.desk.known_scores() if one["use"] == "controls" and one["answered"]}
     assert answered == passed
     assert_refused(study, lambda: grid.simulate(Simulate()), StageError, "people below the pass mark")
     for name in {*ANNOTATORS} - passed:
-        grid.let_on(name)
+        grid.desk.let_on(name)
     grid.simulate(Simulate(accuracy=0.6, seed=4))
     assert {who for _, who in labels_of(study)} == {*ANNOTATORS}
 
@@ -162,12 +166,12 @@ def test_a_recipe_with_simulated_people_ends_where_somebody_waits(at: At, tmp_pa
     study = at("paired")
     known_table(study, tmp_path / "known.csv", FOR_QUALIFICATION)
     (tmp_path / "recipe.toml").write_text(
-        '[qualification]\nfile = "known.csv"\npairs = 4\n[assign]\nannotators = 3\n[simulate]\naccuracy = 0.3\n'
+        '[qualification]\nfile = "known.csv"\nknown_pairs = 4\n[assign]\nannotators = 3\n[simulate]\naccuracy = 0.3\n'
     )
     recipe = load_recipe(tmp_path / "recipe.toml")
     assert [run.stage for run in study.walk(recipe)] == ["qualification", "assign", "simulate"]
     assert list(study.walk(recipe)) == []
-    standings = {one["name"]: one["standing"] for one in study.grid().known_scores()}
+    standings = {one["name"]: one["standing"] for one in study.grid().desk.known_scores()}
     assert set(standings.values()) == {"passed", "waits"}
     assert {who for _, who in labels_of(study)} == {
         name for name, standing in standings.items() if standing == "passed"

@@ -31,7 +31,7 @@ def spreadsheet(table: pd.DataFrame, path: Path) -> Path:
 
 def answered(study: Study, folder: Path) -> pd.DataFrame:
     """The sheet of ana with every pair answered, and a note."""
-    study.grid().write_sheets(folder / "sheets")
+    study.grid().sheets.write_labels(folder / "sheets")
     sheet = read_table(folder / "sheets" / "ana.csv").drop(columns="line")
     sheet["label"] = ["not_sure" if int(pair) % 2 else "appropriate" for pair in sheet["pair"]]
     return sheet.assign(note=["é, نه", *[""] * (len(sheet) - 1)])
@@ -98,10 +98,10 @@ def _open_verdicts(study: Study) -> list[tuple[str, int]]:
 def test_a_list_of_hs_may_be_a_spreadsheet(at: At, tmp_path: Path) -> None:
     grid = at("imported").grid()
     pd.DataFrame({"HS": ["People who like tea cannot be trusted."]}).to_excel(tmp_path / "l.xlsx", index=False)
-    assert grid.select(Select(list=tmp_path / "l.xlsx")).counts["hs"] == 1
+    assert grid.select(Select(hs_list=tmp_path / "l.xlsx")).counts["hs"] == 1
     pd.DataFrame({"HS": ["People who like tea.", "Nobody."]}).to_excel(tmp_path / "l.xlsx", index=False)
     with pytest.raises(InputError, match=r"l.xlsx, sheet `Sheet1`:2: this HS is not in the study \(2 lines: 2, 3\)"):
-        grid.select(Select(list=tmp_path / "l.xlsx"), redo=True)
+        grid.select(Select(hs_list=tmp_path / "l.xlsx"), redo=True)
 
 
 def test_texts_are_compared_without_what_spreadsheets_change(tmp_path: Path) -> None:
@@ -109,12 +109,12 @@ def test_texts_are_compared_without_what_spreadsheets_change(tmp_path: Path) -> 
     grid = study.grid()
     body = "two\r\nlines,\x0b a \u200c sign\x01"
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": body}])))
-    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
+    grid.select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
     set_candidates(study, [body])
     grid.pair(Pair())
     study.add_people(["ana"], Role.ANNOTATOR)
     grid.assign(Assign())
-    grid.write_sheets(tmp_path / "sheets", "xlsx")
+    grid.sheets.write_labels(tmp_path / "sheets", "xlsx")
     _fill_in(tmp_path / "sheets" / "ana.xlsx", "label", "appropriate")
     assert grid.import_labels(tmp_path / "sheets" / "ana.xlsx").counts["answers"] == 1
 
@@ -171,12 +171,12 @@ def test_a_cell_that_a_spreadsheet_program_changed_is_named(at: At, tmp_path: Pa
     study = Study.create(tmp_path / "s.db", Setup())
     grid = study.grid()
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", [{"hs": "h", "cn": "c"}, {"hs": "g", "cn": "1/2"}])))
-    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
+    grid.select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hs": "h"}])))
     set_candidates(study, ["1/2"])
     grid.pair(Pair())
     study.add_people(["ana"], Role.ANNOTATOR)
     grid.assign(Assign())
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = read_table(tmp_path / "ana.csv").drop(columns="line")
     write_table(sheet.assign(label="2", cn="01-Feb"), tmp_path / "ana.csv")
     said = (
@@ -211,7 +211,7 @@ def test_texts_that_were_sorted_apart_from_their_numbers_are_told_as_that(at: At
 def guided(at: At, tmp_path: Path) -> Study:
     study = at("dealt")
     study.edit_guidelines(GUIDELINES, by="ana")
-    study.grid().write_sheets(tmp_path / "sheets", "xlsx")
+    study.grid().sheets.write_labels(tmp_path / "sheets", "xlsx")
     return study
 
 
@@ -272,7 +272,7 @@ def test_numbers_that_are_typed_as_answers_stay_numbers(tmp_path: Path) -> None:
 def test_headings_are_the_nouns_of_the_study(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     study.save_words(sides={"hs": "claim"}, nouns={"annotator": "case"})
-    study.grid().write_sheets(tmp_path, "xlsx")
+    study.grid().sheets.write_labels(tmp_path, "xlsx")
     path = tmp_path / "ana.xlsx"
     headings = [cell.value for cell in load_workbook(path).worksheets[0][1]]
     assert headings == [
@@ -295,7 +295,7 @@ def test_headings_are_the_nouns_of_the_study(at: At, tmp_path: Path) -> None:
 def test_headings_that_two_columns_would_have_are_their_names(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     study.save_words(sides={"hs": "Label", "cn": "text"})
-    study.grid().write_sheets(tmp_path, "xlsx")
+    study.grid().sheets.write_labels(tmp_path, "xlsx")
     headings = [cell.value for cell in load_workbook(tmp_path / "ana.xlsx").worksheets[0][1]]
     assert headings[2:] == ["pair", "hs_id", "cn_id", "hs", "text", "label", "note"]
 
@@ -304,7 +304,7 @@ def test_a_survey_on_paper_has_its_nouns_and_goes_back_in(tmp_path: Path) -> Non
     study = surveyed(tmp_path, "w")
     study.add_people(["zoe"], Role.RESPONDENT)
     grid = study.grid()
-    grid.write_answer_sheets(tmp_path / "sheets", form="xlsx")
+    grid.sheets.write_answers(tmp_path / "sheets", sheet_format="xlsx")
     path = tmp_path / "sheets" / "zoe.xlsx"
     headings = [cell.value for cell in load_workbook(path).worksheets[0][1]]
     assert headings == ["by", "question number", "row", "column", "answer", "note"]
@@ -314,7 +314,7 @@ def test_a_survey_on_paper_has_its_nouns_and_goes_back_in(tmp_path: Path) -> Non
 
 def test_a_workbook_for_validators_offers_verdicts(at: At, tmp_path: Path) -> None:
     grid = at("checking").grid()
-    grid.write_validation_sheets(tmp_path / "v", "xlsx")
+    grid.sheets.write_verdicts(tmp_path / "v", "xlsx")
     guidelines = load_workbook(tmp_path / "v" / "vera.xlsx")["guidelines"]
     assert [guidelines.cell(row, 1).value for row in range(2, 5)] == ["disagree", "agree", "skip"]
     _fill_in(tmp_path / "v" / "vera.xlsx", "verdict", "agree")
@@ -352,9 +352,11 @@ def test_a_sheet_of_conflicts_shows_the_labels_with_notes_and_no_names(at: At, t
     grid = at("decided").grid()
     grid.write_conflicts(tmp_path / "c.csv", by="eva")
     row = read_table(tmp_path / "c.csv").iloc[0]
-    conflict = grid.conflict(int(row["pair"]))
-    assert (row["hs"], row["cn"]) == (conflict.hs, conflict.cn)
-    assert row["labels"].splitlines() == [f"{label} ({note})" if note else label for label, note in conflict.answers]
+    conflict = grid.desk.conflict(int(row["pair"]))
+    assert (row["hs"], row["cn"]) == (conflict.hs.body, conflict.cn.body)
+    assert row["labels"].splitlines() == [
+        f"{one.label} ({one.note})" if one.note else one.label for one in conflict.answers
+    ]
     assert not any(name in (tmp_path / "c.csv").read_text("utf-8") for name in ANNOTATORS)
 
 

@@ -153,7 +153,7 @@ def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -
     grid.adjudicate(Adjudicate("majority"))
     validated(study, blind=blind)
     with study._store.read() as tx:
-        own = judgements.current_codes(tx, rounds.validation(tx))["own_code"]
+        own = judgements.current_answers(tx, rounds.validation(tx), "own_code")["own_code"]
     assert own.notna().all() == blind
     assert own.isna().all() != blind
 
@@ -193,7 +193,7 @@ def test_what_rests_on_simulated_people_says_so_everywhere(at: At, tmp_path: Pat
     assert "SIMULATED" in note
     assert set(grid.labels()["origin"]) == {"simulated"}
     assert grid.tier(Tier.BRONZE)["simulated"].all()
-    assert grid.partition().n_simulated > 0
+    assert grid.tiers().table().n_simulated > 0
     for published in (False, True):
         assert "simulated" in grid.tier(Tier.BRONZE, published=published).columns
     assert "SIMULATED" in study.report(tmp_path / "r.html").read_text("utf-8")

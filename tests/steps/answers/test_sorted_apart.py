@@ -50,7 +50,7 @@ HARMLESS = pytest.mark.parametrize("order", [as_it_is, whole])
 
 def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
     grid = at("dealt").grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = answered(tmp_path / "ana.csv", "label", "appropriate", "not_appropriate")
     (note,) = taken(grid.import_labels, alone(sheet, "label"), tmp_path)
     assert note == (
@@ -62,7 +62,7 @@ def test_labels_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
 @HARMLESS
 def test_labels_that_were_not(at: At, tmp_path: Path, order: Callable[..., pd.DataFrame]) -> None:
     grid = at("dealt").grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = answered(tmp_path / "ana.csv", "label", "appropriate", "not_appropriate")
     assert taken(grid.import_labels, order(sheet, "label"), tmp_path) == ()
 
@@ -75,7 +75,7 @@ def test_verdicts_that_were_sorted_alone(at: At, tmp_path: Path) -> None:
         grid.decide(pair, 2, by="ada")
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
-    grid.write_validation_sheets(tmp_path)
+    grid.sheets.write_verdicts(tmp_path)
     sheet = answered(tmp_path / "vera.csv", "verdict", "agree", "disagree")
     assert taken(grid.import_verdicts, sheet, tmp_path) == ()
     (note,) = taken(partial(grid.import_verdicts, supersede=True), alone(sheet, "verdict"), tmp_path)
@@ -103,7 +103,7 @@ def test_one_of_two_questions_of_a_form(tmp_path: Path) -> None:
     grid = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[plan]).grid()
     grid.pair()
     grid.assign_round()
-    grid.write_answer_sheets(tmp_path / "sheets")
+    grid.sheets.write_answers(tmp_path / "sheets")
     (path,) = (tmp_path / "sheets").iterdir()
     sheet = answered(path, "kind", "yes", "no").assign(rate=["3", "1", "4", "1", "5", "2", "2"] * 2)
     (note,) = taken(grid.import_answers, alone(sheet, "rate"), tmp_path)

@@ -18,7 +18,7 @@ At = Callable[[str], Study]
 
 
 def verdict_sheet(study: Study, folder: Path) -> pd.DataFrame:
-    study.grid().write_validation_sheets(folder / "sheets")
+    study.grid().sheets.write_verdicts(folder / "sheets")
     return read_table(folder / "sheets" / "vera.csv").drop(columns="line")
 
 
@@ -65,11 +65,21 @@ def test_a_verdict_on_a_pair_that_has_no_label_now_is_refused(at: At, tmp_path: 
     assert_refused(study, lambda: grid.import_verdicts(tmp_path / "back.csv"), InputError, "has changed since")
 
 
+def test_a_verdict_is_refused_where_no_pair_has_a_label_any_more(at: At, tmp_path: Path) -> None:
+    study = at("checking")
+    sheet = verdict_sheet(study, tmp_path).assign(verdict="agree")
+    for run in study.log():
+        if run.stage == "label import":
+            study.grid().withdraw(run.id, "labels")
+    write_table(sheet, tmp_path / "back.csv")
+    assert_refused(study, lambda: study.grid().import_verdicts(tmp_path / "back.csv"), InputError, "being labelled")
+
+
 def test_the_rest_of_such_a_sheet_and_a_new_one_are_taken(at: At, tmp_path: Path) -> None:
     study, sheet, pair = stale(at, tmp_path)
     write_table(sheet.assign(verdict=["", *sheet["verdict"][1:]]), tmp_path / "back.csv")
     assert study.grid().import_verdicts(tmp_path / "back.csv").counts["answers"] == len(sheet) - 1
-    study.grid().write_validation_sheets(tmp_path / "new")
+    study.grid().sheets.write_verdicts(tmp_path / "new")
     new = read_table(tmp_path / "new" / "vera.csv").drop(columns="line")
     assert new["pair"].astype(int).tolist() == [pair]
     write_table(new.assign(verdict="disagree"), tmp_path / "new.csv")

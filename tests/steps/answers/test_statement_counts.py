@@ -59,7 +59,7 @@ def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(
     ).to_csv(tmp_path / "ann.csv", index=False)
     run = study.grid().import_answers(tmp_path / "ann.csv", supersede=True)
     assert often(study, known, 0) == counted(study, 0)
-    study.grid().withdraw_answers(run.id)
+    study.grid().withdraw(run.id)
     assert often(study, known, 0) == counted(study, 0)
     assert "Said in a file." not in often(study, known, 0)
 

@@ -93,7 +93,7 @@ def test_criteria_come_in_another_order_to_each_rater_and_on_each_text(tmp_path:
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ('together = "group"', "`group`"),
+        ('together = "group"', "'group'"),
         ('together = "source"\nanswers = 0', "omit `once_per_row` and models"),
         ('together = "source"\nonce_per_row = true', "omit `once_per_row` and models"),
     ],

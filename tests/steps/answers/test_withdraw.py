@@ -50,7 +50,7 @@ def test_its_answers_stay_on_record_and_its_cells_wait_again(at: At, tmp_path: P
     before = open_work(study)
     run = all_wrong(study, tmp_path)
     there = judgements(study)
-    done = study.grid().withdraw_labels(run)
+    done = study.grid().withdraw(run, "labels")
     assert (done.stage, done.params) == ("label withdraw", {"run": run})
     assert done.counts == {"answers": 42, "skips": 0, "superseded_since": 0, "reassigned": 0, "vacant": 0}
     assert judgements(study)[:42] == there
@@ -64,7 +64,7 @@ def test_its_answers_stay_on_record_and_its_cells_wait_again(at: At, tmp_path: P
 def test_the_right_file_needs_no_supersede(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     work = open_work(study)
-    study.grid().withdraw_labels(all_wrong(study, tmp_path))
+    study.grid().withdraw(all_wrong(study, tmp_path), "labels")
     record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work])
     assert labels_of(study) == {(pair, who): label_of(pair, who) for who, pair in work}
     assert open_work(study) == []
@@ -73,7 +73,7 @@ def test_the_right_file_needs_no_supersede(at: At, tmp_path: Path) -> None:
 def test_the_wrong_file_may_even_be_the_right_one_after_all(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     work = open_work(study)
-    study.grid().withdraw_labels(all_wrong(study, tmp_path))
+    study.grid().withdraw(all_wrong(study, tmp_path), "labels")
     run = record(study, tmp_path, [(who, pair, "not_sure") for who, pair in work])
     assert run.counts["answers"] == 42
 
@@ -83,7 +83,7 @@ def test_an_answer_that_was_superseded_since_leaves_the_newer_one(at: At, tmp_pa
     who, pair = open_work(study)[0]
     run = all_wrong(study, tmp_path)
     record(study, tmp_path, [(who, pair, "appropriate")], supersede=True)
-    assert study.grid().withdraw_labels(run).counts["superseded_since"] == 1
+    assert study.grid().withdraw(run, "labels").counts["superseded_since"] == 1
     assert labels_of(study) == {(pair, who): "appropriate"}
     assert len(open_work(study)) == 41
 
@@ -94,7 +94,7 @@ def test_an_answer_given_online_since_stays(at: At, tmp_path: Path) -> None:
     desk, ana = at_desk(study, "ana")
     first = desk.answers(ana)[0]
     give(desk, ana, "appropriate", first.assignment_id)
-    study.grid().withdraw_labels(run)
+    study.grid().withdraw(run, "labels")
     assert labels_of(study) == {(first.cell_id, "ana"): "appropriate"}
 
 
@@ -102,7 +102,7 @@ def test_who_had_the_pair_finds_it_at_the_desk_again(at: At, tmp_path: Path) -> 
     study = at("dealt")
     desk, ana = at_desk(study, "ana")
     shown = [task.cell_id for task in desk.tasks(ana, 50)]
-    study.grid().withdraw_labels(all_wrong(study, tmp_path))
+    study.grid().withdraw(all_wrong(study, tmp_path), "labels")
     assert [task.cell_id for task in desk.tasks(ana, 50)] == shown
     assert desk.answers(ana) == []
     give(desk, ana, "appropriate")
@@ -114,7 +114,7 @@ def test_withdrawn_is_neither_a_skip_nor_unseen(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     who, pair = open_work(study)[0]
     run = all_wrong(study, tmp_path)
-    grid.withdraw_labels(run)
+    grid.withdraw(run, "labels")
     told = [(row["person"], row["answer"], row["withdrawn"]) for row in grid.explain(pair).answers]
     assert (who, "not_sure", False) in told
     assert (who, "withdrawn", True) in told
@@ -126,7 +126,7 @@ def test_each_answer_says_which_run_brought_it(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     pair = open_work(study)[0][1]
     run = all_wrong(study, tmp_path)
-    withdrawal = grid.withdraw_labels(run)
+    withdrawal = grid.withdraw(run, "labels")
     assert {row["run"] for row in grid.explain(pair).answers} == {run, withdrawal.id}
 
 
@@ -134,18 +134,18 @@ def test_a_second_withdrawal_says_that_it_was_done(at: At, tmp_path: Path) -> No
     study = at("dealt")
     grid = study.grid()
     run = all_wrong(study, tmp_path)
-    grid.withdraw_labels(run)
+    grid.withdraw(run, "labels")
     match = rf"run {run} \(label import\) has been withdrawn already"
-    assert_refused(study, lambda: grid.withdraw_labels(run), StageError, match)
+    assert_refused(study, lambda: grid.withdraw(run, "labels"), StageError, match)
     record(study, tmp_path, [(who, pair, "0") for who, pair in open_work(study)])
-    assert_refused(study, lambda: grid.withdraw_labels(run), StageError, match)
+    assert_refused(study, lambda: grid.withdraw(run, "labels"), StageError, match)
 
 
 def test_labels_are_needed_again_where_all_were_withdrawn(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.withdraw_labels(all_wrong(study, tmp_path))
-    for call in (grid.agreement, grid.partition):
+    grid.withdraw(all_wrong(study, tmp_path), "labels")
+    for call in (grid.agreement, grid.tiers().table):
         with pytest.raises(StageError, match="needs labels first"):
             call()
 
@@ -153,7 +153,7 @@ def test_labels_are_needed_again_where_all_were_withdrawn(at: At, tmp_path: Path
 def test_the_grid_still_cannot_be_made_anew(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.withdraw_labels(all_wrong(study, tmp_path))
+    grid.withdraw(all_wrong(study, tmp_path), "labels")
     with pytest.raises(StageError, match="judgements are never discarded"):
         grid.assign(Assign(seed=2), redo=True)
 
@@ -168,7 +168,7 @@ def test_a_skip_that_is_withdrawn_takes_its_pair_back_from_who_has_not_answered(
     who, pair = next((who, pair) for who, pair in before if sum(other == pair for _, other in before) == 1)
     run = record(study, tmp_path, [(who, pair, "skip")])
     assert [name for name, other in open_work(study) if other == pair] != [who]
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     assert open_work(study) == before
 
 
@@ -179,7 +179,7 @@ def test_a_skip_that_is_withdrawn_leaves_the_pair_with_who_has_answered_it(at: A
     run = record(study, tmp_path, [(who, pair, "skip")])
     (heir,) = (name for name, other in open_work(study) if other == pair)
     record(study, tmp_path, [(heir, pair, "appropriate")])
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     assert labels_of(study, pair) == {(pair, heir): "appropriate"}
     assert (rounds(study)["open"], rounds(study)["vacant"]) == (41, 0)
 
@@ -193,9 +193,9 @@ def test_two_files_that_hang_together_can_both_be_withdrawn(at: At, tmp_path: Pa
     skip = record(study, tmp_path, [(who, pair, "skip")])
     (heir,) = (name for name, other in open_work(study) if other == pair)
     answer = record(study, tmp_path, [(heir, pair, "appropriate")])
-    grid.withdraw_labels(answer.id)
+    grid.withdraw(answer.id, "labels")
     assert (heir, pair) in open_work(study)
-    grid.withdraw_labels(skip.id)
+    grid.withdraw(skip.id, "labels")
     assert open_work(study) == before
     assert rounds(study)["vacant"] == 0
 
@@ -209,7 +209,7 @@ def test_what_somebody_who_left_would_have_again_goes_to_others(at: At, tmp_path
         study.retire("ana")
     else:
         study.change_role("ana", Role.VALIDATOR)
-    done = study.grid().withdraw_labels(run)
+    done = study.grid().withdraw(run, "labels")
     assert (done.counts["reassigned"], done.counts["vacant"]) == (14, 0)
     assert len(open_work(study)) == 42
     assert "ana" not in {who for who, _ in open_work(study)}
@@ -225,7 +225,7 @@ def test_what_somebody_has_opted_out_of_does_not_come_back_to_them(at: At, tmp_p
     topics = [topic.value for topic in study.access.topics(ana, "hs_topic")]
     study.access.opt_out(ana, "hs_topic", topics[:1])
     avoided = {pair for pair in range(1, 25) if grid.explain(pair).hs_metadata["hs_topic"] == topics[0]}
-    grid.withdraw_labels(run)
+    grid.withdraw(run, "labels")
     assert not {pair for who, pair in open_work(study) if who == "ana"} & avoided
     assert open_work(study)
 
@@ -235,7 +235,7 @@ def test_labels_that_brought_their_own_deal_can_be_withdrawn(at: At, tmp_path: P
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     run = record(study, tmp_path, [("ana", 1, "0"), ("ben", 1, "2"), ("ana", 2, "skip")])
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     assert labels_of(study) == {}
     record(study, tmp_path, [("ana", 1, "2"), ("cleo", 3, "0")])
     assert labels_of(study) == {(1, "ana"): "appropriate", (3, "cleo"): "not_appropriate"}
@@ -249,25 +249,25 @@ def test_verdicts_are_withdrawn_alike(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     before = open_work(study, checks=True)
     run = check(study, tmp_path, [(who, pair, "disagree") for who, pair in before])
-    assert grid.withdraw_verdicts(run.id).counts["answers"] == 19
+    assert grid.withdraw(run.id, "verdicts").counts["answers"] == 19
     assert open_work(study, checks=True) == before
-    assert (grid.partition().pairs["verdict"] == -1).all()
+    assert (grid.tiers().table().pairs["verdict"] == -1).all()
     check(study, tmp_path, [(who, pair, verdict_of(pair)) for who, pair in before])
-    assert (grid.partition().pairs["verdict"] >= 0).sum() == 19
+    assert (grid.tiers().table().pairs["verdict"] >= 0).sum() == 19
 
 
 def test_a_run_is_withdrawn_in_the_round_in_which_it_answered(at: At, tmp_path: Path) -> None:
     study = at("checking")
     run = check(study, tmp_path, [(who, pair, "agree") for who, pair in open_work(study, checks=True)])
     said = rf"run {run.id} \(validate import\) brought no labels but verdicts; `fcpair validate withdraw {run.id}`"
-    assert_refused(study, lambda: study.grid().withdraw_labels(run.id), StageError, said)
+    assert_refused(study, lambda: study.grid().withdraw(run.id, "labels"), StageError, said)
 
 
 def test_labels_are_not_withdrawn_as_verdicts(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     run = all_wrong(study, tmp_path)
     said = rf"run {run} \(label import\) brought no verdicts but labels; `fcpair labels withdraw {run}` takes them back"
-    assert_refused(study, lambda: study.grid().withdraw_verdicts(run), StageError, said)
+    assert_refused(study, lambda: study.grid().withdraw(run, "verdicts"), StageError, said)
 
 
 @pytest.mark.server
@@ -275,7 +275,7 @@ def test_simulated_labels_can_be_withdrawn_and_people_answer_then(at: At, tmp_pa
     study = at("dealt")
     grid = study.grid()
     run = grid.simulate(Simulate(seed=1, skips=0.2))
-    grid.withdraw_labels(run.id)
+    grid.withdraw(run.id, "labels")
     assert (study.status()["simulated"], study.status()["judgements"]) == (None, {})
     n = len(open_work(study))
     assert (n, rounds(study)["vacant"]) == (42, 0)
@@ -288,7 +288,7 @@ def test_however_slots_were_passed_on_each_is_one_again(at: At, seed: int) -> No
     study = at("dealt")
     grid = study.grid()
     run = grid.simulate(Simulate(seed=seed, skips=0.6))
-    grid.withdraw_labels(run.id)
+    grid.withdraw(run.id, "labels")
     work = open_work(study)
     assert (len(work), rounds(study)["vacant"]) == (42, 0)
     assert len(set(work)) == 42
@@ -298,7 +298,7 @@ def test_however_slots_were_passed_on_each_is_one_again(at: At, seed: int) -> No
 def test_people_may_be_simulated_again_once_a_file_was_withdrawn(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.withdraw_labels(all_wrong(study, tmp_path))
+    grid.withdraw(all_wrong(study, tmp_path), "labels")
     assert grid.simulate(Simulate(skips=0)).counts["answers"] == 42
 
 
@@ -315,13 +315,13 @@ def test_a_run_that_is_none_or_brought_nothing_is_refused(
     at: At, run: int, error: type[FcpairError], said: str
 ) -> None:
     study = at("labelled")
-    assert_refused(study, lambda: study.grid().withdraw_labels(run), error, said)
+    assert_refused(study, lambda: study.grid().withdraw(run, "labels"), error, said)
 
 
 def test_an_import_that_brought_nothing_new_is_told(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     run = record(study, tmp_path, [(who, pair, label) for (pair, who), label in labels_of(study).items()])
-    assert_refused(study, lambda: study.grid().withdraw_labels(run.id), StageError, "brought no new answers")
+    assert_refused(study, lambda: study.grid().withdraw(run.id, "labels"), StageError, "brought no new answers")
 
 
 def test_an_import_all_of_which_was_superseded_is_told(at: At, tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_an_import_all_of_which_was_superseded_is_told(at: At, tmp_path: Path) -
     run = all_wrong(study, tmp_path)
     record(study, tmp_path, [(who, pair, "0") for pair, who in labels_of(study)], supersede=True)
     assert_refused(
-        study, lambda: study.grid().withdraw_labels(run), StageError, "every answer of run .* superseded since"
+        study, lambda: study.grid().withdraw(run, "labels"), StageError, "every answer of run .* superseded since"
     )
 
 
@@ -338,7 +338,7 @@ def test_a_published_study_is_not_withdrawn_in_part(tmp_path: Path, data: Path) 
     study = Study.create(tmp_path / "p.db")
     grid = study.grid()
     run = grid.import_published(data / "fc-conan" / "diamond_partition_df.csv")
-    assert_refused(study, lambda: grid.withdraw_labels(run.id), StageError, "imported a published study")
+    assert_refused(study, lambda: grid.withdraw(run.id, "labels"), StageError, "imported a published study")
 
 
 def test_the_file_that_labels_are_exported_to_does_not_hold_them(at: At, tmp_path: Path) -> None:
@@ -347,13 +347,13 @@ def test_the_file_that_labels_are_exported_to_does_not_hold_them(at: At, tmp_pat
     who, pair = open_work(study)[0]
     run = all_wrong(study, tmp_path)
     record(study, tmp_path, [(who, pair, "skip")], supersede=True)
-    grid.withdraw_labels(run)
+    grid.withdraw(run, "labels")
     assert grid.labels()[["pair", "annotator", "label"]].to_numpy().tolist() == [[pair, who, "skip"]]
 
 
 def test_a_withdrawal_answers_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    study.grid().withdraw_labels(all_wrong(study, tmp_path))
+    study.grid().withdraw(all_wrong(study, tmp_path), "labels")
     taken_back = "SELECT DISTINCT skipped, answer_id FROM judgement WHERE withdraws IS NOT NULL"
     assert execute(study.place, taken_back) == [(1, None)]
     with pytest.raises((sqlite3.IntegrityError, psycopg.IntegrityError), match="withdrawal_or_answer"):

@@ -336,7 +336,7 @@ def test_answers_online_lead_to_the_tiers(at: At) -> None:
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
-    tiers = grid.partition().pairs
+    tiers = grid.tiers().table().pairs
     assert sorted(tiers["tier"]) == [2] * 12 + [4] * 12
 
 
@@ -386,7 +386,7 @@ import sys
 from fcpair.params import Annotate
 from fcpair.work_records import Submission
 from fcpair.study import Study
-study = Study.open(sys.argv[1])
+study = Study(sys.argv[1])
 visitor = study.access.by_token(sys.argv[2])
 desk = study.work_queue(Annotate(daily_limit=9))
 for at, answer in enumerate(("appropriate", "skip", "not_sure")):

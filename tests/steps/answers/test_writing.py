@@ -13,7 +13,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.models import grammar
 from fcpair.params import Annotate
 from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
-from fcpair.store.answers import pilot_texts
+from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.database.tables import text
@@ -158,7 +158,7 @@ def test_only_who_passed_the_pilot_is_dealt_the_round(tmp_path: Path) -> None:
     with pytest.raises(StageError, match="round `grade` of grid `grade` comes first"):
         study.grid("write").assign_round()
     grade(study)
-    found = study.grid("write").pilot_results()
+    found = study.grid("write").desk.pilot_results()
     assert [(one["name"], one["passed"]) for one in found] == [(f"writer{at}", at > 1) for at in range(1, 5)]
     assert [(one["good"], one["judged"], one["wrote"]) for one in found] == [(0, 3, 3)] + [(3, 3, 3)] * 3
     counts = study.grid("write").assign_round().counts
@@ -399,7 +399,7 @@ def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(
 def test_who_wrote_what_in_a_pilot(tmp_path: Path) -> None:
     study = piloted(tmp_path)
     with study.grid("pilot")._store.read() as tx:
-        wrote = pilot_texts.texts_by_writer(tx, rounds.primary(tx))
+        wrote = authorship.texts_by_writer(tx, rounds.primary(tx))
     assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
 
 

@@ -30,11 +30,11 @@ def rated(folder: Path) -> Study:
 def test_raters_calibrate_themselves_on_cells_of_their_round(tmp_path: Path) -> None:
     study = rated(tmp_path)
     grid = study.grid("rate")
-    grid.start_calibration(pairs=6, counts="second", seed=1)
+    grid.calibration.start(pairs=6, counts="second", seed=1)
     grid.simulate(Simulate(skips=0.0, accuracy=0.5, seed=4))
-    assert grid.open_discussion().counts["differing"] > 0
+    assert grid.calibration.open_discussion().counts["differing"] > 0
     grid.simulate(SIMULATED)
-    grid.close_calibration()
+    grid.calibration.close()
     run = grid.assign_round()
     n_cells = len(grid.answers("calibrate")["cell"].unique())
     assert n_cells == 6
@@ -42,7 +42,7 @@ def test_raters_calibrate_themselves_on_cells_of_their_round(tmp_path: Path) -> 
     carried = grid.answers()
     assert len(carried) == 18
     assert set(carried["cell"]) == set(grid.answers("calibrate")["cell"])
-    result = grid.measure_calibration()
+    result = grid.calibration.measure()
     assert (result.round, {change.part for change in result.figures}) == ("rate", {"rate"})
 
 
@@ -50,12 +50,12 @@ def test_each_closed_question_of_a_form_has_its_own_figures(tmp_path: Path) -> N
     study = study_of(tmp_path, JUDGED, rater=3)
     grid = study.grid()
     grid.pair()
-    grid.start_calibration(pairs=4, counts="first", seed=1)
+    grid.calibration.start(pairs=4, counts="first", seed=1)
     grid.simulate(SIMULATED)
-    grid.open_discussion()
+    grid.calibration.open_discussion()
     grid.simulate(SIMULATED)
-    grid.close_calibration()
-    assert {change.part for change in grid.measure_calibration().figures} == {"fits", "tone"}
+    grid.calibration.close()
+    assert {change.part for change in grid.calibration.measure().figures} == {"fits", "tone"}
     grid.assign_round()
     columns = ["cell", "by", "fits", "tone"]
     first, counted = (grid.answers(name)[columns].sort_values(["cell", "by"]) for name in ("calibrate", "judge"))
@@ -66,7 +66,7 @@ def test_a_round_in_which_texts_are_written_has_no_agreement_to_reach(tmp_path: 
     study = study_of(tmp_path, WRITTEN, writer=4)
     study.grid().pair()
     with pytest.raises(InputError, match="round `write` asks no closed question alone"):
-        study.grid().start_calibration(pairs=4)
+        study.grid().calibration.start(pairs=4)
 
 
 def test_a_round_of_the_plan_keeps_its_name_from_the_calibration(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_round_of_the_plan_keeps_its_name_from_the_calibration(tmp_path: Path)
     study = study_of(tmp_path, plan, rater=3)
     study.grid().pair()
     with pytest.raises(InputError, match="the grid has a round `calibrate` of its own"):
-        study.grid().start_calibration(pairs=4)
+        study.grid().calibration.start(pairs=4)
 
 
 def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp
     grid = study.grid()
     grid.pair()
     with pytest.raises(StageError, match="comes first, and has not been assigned"):
-        grid.start_calibration(pairs=4, round="check")
+        grid.calibration.start(pairs=4, round="check")
     grid.assign_round("judge")
     grid.simulate(SIMULATED)
-    assert grid.start_calibration(pairs=4, round="check").counts["assignments"] == 8
+    assert grid.calibration.start(pairs=4, round="check").counts["assignments"] == 8
 
 
 @pytest.mark.server

@@ -11,7 +11,7 @@ from fcpair.errors import ConflictError, FcpairError, InputError, StageError, Un
 from fcpair.params import Assign, Calibration
 from fcpair.records import Role
 from fcpair.steps.people import reassignment
-from fcpair.store.assignment import rounds, vacant_slots
+from fcpair.store.assignment import open_slots, rounds
 from fcpair.study import Study
 from steps.calibrated import AGAIN, FIRST, NO, YES, answer_all, batch, begin, calibrated, discussing
 from steps.online import admit, give
@@ -72,7 +72,7 @@ def test_who_skipped_a_pair_is_not_asked_about_it_again(at: At) -> None:
     study = at("paired")
     visitors = begin(study)
     answer_all(study, visitors, {**FIRST, "cleo": (YES, "skip", NO, NO)})
-    run = study.grid().open_discussion()
+    run = study.grid().calibration.open_discussion()
     assert run.counts == {"pairs": 4, "differing": 1, "assignments": 3, "withdrawn": 0}
 
 
@@ -83,7 +83,7 @@ def test_a_first_answer_is_not_changed_once_the_discussion_is_open(at: At) -> No
     first_task = desk.tasks(visitors["ana"])[0].assignment_id
     give(desk, visitors["ana"], YES, first_task)
     give(desk, visitors["ana"], NO, first_task)  # an ordinary change of mind
-    study.grid().open_discussion(early=True)
+    study.grid().calibration.open_discussion(early=True)
     with pytest.raises(ConflictError, match="so your first answer stands"):
         give(desk, visitors["ana"], YES, first_task)
     assert list(values(study, "calibrate").values()) == [NO]
@@ -95,7 +95,7 @@ def test_what_was_open_when_the_discussion_began_takes_no_answer_any_more(at: At
     desk = study.work_queue()
     give(desk, visitors["ana"], YES)
     left = desk.tasks(visitors["ben"])[0].assignment_id
-    study.grid().open_discussion(early=True)
+    study.grid().calibration.open_discussion(early=True)
     with pytest.raises(ConflictError, match="so your first answer stands"):
         give(desk, visitors["ben"], YES, left)
 
@@ -158,7 +158,7 @@ def test_who_read_a_pair_to_calibrate_themselves_does_not_validate_it(at: At) ->
     grid.assign(Assign(seed=1))
     pairs = batch(study)
     with study._store.read() as tx:
-        candidates = vacant_slots.candidates(tx, Role.ANNOTATOR)
+        candidates = open_slots.candidates(tx, Role.ANNOTATOR)
         barred = reassignment.ineligibility_matrix(tx, np.array(pairs), candidates, rounds.validation(tx))
     assert barred.all()
 
@@ -170,7 +170,7 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
     dora = admit(study, "dora")
     assert len(study.work_queue().tasks(dora, 50)) == 4
     answer_all(study, {**visitors, "dora": dora}, {**FIRST, "dora": FIRST["ana"]})
-    study.grid().open_discussion()
+    study.grid().calibration.open_discussion()
     study.add_people(["emma"], Role.ANNOTATOR)
     assert study.work_queue().tasks(admit(study, "emma"), 50) == []
 
@@ -178,7 +178,7 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
 def test_second_answers_left_out_early_leave_the_first_ones(at: At) -> None:
     study = at("paired")
     discussing(study, "second")
-    run = study.grid().close_calibration(early=True)
+    run = study.grid().calibration.close(early=True)
     assert run.counts == {"second_answers": 0, "withdrawn": 6}
     study.grid().assign(Assign(seed=1))
     pairs = batch(study)
@@ -191,22 +191,22 @@ def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
     study = at("paired")
     grid = study.grid()
     refused: Callable[..., None] = lambda call, match, error=StageError: assert_refused(study, call, error, match)  # noqa: E731
-    refused(grid.open_discussion, "there is no calibration")
-    refused(grid.close_calibration, "there is no calibration")
-    refused(grid.measure_calibration, "there is no calibration")
+    refused(grid.calibration.open_discussion, "there is no calibration")
+    refused(grid.calibration.close, "there is no calibration")
+    refused(grid.calibration.measure, "there is no calibration")
     visitors = begin(study)
-    refused(lambda: grid.start_calibration(pairs=4), "calibrating themselves for round `label` of grid `main` already")
+    refused(lambda: grid.calibration.start(pairs=4), "calibrating themselves for round `label` of grid `main` already")
     refused(lambda: grid.assign(Assign()), "people are calibrating themselves for round `label`")
     refused(lambda: grid.assign(Assign(open=True)), "people are calibrating themselves for round `label`")
-    refused(grid.open_discussion, "nobody has answered round `calibrate` yet")
-    refused(grid.close_calibration, "the discussion has not been opened")
+    refused(grid.calibration.open_discussion, "nobody has answered round `calibrate` yet")
+    refused(grid.calibration.close, "the discussion has not been opened")
     give(study.work_queue(), visitors["ana"], YES)
-    refused(grid.open_discussion, "are open: ana 3, ben 4, cleo 4; `--early` goes on without them")
-    grid.open_discussion(early=True)
-    refused(grid.open_discussion, "the discussion has been opened already")
-    grid.close_calibration()
-    refused(grid.close_calibration, "the calibration has been closed already")
-    refused(lambda: grid.start_calibration(pairs=4), "has been calibrated for round `label`")
+    refused(grid.calibration.open_discussion, "are open: ana 3, ben 4, cleo 4; `--early` goes on without them")
+    grid.calibration.open_discussion(early=True)
+    refused(grid.calibration.open_discussion, "the discussion has been opened already")
+    grid.calibration.close()
+    refused(grid.calibration.close, "the calibration has been closed already")
+    refused(lambda: grid.calibration.start(pairs=4), "has been calibrated for round `label`")
 
 
 @pytest.mark.parametrize(
@@ -221,31 +221,31 @@ def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
 def test_a_batch_that_cannot_be_is_refused(at: At, options: Calibration, error: type[FcpairError], match: str) -> None:
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().start_calibration(options), error, match)
+    assert_refused(study, lambda: study.grid().calibration.start(options), error, match)
 
 
 def test_one_person_has_nobody_to_agree_with(at: At) -> None:
     study = at("paired")
     study.add_people(["ana"], Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().start_calibration(pairs=4), InputError, "needs two or more")
+    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), InputError, "needs two or more")
 
 
 def test_there_is_no_calibration_once_pairs_are_assigned_or_before_they_are_made(at: At) -> None:
     dealt = at("dealt")
-    assert_refused(dealt, lambda: dealt.grid().start_calibration(pairs=4), StageError, "has been assigned")
+    assert_refused(dealt, lambda: dealt.grid().calibration.start(pairs=4), StageError, "has been assigned")
 
 
 def test_a_study_without_pairs_has_nothing_to_calibrate_on(at: At) -> None:
     study = at("retrieved")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().start_calibration(pairs=4), StageError, "has no pairs yet")
+    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), StageError, "has no pairs yet")
 
 
 def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at: At) -> None:
     study = at("paired")
     begin(study)
     study.grid().pair(redo=True)
-    assert study.grid().start_calibration(Calibration(pairs=4, seed=2)).counts["assignments"] == 12
+    assert study.grid().calibration.start(Calibration(pairs=4, seed=2)).counts["assignments"] == 12
 
 
 def test_answers_to_a_calibration_are_never_discarded(at: At) -> None:

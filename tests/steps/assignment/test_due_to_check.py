@@ -131,7 +131,7 @@ def test_a_repeated_request_is_answered_as_the_first_time_all_the_same(at: At, t
 
 def test_a_sheet_leaves_it_out(at: At, tmp_path: Path) -> None:
     study, pair = reopened(at, tmp_path)
-    written = study.grid().write_validation_sheets(tmp_path / "sheets")
+    written = study.grid().sheets.write_verdicts(tmp_path / "sheets")
     rows = {int(one) for name in written for one in read_table(tmp_path / "sheets" / f"{name}.csv")["pair"]}
     assert rows == checked(study) - labelling(study)
     assert pair not in rows
@@ -142,7 +142,7 @@ def test_there_is_no_sheet_where_all_wait(at: At, tmp_path: Path) -> None:
     grid = study.grid()
     grid.assign(Assign(overlap={3: 1.0}), more=True)
     check(study, tmp_path, [one for one in verdicts(study) if one[1] not in labelling(study)])
-    assert_refused(study, lambda: grid.write_validation_sheets(tmp_path / "s"), StageError, "no verdict is due")
+    assert_refused(study, lambda: grid.sheets.write_verdicts(tmp_path / "s"), StageError, "no verdict is due")
 
 
 def verdicts(study: Study) -> list[tuple[str, int, str]]:
@@ -199,7 +199,7 @@ def test_status_and_the_lead_s_page_say_how_many_verdicts_wait(at: At, tmp_path:
     "opened",
     [
         lambda study: study.grid().assign(Assign(overlap={3: 1.0}), more=True),
-        lambda study: study.grid().withdraw_labels(_import_of(study)),
+        lambda study: study.grid().withdraw(_import_of(study), "labels"),
     ],
 )
 def test_whatever_opens_labels_again_no_validator_sees_a_pair_meanwhile(

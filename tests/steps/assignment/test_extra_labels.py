@@ -166,7 +166,7 @@ def test_who_checks_a_pair_is_not_asked_to_label_it(at: At) -> None:
     ("options", "said"),
     [
         (Assign(overlap={4: 0.5}), "4 labels on 12 pairs, but there are 3"),
-        (Assign(overlap={2: 0.5}, groups=(("ana", "ben"),)), "groups are for the first assignment"),
+        (Assign(overlap={2: 0.5}, annotator_groups=(("ana", "ben"),)), "groups are for the first assignment"),
         (Assign(annotators=5), "5 annotators were asked for"),
     ],
 )

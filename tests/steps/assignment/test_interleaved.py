@@ -38,10 +38,10 @@ class Volunteers(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
-        self.study = Study.open(copy_study(self.files["paired"], Path(self.folder.name) / "study.db"))
+        self.study = Study(copy_study(self.files["paired"], Path(self.folder.name) / "study.db"))
         self.study.add_people(list(CREW), Role.ANNOTATOR)
         self.study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
-        self.servers = [self.study, Study.open(self.study.address)]
+        self.servers = [self.study, Study(self.study.address)]
         self.people: dict[str, Visitor] = {name: admit(self.study, name) for name in CREW}
         self.screens: dict[str, dict[int, Task]] = {name: {} for name in CREW}
         self.said: dict[tuple[int, str], str] = {}

@@ -312,7 +312,7 @@ def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -
     study.add_people(["dana"], Role.ADJUDICATOR)
     with pytest.raises(ConflictError, match=f"pair {one} is still being labelled"):
         study.grid().decide(one, 2, by="dana")
-    study.grid().close_open_assignment()
+    study.grid().desk.close_open_assignment()
     study.grid().decide(one, 2, by="dana")
 
 
@@ -343,13 +343,13 @@ def test_more_labels_are_asked_for_later(study: Study) -> None:
 def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     desk.tasks(ana, 5)
-    assert study.grid().close_open_assignment().counts == {"taken_away": 37}
+    assert study.grid().desk.close_open_assignment().counts == {"taken_away": 37}
     let_lapse(study)
     _, ben = at_desk(study, "ben")
     assert desk.tasks(ben, 5) == []
     assert (holds(study), n_free(study)) == (Counter(ana=5), 0)
     assert desk.progress(ben).more is None
-    assert_refused(study, study.grid().close_open_assignment, StageError, "no open assignment")
+    assert_refused(study, study.grid().desk.close_open_assignment, StageError, "no open assignment")
     study.grid().assign(Assign(overlap=OVERLAP), more=True)  # and the rest is dealt in shards
     assert sum(holds(study).values()) == 42
     assert is_sound(study)
@@ -377,7 +377,7 @@ def test_a_file_gives_no_pair_more_labels_than_were_asked_for(study: Study, tmp_
 
 def test_sheets_are_for_shards(study: Study, tmp_path: Path) -> None:
     with pytest.raises(StageError, match="42 labels are free for anybody"):
-        study.grid().write_sheets(tmp_path / "sheets")
+        study.grid().sheets.write_labels(tmp_path / "sheets")
 
 
 def test_simulated_people_answer_all_of_it(study: Study) -> None:
@@ -389,7 +389,7 @@ def test_simulated_people_answer_all_of_it(study: Study) -> None:
     assert is_sound(study)
 
 
-@pytest.mark.parametrize("given", [{"order": "hs"}, {"groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
+@pytest.mark.parametrize("given", [{"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
 def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> None:
     with pytest.raises(InputError):
         Assign(open=True, **given)  # type: ignore[arg-type]

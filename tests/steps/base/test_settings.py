@@ -59,7 +59,7 @@ def test_what_an_earlier_version_kept_and_has_no_effect_is_left_out(at: At) -> N
     assert grid.recipe_options(Retrieve) == Retrieve(every_cn=True)
     assert grid.recipe_options(Retrieve, k=4) == Retrieve(k=4)
     assert grid.effective_options(Assign, open=True) == Assign(seed=7, open=True, lease_minutes=45)
-    for refused in ({"lease_minutes": 9}, {"groups": (("ana", "ben"),)}):
+    for refused in ({"lease_minutes": 9}, {"annotator_groups": (("ana", "ben"),)}):
         with pytest.raises(NoEffectError, match="has no effect without"):
             grid.effective_options(Assign, **refused)
     assert grid.recipe_options(Retrieve, runs=("a.trec",), depth=3).every_cn is False
@@ -81,7 +81,7 @@ def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
 
 
 def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
-    assert not at("labelled").grid().has_saved_options(Adjudicate)
+    assert not at("labelled").grid().desk.has_saved_options(Adjudicate)
     study = at("labelled")
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority", "discard"))
@@ -108,10 +108,11 @@ def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_release_and_an_evaluation_by_hand_set_nothing(at: At, tmp_path: Path) -> None:
     grid = at("checked").grid()
-    grid.release(Tier.BRONZE, tmp_path / "bronze.csv", Partition("majority"))
-    grid.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100), Partition("majority"))
-    assert not grid.has_saved_options(Partition)
-    assert not grid.has_saved_options(Evaluate)
+    tiers = grid.tiers(diamond="majority")
+    tiers.release(Tier.BRONZE, tmp_path / "bronze.csv")
+    tiers.evaluate(Evaluate(systems=("tfidf",), tiers=("bronze",), resamples=100))
+    assert not grid.desk.has_saved_options(Partition)
+    assert not grid.desk.has_saved_options(Evaluate)
 
 
 @pytest.mark.server

@@ -101,7 +101,7 @@ def built(study: Study) -> dict[str, int]:
         ("selected", lambda grid, folder: grid.pair(Pair()), "fcpair retrieve"),
         ("empty", lambda grid, folder: grid.assign(Assign(annotators=2)), "fcpair import"),
         ("retrieved", lambda grid, folder: grid.assign(Assign(annotators=2)), "fcpair pair"),
-        ("paired", lambda grid, folder: grid.write_sheets(folder), "fcpair assign"),
+        ("paired", lambda grid, folder: grid.sheets.write_labels(folder), "fcpair assign"),
         ("paired", lambda grid, folder: grid.simulate(Simulate()), "fcpair assign"),
         (
             "empty",
@@ -110,16 +110,16 @@ def built(study: Study) -> dict[str, int]:
         ),
         ("dealt", lambda grid, folder: grid.agreement(Agree()), "fcpair labels import"),
         ("dealt", lambda grid, folder: grid.adjudicate(Adjudicate()), "fcpair labels import"),
-        ("dealt", lambda grid, folder: grid.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.desk.adjudicate_dry_run(Adjudicate()), "fcpair labels import"),
         (
             "dealt",
             lambda grid, folder: grid.import_outcomes(csv_file(folder, pair="1", label="0")),
             "fcpair labels import",
         ),
-        ("dealt", lambda grid, folder: grid.partition(Partition()), "fcpair labels import"),
+        ("dealt", lambda grid, folder: grid.tiers(Partition()).table(), "fcpair labels import"),
         ("dealt", lambda grid, folder: grid.release(Tier.GOLD, folder / "g.csv"), "fcpair labels import"),
         ("labelled", lambda grid, folder: grid.assign_validation(Validate(validators=2)), "fcpair adjudicate"),
-        ("decided", lambda grid, folder: grid.write_validation_sheets(folder), "fcpair validate assign"),
+        ("decided", lambda grid, folder: grid.sheets.write_verdicts(folder), "fcpair validate assign"),
         (
             "decided",
             lambda grid, folder: grid.import_verdicts(csv_file(folder, pair="1", validator="v", verdict="agree")),
@@ -218,7 +218,7 @@ def test_people_stay_when_pairs_are_dealt_anew(at: At) -> None:
 def test_a_study_is_made_with_what_it_was_given(tmp_path: Path) -> None:
     (tmp_path / "g.md").write_text("# Be kind\n", "utf-8")
     Study.create(tmp_path / "s.db", Setup(title="T é", guidelines=tmp_path / "g.md", hs_name="claim"))
-    facts = Study.open(tmp_path / "s.db").facts
+    facts = Study(tmp_path / "s.db").facts
     assert (facts["title"], facts["guidelines"], facts["hs_name"]) == ("T é", "# Be kind\n", "claim")
 
 
@@ -252,14 +252,14 @@ def test_a_broken_corpus_leaves_the_study_empty(at: At, tmp_path: Path, table: s
 def test_selected_hs_are_in_the_order_of_the_list(at: At, tmp_path: Path) -> None:
     study = at("imported")
     listed = [HS[4], HS[0], HS[2]]
-    study.grid().select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
+    study.grid().select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hs": hs} for hs in listed])))
     with study._store.read() as tx:
         assert sides.text_ids(tx, "row") == [5, 1, 3]
 
 
 def test_a_list_may_have_one_column_of_any_name(at: At, tmp_path: Path) -> None:
     study = at("imported")
-    run = study.grid().select(Select(list=write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {HS[1]} "}])))
+    run = study.grid().select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hateSpeech": f"  {HS[1]} "}])))
     assert run.counts == {"hs": 1, "source_cns": 4}
 
 
@@ -268,10 +268,10 @@ def test_every_finding_of_a_list_is_told_at_once(at: At, tmp_path: Path) -> None
     rows = [{"hs": HS[0]}, {"hs": "Nobody said this."}, {"hs": HS[0]}, {"hs": "Nor this."}]
     listed = write_csv(tmp_path / "l.csv", rows)
     said = r"2 things are wrong[\s\S]*:3: this HS is not in the study \(2 lines: 3, 5\)\n.*:4: .*already in line 2"
-    assert_refused(study, lambda: study.grid().select(Select(list=listed)), InputError, said)
+    assert_refused(study, lambda: study.grid().select(Select(hs_list=listed)), InputError, said)
 
 
-@pytest.mark.parametrize("options", [{}, {"hs": 2, "list": Path("x.csv")}])
+@pytest.mark.parametrize("options", [{}, {"hs": 2, "hs_list": Path("x.csv")}])
 def test_hs_are_either_drawn_or_listed(at: At, options: dict[str, Any]) -> None:
     study = at("imported")
     assert_refused(study, lambda: study.grid().select(Select(**options)), InputError, "--hs N.*--hs-list FILE")
@@ -280,7 +280,7 @@ def test_hs_are_either_drawn_or_listed(at: At, options: dict[str, Any]) -> None:
 def test_a_use_case_takes_its_own_params_and_nothing_else(at: At) -> None:
     study = at("imported")
     grid: Any = study.grid()
-    for call in (grid.select, grid.retrieve, grid.assign, grid.adjudicate, grid.simulate, grid.partition, grid.pair):
+    for call in (grid.select, grid.retrieve, grid.assign, grid.adjudicate, grid.simulate, grid.tiers, grid.pair):
         assert_refused(study, partial(call, 45), InputError, r"options is 45; expected \w+\(\.\.\.\) of fcpair.params")
     assert_refused(study, partial(grid.select, options=Pair()), InputError, r"expected Select\(\.\.\.\)")
 
@@ -323,7 +323,7 @@ def test_retrieval_says_when_the_model_does_not_know_the_language(
     corpus.write_text(
         corpus.read_text("utf-8").replace(",en\n", f",{language}\n").replace(",en\r", f",{language}\r"), "utf-8"
     )
-    study.import_corpus(Import(corpus, language=language))
+    study.import_corpus(Import(corpus, only_language=language))
     grid.select(Select(hs=2))
     grid.retrieve(Retrieve(k=4, model=model))
     said = "was trained on English only, but most of the corpus is in the language `de`" in caplog.text
@@ -336,7 +336,7 @@ def test_candidates_can_be_listed_and_then_nothing_is_encoded(at: At, tmp_path: 
     study = at("selected")
     grid = study.grid()
     chosen = [CNS[14], CNS[0], CNS[12]]
-    run = grid.retrieve(Retrieve(list=write_csv(tmp_path / "candidates.csv", [{"cn": cn} for cn in chosen])))
+    run = grid.retrieve(Retrieve(cn_list=write_csv(tmp_path / "candidates.csv", [{"cn": cn} for cn in chosen])))
     assert run.counts == {"candidates": 3}
     made = grid.pair(Pair())
     assert (made.counts["pairs"], made.counts["in_corpus"]) == (11, 1)
@@ -350,7 +350,7 @@ def test_pairs_of_the_corpus_are_kept_when_asked_for(at: At, tmp_path: Path) -> 
     """Four HS with all 19 CNs: three CNs of each stand in the corpus, and the shared one beside two of them: 14."""
     study = at("selected")
     grid = study.grid()
-    grid.retrieve(Retrieve(list=write_csv(tmp_path / "all.csv", [{"cn": cn} for cn in (*CNS, SHARED)])))
+    grid.retrieve(Retrieve(cn_list=write_csv(tmp_path / "all.csv", [{"cn": cn} for cn in (*CNS, SHARED)])))
     left_out = grid.pair(Pair()).counts
     kept = grid.pair(Pair(keep_known=True), redo=True).counts
     assert (left_out["pairs"], left_out["in_corpus"]) == (62, 14)
@@ -364,7 +364,7 @@ def test_a_candidate_that_is_not_in_the_study_is_refused(at: At, tmp_path: Path)
     study = at("selected")
     listed = write_csv(tmp_path / "candidates.csv", [{"cn": "Nobody has written this."}])
     assert_refused(
-        study, lambda: study.grid().retrieve(Retrieve(list=listed)), InputError, "this CN is not in the study"
+        study, lambda: study.grid().retrieve(Retrieve(cn_list=listed)), InputError, "this CN is not in the study"
     )
 
 
@@ -443,7 +443,7 @@ def test_a_numbered_pseudonym_that_somebody_else_has_is_refused(at: At) -> None:
 def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
     study = at("paired")
     study.add_people([*ANNOTATORS, "dora"], Role.ANNOTATOR)
-    study.grid().assign(Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("cleo", "dora")), seed=3))
+    study.grid().assign(Assign(overlap={2: 0.5}, annotator_groups=(("ana", "ben"), ("cleo", "dora")), seed=3))
     by_pair: dict[int, set[str]] = {}
     for name, pair in open_work(study):
         by_pair.setdefault(pair, set()).add(name)
@@ -455,13 +455,13 @@ def test_overlapping_pairs_go_to_the_named_groups(at: At) -> None:
 @pytest.mark.parametrize("group", [("ana", "nobody"), ("ana", "ana"), ("ana",)])
 def test_a_group_that_cannot_be_is_refused(at: At, group: tuple[str, ...]) -> None:
     study = at("dealt")
-    options = Assign(overlap={2: 0.5}, groups=(group,))
+    options = Assign(overlap={2: 0.5}, annotator_groups=(group,))
     assert_refused(study, lambda: study.grid().assign(options, redo=True), InputError, "group")
 
 
 def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    written = study.grid().write_sheets(tmp_path / "deep" / "sheets")
+    written = study.grid().sheets.write_labels(tmp_path / "deep" / "sheets")
     assert written == {"ana": 14, "ben": 14, "cleo": 14}
     lines = (tmp_path / "deep" / "sheets" / "ben.csv").read_text("utf-8").splitlines()
     assert lines[0] == "annotator,position,pair,hs_id,cn_id,hs,cn,label,note"
@@ -471,7 +471,7 @@ def test_sheets_hold_each_shard_in_its_order_and_no_label(at: At, tmp_path: Path
 
 def test_sheets_of_a_finished_round_are_refused(at: At, tmp_path: Path) -> None:
     with pytest.raises(StageError, match="no label is open"):
-        at("labelled").grid().write_sheets(tmp_path / "sheets")
+        at("labelled").grid().sheets.write_labels(tmp_path / "sheets")
 
 
 def test_every_stage_leaves_a_run_with_its_parameters(at: At) -> None:

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.files
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    return Study(tmp_path / "study.db")
+    return Study.create(tmp_path / "study.db")
 
 
 def pairs(**more: Any) -> pd.DataFrame:
@@ -35,7 +35,7 @@ def refuse(study: Study, frame: Any, message: str, **more: Any) -> None:
 
 def test_a_frame_is_read_as_its_file_is(study: Study, tmp_path: Path) -> None:
     path = write_corpus(tmp_path / "corpus.csv")
-    other = Study(tmp_path / "other.db")
+    other = Study.create(tmp_path / "other.db")
     assert study.import_corpus(pd.read_csv(path)).counts == other.import_corpus(path).counts
     for side in ("hs", "cn"):
         with study._store.read() as tx, other._store.read() as other_tx:
@@ -45,7 +45,7 @@ def test_a_frame_is_read_as_its_file_is(study: Study, tmp_path: Path) -> None:
 def test_the_frame_stays_as_it_was(study: Study) -> None:
     frame = pairs(language=["en", "fr", "en"])
     before = frame.copy()
-    study.import_corpus(frame, language="en")
+    study.import_corpus(frame, only_language="en")
     pd.testing.assert_frame_equal(frame, before)
     assert not frame.attrs
 
@@ -57,7 +57,7 @@ def test_columns_may_be_named(study: Study) -> None:
 
 def test_a_published_corpus_keeps_its_columns(study: Study) -> None:
     frame = pd.DataFrame({"HATE_SPEECH": ["a"], "COUNTER_NARRATIVE": ["b"], "TARGET": ["c"], "VERSION": [1]})
-    assert study.import_corpus(frame, format="mt-conan").counts == {"rows": 1, "hs": 1, "cn": 1}
+    assert study.import_corpus(frame, reader="mt-conan").counts == {"rows": 1, "hs": 1, "cn": 1}
 
 
 def test_a_frame_with_other_columns_is_refused_with_those(study: Study) -> None:
@@ -113,21 +113,21 @@ def test_a_text_that_no_file_can_hold_is_refused(study: Study) -> None:
 
 
 def test_a_language_that_no_row_has_is_refused(study: Study) -> None:
-    refuse(study, pairs(language="en"), r"frame \(rows from 1\): no row in language `fr`; found en", language="fr")
+    refuse(study, pairs(language="en"), r"frame \(rows from 1\): no row in language `fr`; found en", only_language="fr")
 
 
-def test_a_format_of_files_is_refused(study: Study) -> None:
-    refuse(study, pairs(), "format is 'xlsx', but a frame was read already", format="xlsx")
+def test_a_reader_of_files_is_refused(study: Study) -> None:
+    refuse(study, pairs(), "reader is 'xlsx', but a frame was read already", reader="xlsx")
 
 
 @pytest.mark.parametrize("value", [[("a", "b")], {"hs": ["a"]}, 3, None, pd.Series(["a"])])
 def test_what_is_no_frame_is_refused(study: Study, value: Any) -> None:
-    refuse(study, value, "expected the name of a file, a pandas DataFrame, or Import")
+    refuse(study, value, "expected the name of a file")
 
 
 def test_keyword_arguments_beside_an_import_are_refused(study: Study, tmp_path: Path) -> None:
     path = write_corpus(tmp_path / "corpus.csv")
-    refuse(study, Import(path), r"keyword arguments are given in addition to Import\(...\)", language="en")
+    refuse(study, Import(path), r"keyword arguments are given in addition to Import\(...\)", only_language="en")
 
 
 def test_a_second_corpus_is_refused_unless_it_is_asked(study: Study) -> None:

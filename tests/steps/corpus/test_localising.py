@@ -165,7 +165,7 @@ def test_a_second_editor_has_what_the_first_wrote_and_what_was_translated(tmp_pa
 def test_a_sheet_has_the_row_as_the_text_to_be_edited_and_is_taken_in(tmp_path: Path) -> None:
     study = localised(tmp_path)
     grid = study.grid("localise")
-    grid.write_answer_sheets(tmp_path / "sheets", "mend")
+    grid.sheets.write_answers(tmp_path / "sheets", "mend")
     sheet = read_table(tmp_path / "sheets" / "wren.csv").drop(columns=LINE)
     assert sheet["original"].tolist() == sheet["row"].tolist()
     assert set(sheet["row"]) == {row["machine"] for row in ROWS}

@@ -160,7 +160,7 @@ def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: 
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
     for options, said in (
-        ({"runs": (run,), "list": listed}, "either .*--cn-list FILE.* or .*--run FILE"),
+        ({"runs": (run,), "cn_list": listed}, "either .*--cn-list FILE.* or .*--run FILE"),
         ({"runs": (run, tmp_path / "." / "r.trec")}, "a run is given twice"),
         ({"runs": (run,), "depth": 0}, "depth is 0; expected a whole number, 1 or more"),
         ({"runs": (tmp_path / "none",)}, "there is no such file"),
@@ -221,7 +221,7 @@ def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study
     """3 queries x 3 documents; the one known pair is left out."""
     grid = collection.grid()
     listed = write_csv(tmp_path / "l.csv", [{"cn": cn} for cn in ids(collection, "cn")])
-    grid.retrieve(Retrieve(list=listed))
+    grid.retrieve(Retrieve(cn_list=listed))
     assert grid.pair(Pair()).counts["pairs"] == 8
     collection.report(tmp_path / "report.html")
     assert grid.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
@@ -256,7 +256,7 @@ def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) 
     grid.select(Select(hs=2))
     said = "no selected HS has a CN in the corpus to search from; give candidates by --cn-list or --run"
     assert_refused(study, lambda: grid.retrieve(Retrieve()), InputError, said)
-    grid.retrieve(Retrieve(list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
+    grid.retrieve(Retrieve(cn_list=write_csv(tmp_path / "l.csv", [{"cn": "c"}])))
     assert grid.pair(Pair()).counts["pairs"] == 2
 
 
@@ -313,7 +313,7 @@ def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
     given = ["retrieve", "--run", str(runs[0]), "--run", str(runs[1]), "--depth", "5", "--study", study.place]
     said = CliRunner().invoke(main, given)
     assert said.exit_code == 0, said.output
-    assert "retrieve: runs 0.trec: 1 / 1.trec: 1 · candidates 2" in said.output
+    assert "retrieve: 2 candidates were brought in; runs: 0.trec: 1, 1.trec: 1" in said.output
     log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
     assert log[-1]["params"]["runs"] == [str(run) for run in runs]
 

@@ -75,7 +75,7 @@ def test_answers_that_were_read_are_not_read_again(at: At, monkeypatch: pytest.M
         before = answer_arrays(tx)
         assert answer_arrays(tx) is before
     assert n_read == [len(before)]
-    study.grid().withdraw_labels(study.log()[-1].id)
+    study.grid().withdraw(study.log()[-1].id, "labels")
     with study._store.read() as tx:
         after = answer_arrays(tx)
     n_withdrawn = int(before.current.sum() - after.current.sum())

@@ -11,7 +11,7 @@ import pytest
 
 from fcpair.params import Adjudicate, Annotate, Simulate
 from fcpair.records import Role, Visitor
-from fcpair.steps.oversight import dashboard as monitor_module
+from fcpair.steps.base import figure_cache
 from fcpair.steps.oversight.activity import StageActivity
 from fcpair.steps.oversight.dashboard import Monitor
 from fcpair.study import Study
@@ -134,7 +134,7 @@ def test_simulated_people_have_read_nothing(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(seed=3))
     assert {read.n_pairs for _, read in Monitor(grid).exposures()} == {0}
-    assert "SIMULATED" in str(grid.simulated_note)
+    assert "SIMULATED" in str(grid.desk.simulated_note)
 
 
 def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
@@ -214,7 +214,7 @@ def test_figures_are_those_of_the_study(at: At) -> None:
     assert monitor.agreement() == grid.agreement()
     assert monitor.alpha() == grid.agreement().alpha
     assert tiers is not None
-    *tables, _of_verdicts = grid.partition().tables
+    *tables, _of_verdicts = grid.tiers().table().tables
     assert [pd.DataFrame(rows).to_dict() for rows in tiers.tables] == [table.to_dict() for table in tables]
 
 
@@ -233,8 +233,8 @@ def parts(monitor: Monitor) -> list[object]:
 
 @pytest.mark.server
 def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitor_module, "SLOW_S", 0.0)
-    monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e6)
+    monkeypatch.setattr(figure_cache, "SLOW_S", 0.0)
+    monkeypatch.setattr(figure_cache, "REST_FACTOR", 1e6)
     grid = at("labelled").grid()
     monitor = Monitor(grid)
     before = parts(monitor)

@@ -17,7 +17,9 @@ import pytest
 from benchmarks.flips import is_sound, said
 from fcpair.errors import SettingError, StudyError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
+from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
+from steps.adjudication.test_adjudication_queue import adjudicators, first_case, rule
 from steps.online import at_desk, give
 from steps.oversight.test_promises import stirred
 from steps.small import CHECKING, CODE, LABELLING, STAGES, record
@@ -77,7 +79,7 @@ def test_a_study_is_sound_at_every_stage(files: dict[str, Path], stage: str) -> 
 def test_a_study_is_sound_after_much_has_happened_in_it(at: At, tmp_path: Path) -> None:
     study = stirred(at("checked"), tmp_path)
     run = record(study, tmp_path, [(who, pair, "1") for pair, who in labels(study)[:3]], supersede=True)
-    study.grid().withdraw_labels(run.id)
+    study.grid().withdraw(run.id, "labels")
     study.retire("ben")
     study.hand_over("cleo")
     study.edit_guidelines("Read *both*.", by="ada")
@@ -252,6 +254,19 @@ def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> N
     assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is missing",)
     assert found["answers"] == ("answers of `ana`: 0 stored, 1 given",)
     assert found["work"][0].endswith("of `ana` is done, but its answers say otherwise")
+
+
+def test_a_receipt_that_is_gone_is_missed_be_it_of_an_answer_or_of_a_decision(at: At) -> None:
+    study = at("labelled")
+    (judy,) = adjudicators(study, "judy")
+    AdjudicationQueue(study.grid()).decide(judy, rule(first_case(study, judy)))
+    assert findings(study.place) == {}
+    change(study.place, "DELETE FROM receipt")
+    assert findings(study.place)["extent"] == ("receipt has 0 rows up to number 0, and should have 1 up to 1",)
+    dealt = at("dealt")
+    give(*at_desk(dealt, "ana"), "appropriate")
+    change(dealt.place, "DELETE FROM receipt")
+    assert findings(dealt.place)["extent"] == ("receipt has 0 rows up to number 0, and should have 1 up to 1",)
 
 
 def test_answers_that_two_people_exchanged_are_found(at: At) -> None:
@@ -510,7 +525,7 @@ def digest(path: str | Path) -> str:
 def test_the_digest_is_that_of_what_was_said_and_of_nothing_else(at: At, tmp_path: Path) -> None:
     study = at("labelled")
     before = digest(study.place)
-    study.grid().partition(Partition("majority"))
+    study.grid().tiers(Partition("majority")).table()
     study.access.invite("ana")
     with closing(sqlite3.connect(study.place)) as connection:
         connection.execute("VACUUM")
@@ -567,7 +582,7 @@ def test_what_a_command_left_half_done_is_not_undone_by_looking(files: dict[str,
     with pytest.raises(StudyError, match=r"interrupted in .*`fcpair status --study"):
         Study.doctor(left / "study.db")
     assert (left / "study.db").read_bytes() == before
-    Study.open(left / "study.db").status()
+    Study(left / "study.db").status()
     assert findings(left / "study.db") == {}
 
 
@@ -598,7 +613,7 @@ def test_a_list_of_tables_that_is_no_text_any_more_is_found_so(files: dict[str, 
     (found,) = findings(path)["file"]
     assert found.startswith("it cannot be opened: ")
     with pytest.raises(StudyError, match="the file is damaged"):
-        Study.open(path)
+        Study(path)
 
 
 def test_a_table_that_is_defined_otherwise_is_found_so(files: dict[str, Path], tmp_path: Path) -> None:
@@ -607,7 +622,7 @@ def test_a_table_that_is_defined_otherwise_is_found_so(files: dict[str, Path], t
     (found,) = findings(path)["file"]
     assert found == "SQLite says: judgement is not defined as it was: no such column: FULL"
     with pytest.raises(StudyError, match="the file is damaged"):
-        Study.open(path)
+        Study(path)
 
 
 @pytest.mark.parametrize("size", [0, 100, 5000, 100_000])

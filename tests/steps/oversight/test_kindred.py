@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.files, pytest.mark.slow, pytest.mark.torch]
 
 @pytest.fixture(scope="module")
 def crowdcounter(data: Path, walked: Walked) -> Iterator[Study]:
-    with closing(Study.open(walked("crowdcounter"))) as study:
+    with closing(Study(walked("crowdcounter"))) as study:
         yield study
 
 
@@ -31,7 +31,7 @@ def crowdcounter(data: Path, walked: Walked) -> Iterator[Study]:
 def parscn(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     """ParsCN's recipe with a tenth of its posts."""
     folder = tmp_path_factory.mktemp("parscn")
-    with closing(Study.open(build_smaller_parscn(folder))) as study:
+    with closing(Study(build_smaller_parscn(folder))) as study:
         yield study
 
 

@@ -18,11 +18,10 @@ from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
 from fcpair.records import Role, Round, RunRecord
 from fcpair.report.citations import CITATION, plain_text
-from fcpair.report.methods import Section, write_sections
-from fcpair.report.methods_answers import AnswerSource, GridState, RoundState
+from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
-from fcpair.steps.oversight.grid_status import overview
 from fcpair.steps.oversight.methods import _load_state
+from fcpair.steps.oversight.status import overview
 from fcpair.steps.release.evaluate import note_evaluation
 from fcpair.store.corpus import grids
 from fcpair.study import Study
@@ -31,7 +30,7 @@ from steps.oversight.recounted import numbers_counted
 from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
 from steps.release.test_own_tiers import TIERS
-from steps.small import NAMES, open_work, record
+from steps.small import NAMES, labels_of, open_work, record
 
 At = Callable[[str], Study]
 Walked = Callable[[str], Path]
@@ -92,7 +91,7 @@ def study(at: At) -> Study:
     study = at("checked")
     grid = study.grid()
     note_agreement(grid, Agree())
-    grid.save_partition(Partition("majority", own_tiers=TIERS))
+    grid.save.partition(Partition("majority", own_tiers=TIERS))
     grid.evaluate(systems=["tfidf", "bm25"], tiers=["bronze", "draft"], measures=["NDCG", "MRR"], resamples=200)
     return study
 
@@ -115,8 +114,8 @@ def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study,
 def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) -> None:
     study = at("paired")
     grid = study.grid()
-    grid.save_qualification(qualification(study, tmp_path, pairs=2))
-    grid.save_controls(controls(study, tmp_path))
+    grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
+    grid.save.controls(controls(study, tmp_path))
     calibrated(study)
     ((_, text), _software) = study.methods().sections
     assert "were to qualify on 2 of 12 pairs with known answers (seed 0); whoever had less than 0.75 of their" in text
@@ -124,6 +123,22 @@ def test_what_came_before_the_work_that_counts_is_in_it(at: At, tmp_path: Path) 
     assert "a first batch of 4 pairs (seed 2) was assigned to 3 annotators, all of it to each" in text
     assert "They differed on 2 of these, which they discussed" in text
     assert "They then gave 6 answers once more; neither answer counts" in text
+    assert unfounded(study) == []
+
+
+def test_what_software_answered_before_the_work_that_counts_is_said(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    grid = study.grid()
+    grid.save.qualification(qualification(study, tmp_path, known_pairs=2))
+    grid.assign(Assign(annotators=3))
+    grid.simulate(seed=5, skips=0.0)
+    record(study, tmp_path, [(who, pair, "appropriate") for pair, who in labels_of(study)], supersede=True)
+    text = study.methods().sections[0].text
+    assert (
+        "In the round `qualification`, answers were simulated: software, and not people, gave 6 answers (seed 5)."
+        in text
+    )
+    assert "In the round `label`, answers were simulated" not in text  # nothing of that stands
     assert unfounded(study) == []
 
 
@@ -148,12 +163,33 @@ def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
         assert words in text, words
 
 
+@pytest.mark.parametrize(
+    ("with_intervals", "tested"),
+    [
+        (("Gwet's AC1",), None),
+        (("Gwet's AC1", "Krippendorff's alpha, nominal"), "Krippendorff's alpha"),
+        (
+            ("Fleiss' kappa, 2 labels", "Fleiss' kappa, 3 labels", "answer, Krippendorff's alpha, ordinal"),
+            "Fleiss' kappa and Krippendorff's alpha",
+        ),
+    ],
+)
+def test_figures_whose_intervals_invert_a_test_are_named(with_intervals: tuple[str, ...], tested: str | None) -> None:
+    figures = dict.fromkeys((*with_intervals, "Fleiss' kappa, 4 labels"), 0.5)
+    intervals = {name: [0.25, 0.75] for name in with_intervals}
+    counts = {"labels": 8, "pairs": 4, "overlapped": 4, **figures, "intervals": intervals}
+    log = [RunRecord(1, "import", {}, {}, "1", "2026-11-26T00:00:00Z")]
+    sentence = write_sections(log, {MAIN: GridState(agreement=counts)})[0].text.rpartition(". ")[2]
+    expected = f"Those of {tested} also hold each true value" if tested else "Intervals, at a confidence level"
+    assert sentence.startswith(expected)
+
+
 def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
     grid, imported = study.grid(), [run for run in study.log() if run.stage == "label import"]
     assert len(imported) == 1
     n = imported[0].counts["answers"]
     assert f"In the round `label`, {n} answers were given in 1 file." in study.methods().sections[0].text
-    grid.withdraw_labels(imported[0].id)
+    grid.withdraw(imported[0].id, "labels")
     assert "In the round `label`" not in study.methods().sections[0].text
     assert "In the round `validate`, 19 answers were given in 1 file." in study.methods().sections[0].text
     assert unfounded(study) == []
@@ -310,16 +346,16 @@ def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
 
 
 def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
-    log = with_counts(study.log(), "select", {"list": None}, hs=6)
+    log = with_counts(study.log(), "select", {"hs_list": None}, hs=6)
     assert "All 6 hate-speech messages were selected." in sections_of(study, log)[0].text
-    log = with_counts(study.log(), "select", {"list": None}, hs=5)
+    log = with_counts(study.log(), "select", {"hs_list": None}, hs=5)
     assert "Of these, 5 hate-speech messages were drawn at random" in sections_of(study, log)[0].text
 
 
 @pytest.mark.parametrize(
     ("params", "counts", "sentence"),
     [
-        ({"list": "cns.csv"}, {}, "As candidates, 3 counter-narratives were taken from a list."),
+        ({"cn_list": "cns.csv"}, {}, "As candidates, 3 counter-narratives were taken from a list."),
         ({"every_cn": True}, {}, "were taken from the corpus: all that it has."),
         ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, "were taken from the first 10 ranks of `bm25` and `e5`."),
     ],
@@ -364,7 +400,7 @@ def test_a_system_is_named_without_folders_of_a_machine(study: Study, system: st
 def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
     sentence = "Answers that were not definite were left out."
     assert sentence not in study.methods().sections[0].text
-    note_agreement(study.grid(), Agree(not_sure="drop"))
+    note_agreement(study.grid(), Agree(indefinite="drop"))
     assert sentence in study.methods().sections[0].text
     assert unfounded(study) == []
 
@@ -428,7 +464,7 @@ def test_an_exploratory_evaluation_does_not_replace_the_main_one(study: Study) -
     """The main one goes by the study's own tiers; one by other rules is described where it is named, with its rule."""
     grid = study.grid()
     main = study.log()[-1]
-    grid.evaluate(systems=["bm25"], tiers=["diamond"], partition=Partition("unanimous"), resamples=200)
+    grid.tiers(diamond="unanimous").evaluate(systems=["bm25"], tiers=["diamond"], resamples=200)
     exploratory = study.log()[-1]
     methods = study.methods()
     assert "with 2 systems (`tfidf` [@sparckjones1972] and `bm25` [@robertson2009])" in methods.markdown
@@ -444,9 +480,9 @@ def test_an_exploratory_evaluation_does_not_replace_the_main_one(study: Study) -
     assert named.notes == ()
     with pytest.raises(UnknownIdError, match=f"run 1 is no evaluation .* one of: {exploratory.id}, {main.id}"):
         study.methods(evaluation=1)
-    grid.save_partition(Partition("unanimous", own_tiers=TIERS))
+    grid.save.partition(Partition("unanimous", own_tiers=TIERS))
     assert study.methods().markdown.count("with 1 system") == 1
-    grid.save_partition(Partition(own_tiers={"gold2": {"labels": 2, "within": "gold"}}))
+    grid.save.partition(Partition(own_tiers={"gold2": {"labels": 2, "within": "gold"}}))
     assert study.methods().markdown.count("with 1 system") == 1  # no tier of that evaluation has another rule
 
 
@@ -464,7 +500,7 @@ def test_the_evaluation_of_the_recipe_is_the_main_one_and_says_when_answers_are_
 
 def test_where_no_evaluation_is_by_the_rules_of_now_none_is_described(study: Study) -> None:
     number = study.log()[-1].id
-    study.grid().save_partition(Partition("majority", own_tiers={"draft": {"labels": 3}}))
+    study.grid().save.partition(Partition("majority", own_tiers={"draft": {"labels": 3}}))
     methods = study.methods()
     assert "Retrieval was evaluated" not in methods.markdown
     assert methods.notes == (
@@ -504,7 +540,7 @@ def test_a_file_is_written_in_the_markup_of_its_name(study: Study, tmp_path: Pat
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["write", "ask", "curate", "survey", "localise", "overlap", "printers"])
 def test_each_number_of_every_example_is_of_the_log_or_of_what_commands_print(name: str, walked: Walked) -> None:
-    study = Study.open(walked(name))
+    study = Study(walked(name))
     assert unfounded(study) == []
     headings = [section.heading for section in study.methods().sections]
     named = ["Corpus, grid and labels" if grid == MAIN else f"Grid {grid}" for grid in study.grids]
@@ -513,7 +549,7 @@ def test_each_number_of_every_example_is_of_the_log_or_of_what_commands_print(na
 
 @pytest.mark.slow
 def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Walked, tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(walked("survey"), tmp_path / "study.db"))
+    study = Study(shutil.copy(walked("survey"), tmp_path / "study.db"))
     grid = study.grid("test")
     scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
     text = _paragraph(study, "Grid test")

@@ -44,7 +44,7 @@ def _supersede(study: Study, folder: Path, random: Random) -> None:
 
 def _withdraw(study: Study, _: Path, random: Random) -> None:
     imports = [run.id for run in study.log() if run.stage == "label import"]
-    study.grid().withdraw_labels(random.choice(imports))
+    study.grid().withdraw(random.choice(imports), "labels")
 
 
 def _decide(study: Study, _: Path, random: Random) -> None:
@@ -96,7 +96,7 @@ STAGES = ("dealt", "labelled", "checking", "checked")
 def random_study(files: dict[str, Path], folder: Path, random: Random) -> Study:
     """The small study at a random stage, after random acts; those that are refused change nothing."""
     stage = random.choice(STAGES)
-    study = Study.open(copy_study(files[stage], folder / "study.db"))
+    study = Study(copy_study(files[stage], folder / "study.db"))
     if stage in ("dealt", "labelled"):
         study.add_people(list(VALIDATORS), Role.VALIDATOR)
     for act in random.choices(ACTS, k=random.randint(3, 9)):

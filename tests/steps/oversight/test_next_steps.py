@@ -134,7 +134,7 @@ def test_pairs_decided_after_others_were_assigned_to_validators_are_named_and_as
     grid = study.grid()
     grid.assign_validation(validate)
     waiting = grid.waiting_pairs()
-    assert grid.second_look_notes == []
+    assert grid.desk.second_look_notes == []
     for cell in waiting:
         grid.decide(cell, max(grid.scheme.codes), by="ada")
     n = len(waiting)
@@ -142,11 +142,11 @@ def test_pairs_decided_after_others_were_assigned_to_validators_are_named_and_as
     state = study.status()
     sentence = f"decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`"
     assert sentence in [state["next"], *state["also"]]
-    (note,) = grid.second_look_notes
+    (note,) = grid.desk.second_look_notes
     assert note.startswith(f"{n:,} pairs were decided after the others were assigned to validators: they have no")
     runs = [run for run in study.walk(recipe) if run.stage == "validate"]
     assert [run.counts["pairs"] for run in runs] == [n]
-    assert grid.second_look_notes == []
+    assert grid.desk.second_look_notes == []
     assert sentence not in [study.status()["next"], *study.status()["also"]]
 
 
@@ -163,4 +163,4 @@ def test_pairs_that_a_recipe_leaves_without_a_verdict_on_purpose_are_not_missed(
     stages = [run.stage for run in study.walk(recipe)]
     assert stages.count("validate") == 1
     assert study.status()["pairs"]["no_verdict"] > 0
-    assert study.grid().second_look_notes == []
+    assert study.grid().desk.second_look_notes == []

@@ -45,7 +45,7 @@ def unsettle(study: Study, folder: Path) -> Study:
     rows.append({"pair": 3, "annotator": whose[3], "label": "not_sure", "note": "hm"})
     grid.import_labels(write_csv(folder / "skips.csv", rows), supersede=True)
     taken_back = record(study, folder, [(whose[pair], pair, "not_appropriate") for pair in (7, 9)], supersede=True)
-    grid.withdraw_labels(taken_back.id)
+    grid.withdraw(taken_back.id, "labels")
     waiting = grid.waiting_pairs()
     numbers = waiting[:3]
     outcomes = ("irreconcilable", "appropriate", "not_appropriate")
@@ -60,7 +60,7 @@ def unsettle(study: Study, folder: Path) -> Study:
 def facts_of(study: Study) -> dict[int, dict[str, Any]]:
     """What is said of each pair, one after the other."""
     grid = study.grid()
-    tiers = grid.partition().pairs.set_index("cell_id")
+    tiers = grid.tiers().table().pairs.set_index("cell_id")
     waiting = set(grid.waiting_pairs())
     with study._store.read() as tx:
         of_round = {one.name: one for one in rounds.of_grid(tx)}
@@ -68,7 +68,7 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
         rows = tx.execute(query.join(person, person.c.id == assignment.c.person_id)).all()
         labelling = next(one for one in of_round.values() if one.counts)
     facts = {}
-    for pair in grid.find_pairs().rows["pair"].tolist():
+    for pair in grid.find_pairs().to_frame()["pair"].tolist():
         told = grid.explain(pair)
         newest = {(row["round"], row["person"]): row for row in told.answers}
         current = [row for row in newest.values() if row["answer"] != "withdrawn"]
@@ -133,7 +133,7 @@ def assert_found_as_said(study: Study) -> int:
     for asked in filters():
         expected = [pair for pair, fact in facts.items() if matches(fact, asked)]
         result = study.grid().find_pairs(**asked.chosen)
-        assert (result.rows["pair"].tolist(), result.total) == (expected, len(expected)), asked
+        assert (result.to_frame()["pair"].tolist(), result.total) == (expected, len(expected)), asked
         n_telling += 0 < len(expected) < len(facts)
     return n_telling
 
@@ -161,10 +161,10 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
     searches = [{"state": state} for state in ("waiting", "valid", "not_valid")] + [{"tier": tier} for tier in TIERS]
 
     def results(searched: Any) -> list[list[int]]:
-        return [searched.find_pairs(**one).rows["pair"].tolist() for one in searches]
+        return [searched.find_pairs(**one).to_frame()["pair"].tolist() for one in searches]
 
     def assert_current() -> None:
-        with Study.open(study.place) as fresh:
+        with Study(study.place) as fresh:
             assert results(grid) == results(fresh.grid())
 
     before = results(grid)
@@ -173,7 +173,7 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
     assert results(grid) != before
     unsettle(study, tmp_path)
     assert_current()
-    grid.partition(diamond="majority")
+    grid.tiers(diamond="majority").table()
     assert_current()
 
 
@@ -184,12 +184,12 @@ def _checked_by(study: Study, name: str) -> list[int]:
 
 def test_metadata_of_either_side_are_conditions_and_choices(at: At) -> None:
     grid = at("checked").grid()
-    choices = dict(grid.search_choices().metadata)
+    choices = dict(grid.desk.search_choices().metadata)
     assert choices == {"hs.hs_topic": ("People who l",), "cn.cn_type": ("plain",)}
     with grid._store.write() as tx:
         is_about_cyclists = text.c.body.contains("cyclists") & (text.c.kind == "hs")
         tx.execute(update(text).where(is_about_cyclists).values(meta={"hs_topic": "Tea"}))
-    in_tea = grid.find_pairs(metadata={"hs.hs_topic": "TEA"}).rows["pair"].tolist()
+    in_tea = grid.find_pairs(metadata={"hs.hs_topic": "TEA"}).to_frame()["pair"].tolist()
     assert in_tea == [1, 2, 3, 4, 5, 6]
     assert grid.find_pairs(metadata={"hs.hs_topic": "tea", "cn.cn_type": "plain"}, state="decided").total < 6
     assert grid.find_pairs(metadata={"hs.hs_topic": "nowhere"}).total == 0
@@ -203,12 +203,12 @@ def test_values_of_metadata_that_are_many_are_typed(at: At, monkeypatch: pytest.
     from fcpair.steps.oversight import pair_search
 
     monkeypatch.setattr(pair_search, "MAX_VALUES", 0)
-    assert dict(at("checked").grid().search_choices().metadata) == {"hs.hs_topic": (), "cn.cn_type": ()}
+    assert dict(at("checked").grid().desk.search_choices().metadata) == {"hs.hs_topic": (), "cn.cn_type": ()}
 
 
 def test_rows_say_labels_decision_verdict_and_tier(at: At) -> None:
     rows = at("checked").grid().find_pairs(words="cyclists")
-    assert rows.rows.columns.tolist() == ["pair", "hs", "cn", "labels", "decision", "verdict", "tier"]
+    assert rows.to_frame().columns.tolist() == ["pair", "hs", "cn", "labels", "decision", "verdict", "tier"]
     by_pair = {row[0]: row[3:] for row in rows.to_frame().itertuples(index=False, name=None)}
     assert by_pair[6] == ("2 not_appropriate, 1 appropriate", "not_appropriate", "valid", "gold")
     assert by_pair[4] == ("2 not_appropriate", "not_appropriate", "not valid", "bronze")
@@ -228,7 +228,7 @@ def test_rows_say_labels_decision_verdict_and_tier(at: At) -> None:
 )
 def test_pages_are_parts_of_all(at: At, first: int, n: int | None, pairs: range, begin: int) -> None:
     part = at("labelled").grid().find_pairs(first=first, n=n)
-    assert (part.rows["pair"].tolist(), part.total, part.first) == ([*pairs], 24, begin)
+    assert (part.to_frame()["pair"].tolist(), part.total, part.first) == ([*pairs], 24, begin)
 
 
 @pytest.mark.parametrize(
@@ -248,10 +248,10 @@ def test_unknown_names_are_refused_with_the_nearest(at: At, asked: dict[str, Any
 
 
 def test_choices_are_those_of_the_stage(at: At) -> None:
-    assert at("paired").grid().search_choices().states == ()
-    dealt = at("dealt").grid().search_choices()
+    assert at("paired").grid().desk.search_choices().states == ()
+    dealt = at("dealt").grid().desk.search_choices()
     assert (dealt.people, dealt.answers, dealt.states) == (("ana", "ben", "cleo"), (), ("open",))
-    checked = at("checked").grid().search_choices()
+    checked = at("checked").grid().desk.search_choices()
     assert (checked.states, checked.tiers) == (tuple(map(str, FilterState)), (*TIERS, "none"))
 
 
@@ -259,11 +259,11 @@ def test_choices_are_those_of_the_stage(at: At) -> None:
 def test_a_scale_and_a_planned_grid_are_searched_by_their_own_answers(tmp_path: Path) -> None:
     (tmp_path / "scale").mkdir()
     scale = rated(tmp_path / "scale").grid()
-    assert set(scale.find_pairs(answer="4.5").rows["labels"].str.contains("4.5")) == {True}
+    assert set(scale.find_pairs(answer="4.5").to_frame()["labels"].str.contains("4.5")) == {True}
     planned = written(tmp_path, RATED, rater=2).grid("rate")
     planned.pair()
-    assert planned.find_pairs(words="kind").rows.columns.tolist()[:3] == ["cell", "row", "column"]
-    assert {*planned.find_pairs(words="kind").rows["column"]} == {"kind"}
+    assert planned.find_pairs(words="kind").to_frame().columns.tolist()[:3] == ["cell", "row", "column"]
+    assert {*planned.find_pairs(words="kind").to_frame()["column"]} == {"kind"}
 
 
 def test_answers_that_are_no_labels_are_not_searched(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ def behind_its_back(study: Study, *statements: str) -> None:
         off = [f"DROP TRIGGER {name}" for name, _ in triggers] or ["SET LOCAL session_replication_role = replica"]
         for statement in (*off, *statements, *(sql for _, sql in triggers)):
             run(statement)
-        tx.commit()  # here: what was written last is not noted
 
 
 def findings(study: Study) -> dict[str, tuple[str, ...]]:
@@ -35,6 +34,9 @@ PLANTED = [
     ("DELETE FROM judgement WHERE id = 20", "answers", "does not fit"),
     ("DELETE FROM judgement WHERE id = 20", "numbering", "`judgement` has"),
     ("DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)", "extent", "judgement has"),
+    ("DELETE FROM adjudication WHERE id = (SELECT max(id) FROM adjudication)", "extent", "adjudication has"),
+    ("DELETE FROM run WHERE id = (SELECT max(id) FROM run)", "extent", "run has"),
+    ("DELETE FROM guideline WHERE id = (SELECT max(id) FROM guideline)", "extent", "guideline has"),
     ("UPDATE judgement SET note = 'x' WHERE id = 8", "answers", "does not fit"),
     ("UPDATE adjudication SET note = 'x' WHERE id = 3", "decisions", "does not fit"),
     ("UPDATE text SET body = upper(body) WHERE id = 3", "texts", "text 3 was changed"),

@@ -60,7 +60,7 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     grid = study.grid()
     list(study.walk(recipe))
     run = RECIPE.parent / "printers.trec"
-    options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), k=3, tiers=("bronze",), pool="all")
+    options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), cutoff=3, tiers=("bronze",), pool="all")
     found = grid.evaluate(options)
     bronze = grid.tier("bronze")
     answers = set(bronze["cn.cn_id"])

@@ -44,7 +44,7 @@ def query(study: Study, sql: str) -> list[Any]:
 
 
 def tiers_of(study: Study, diamond: DiamondRule) -> dict[int, int]:
-    pairs = study.grid().partition(Partition(diamond)).pairs
+    pairs = study.grid().tiers(Partition(diamond)).table().pairs
     return dict(zip(pairs["cell_id"].tolist(), pairs["tier"].tolist(), strict=True))
 
 
@@ -81,7 +81,7 @@ def test_every_answer_and_decision_is_still_there_after_all_that_can_happen(at: 
 def test_sheets_hold_nothing_that_others_answered(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     record(study, tmp_path, [(who, pair, label_for(pair)) for who, pair in open_work(study) if who != "ana"])
-    study.grid().write_sheets(tmp_path / "sheets")
+    study.grid().sheets.write_labels(tmp_path / "sheets")
     sheet = read_table(tmp_path / "sheets" / "ana.csv")
     assert set(sheet["label"]) == {""}
     text = (tmp_path / "sheets" / "ana.csv").read_text("utf-8")
@@ -95,9 +95,9 @@ def label_for(pair: int) -> str:
 def test_a_sheet_looks_the_same_whatever_others_answer(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.write_sheets(tmp_path / "before")
+    grid.sheets.write_labels(tmp_path / "before")
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study) if who == "ben"])
-    grid.write_sheets(tmp_path / "after")
+    grid.sheets.write_labels(tmp_path / "after")
     assert (tmp_path / "before" / "ana.csv").read_bytes() == (tmp_path / "after" / "ana.csv").read_bytes()
 
 
@@ -110,8 +110,12 @@ def test_an_adjudicator_sees_labels_and_notes_without_names(at: At, tmp_path: Pa
         for who, label, note in zip(ANNOTATORS, ("0", "2", "skip"), ("well", "", "cannot read"), strict=True)
     ]
     grid.import_labels(write_csv(tmp_path / "l.csv", rows))
-    shown = grid.conflict(pair)
-    assert sorted(shown.answers) == [("appropriate", ""), ("not_appropriate", "well"), ("skip", "cannot read")]
+    shown = grid.desk.conflict(pair)
+    assert sorted((one.label, one.note) for one in shown.answers) == [
+        ("appropriate", ""),
+        ("not_appropriate", "well"),
+        ("skip", "cannot read"),
+    ]
     assert not any(name in repr(shown) for name in ANNOTATORS)
 
 
@@ -120,7 +124,7 @@ def test_the_order_of_the_labels_does_not_give_the_annotators_away(at: At, tmp_p
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     answers = [(who, pair, label) for pair in range(1, 25) for who, label in zip(ANNOTATORS, NAMES, strict=True)]
     record(study, tmp_path, answers)
-    orders = [tuple(label for label, _ in study.grid().conflict(pair).answers) for pair in range(1, 25)]
+    orders = [tuple(one.label for one in study.grid().desk.conflict(pair).answers) for pair in range(1, 25)]
     assert {order[0] for order in orders} == {order[-1] for order in orders} == set(NAMES)
 
 
@@ -129,7 +133,7 @@ def test_a_blind_validation_sheet_shows_no_label(at: At, tmp_path: Path) -> None
     grid = study.grid()
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(blind=True))
-    grid.write_validation_sheets(tmp_path)
+    grid.sheets.write_verdicts(tmp_path)
     text = (tmp_path / "vera.csv").read_text("utf-8")
     assert text.splitlines()[0] == "validator,position,pair,hs,cn,own_label,note"
     assert not any(word in text for word in (*NAMES, *ANNOTATORS))
@@ -137,7 +141,7 @@ def test_a_blind_validation_sheet_shows_no_label(at: At, tmp_path: Path) -> None
 
 def test_a_validation_sheet_shows_the_label_and_no_names(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    study.grid().write_validation_sheets(tmp_path)
+    study.grid().sheets.write_verdicts(tmp_path)
     sheet = read_table(tmp_path / "vera.csv")
     decided = standing(study)
     for pair, label in zip(sheet["pair"].astype(int), sheet["label"], strict=True):
@@ -303,7 +307,7 @@ def test_the_three_differ_in_what_is_still_to_do(three: tuple[Study, list[int]])
 
 def test_the_three_differ_in_what_waits_and_what_is_graded(three: tuple[Study, list[int]]) -> None:
     study, (unsure, skipped, unseen) = three
-    graded = study.grid().partition().pairs
+    graded = study.grid().tiers().table().pairs
     assert study.grid().waiting_pairs() == [unsure]
     assert graded["cell_id"].tolist() == [unsure]
     assert graded["n_labels"].tolist() == [1]
@@ -418,7 +422,7 @@ def test_the_reasons_of_every_pair_match_where_it_is(at: At, tmp_path: Path, sti
     study = stirred(at("checked"), tmp_path) if stir else at("checked")
     tiers = tiers_of(study, diamond)
     for pair in range(1, 25):
-        told = study.grid().explain(pair, Partition(diamond))
+        told = study.grid().tiers(diamond=diamond).explain(pair)
         tier = tiers.get(pair, 0)
         assert told.tier == (Tier(tier).label if tier else None)
         assert [check.passed for check in told.checks] == [tier >= Tier[check.tier.upper()] for check in told.checks]
@@ -432,7 +436,7 @@ def test_the_reasons_name_what_is_missing(at: At) -> None:
     def reasons(tier: int, of: Tier) -> set[str]:
         found: set[str] = set()
         for pair in (pair for pair, one in tiers.items() if one == tier):
-            found |= set(study.grid().explain(pair, Partition()).checks[of - 1].reasons)
+            found |= set(study.grid().tiers(diamond="unanimous").explain(pair).checks[of - 1].reasons)
         return found
 
     assert reasons(0, Tier.BRONZE) == {"it has no final label", "no validator has given a verdict on its label"}
@@ -454,7 +458,7 @@ def test_an_explanation_tells_the_whole_history(at: At, tmp_path: Path) -> None:
 @pytest.mark.parametrize("pair", [0, 25, -1, 10**12])
 def test_a_pair_that_is_not_there_is_named(at: At, pair: int) -> None:
     grid = at("checked").grid()
-    for call in (grid.explain, grid.conflict):
+    for call in (grid.explain, grid.desk.conflict):
         with pytest.raises(
             LookupError, match=f"there is no pair {pair}; the pairs of the grid are numbered from 1 to 24"
         ):

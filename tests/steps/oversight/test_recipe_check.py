@@ -38,8 +38,8 @@ def recipe(tmp_path: Path) -> Recipe:
     """A recipe by which the small study could have been made."""
     return Recipe(
         Setup(title="Small"),
-        import_=Import(write_corpus(tmp_path / "corpus.csv"), language="en"),
-        select=Select(list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        import_=Import(write_corpus(tmp_path / "corpus.csv"), only_language="en"),
+        select=Select(hs_list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
         pair=Pair(),
         assign=Assign(overlap={2: 0.25, 3: 0.25}, seed=1),
         adjudicate=Adjudicate("majority"),
@@ -78,7 +78,7 @@ def test_everything_that_differs_is_listed_with_both_values(at: At, recipe: Reci
     lines = refused(at("checking"), other)
     assert lines[0].endswith("differs from the recipe; nothing was done")
     found = {(stage, key): tuple(values) for stage, key, *values in rows(lines)}
-    hs = found.pop(("select", "list"))
+    hs = found.pop(("select", "hs_list"))
     assert (hs[0], Path(hs[1]).name) == ("-", "hs.csv")
     assert found == {
         ("study", "title"): ("Tiny", "Small"),
@@ -148,7 +148,7 @@ def test_a_number_of_annotators_is_held_against_those_who_were_dealt_to(at: At, 
 def test_a_corpus_is_known_by_its_content_wherever_it_lies(at: At, recipe: Recipe, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     moved = (tmp_path / "corpus.csv").rename(tmp_path / "elsewhere" / "texts.csv")
-    same = replace(recipe, import_=Import(moved, language="en"))
+    same = replace(recipe, import_=Import(moved, only_language="en"))
     assert list(at("dealt").walk(same)) == []
     moved.write_text(moved.read_text("utf-8").replace("tea", "coffee"), "utf-8")
     ((stage, key, *values),) = rows(refused(at("dealt"), same))
@@ -157,15 +157,15 @@ def test_a_corpus_is_known_by_its_content_wherever_it_lies(at: At, recipe: Recip
 
 def test_a_kind_of_file_that_its_suffix_says_need_not_be_named(at: At, recipe: Recipe, tmp_path: Path) -> None:
     path = tmp_path / "corpus.csv"
-    assert list(at("dealt").walk(replace(recipe, import_=Import(path, "csv", language="en")))) == []
-    conan = refused(at("dealt"), replace(recipe, import_=Import(path, "conan", language="en")))
-    assert rows(conan) == [["import", "format", "conan", "csv"]]
+    assert list(at("dealt").walk(replace(recipe, import_=Import(path, "csv", only_language="en")))) == []
+    conan = refused(at("dealt"), replace(recipe, import_=Import(path, "conan", only_language="en")))
+    assert rows(conan) == [["import", "reader", "conan", "csv"]]
 
 
 def test_a_corpus_that_is_gone_is_known_by_its_name(at: At, recipe: Recipe, tmp_path: Path) -> None:
     (tmp_path / "corpus.csv").unlink()
     assert list(at("dealt").walk(recipe)) == []
-    ((stage, key, *_),) = rows(refused(at("dealt"), replace(recipe, import_=Import(Path("b.csv"), language="en"))))
+    ((stage, key, *_),) = rows(refused(at("dealt"), replace(recipe, import_=Import(Path("b.csv"), only_language="en"))))
     assert (stage, key) == ("import", "path")
 
 
@@ -285,7 +285,7 @@ def test_a_person_who_answers_while_a_recipe_is_walked_ends_the_simulation(
 def test_an_overlap_that_was_planned_is_not_lost_by_a_recipe_without_one(at: At, recipe: Recipe) -> None:
     study = at("paired")
     grid = study.grid()
-    grid.save_overlap(grid.plan(annotators=3, width=1.6))
+    grid.save.overlap(grid.plan(annotators=3, width=1.6))
     silent = replace(recipe, assign=Assign(annotators=3, seed=1))
     lines = refused(study, silent)
     ((stage, key, in_recipe, _),) = (row[:4] for row in rows(lines))

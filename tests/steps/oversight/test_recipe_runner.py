@@ -37,8 +37,8 @@ FAR = 50  # more steps than any walk has
 def recipe(tmp_path: Path) -> Recipe:
     return Recipe(
         Setup(title="Small"),
-        import_=Import(write_corpus(tmp_path / "corpus.csv"), language="en"),
-        select=Select(list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        import_=Import(write_corpus(tmp_path / "corpus.csv"), only_language="en"),
+        select=Select(hs_list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
         retrieve=Retrieve(k=2),
         pair=Pair(),
         assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
@@ -124,7 +124,7 @@ def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe:
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Agree) == Agree(level=0.9)
     assert (
-        str(grid.partition().rules[-1])
+        str(grid.tiers().table().rules[-1])
         == "2 labels or more, at least two and more than half equal to the final one; valid"
     )
     assert grid.agreement().options.level == 0.9
@@ -143,7 +143,7 @@ def test_without_a_recipe_the_defaults_hold(at: At) -> None:
 def test_a_release_does_not_change_the_study_s_own_rules(finished: Study, recipe: Recipe, tmp_path: Path) -> None:
     grid = finished.grid()
     walked(finished, recipe)
-    grid.release(Tier.BRONZE, tmp_path / "b.csv", Partition("unanimous"))
+    grid.tiers(diamond="unanimous").release(Tier.BRONZE, tmp_path / "b.csv")
     assert grid.effective_options(Partition) == Partition("majority")
 
 

@@ -42,11 +42,11 @@ def test_panels_of_a_moment_count_the_pairs_once(at: At, monkeypatch: pytest.Mon
 @pytest.mark.server
 def test_the_tally_follows_what_happens(at: At) -> None:
     grid = at("labelled").grid()
-    shared = dashboard.SharedTally()
+    monitor = Monitor(grid)
     for change in (lambda: None, lambda: grid.adjudicate(Adjudicate("majority"))):
         change()
         with grid._store.read() as tx:
-            assert shared(tx) == tally(tx)
+            assert monitor._tally(tx) == tally(tx)
 
 
 def test_the_notes_are_those_of_the_status(at: At) -> None:
@@ -78,18 +78,18 @@ def test_figures_of_a_simulated_calibration_say_so_whatever_people_answer_later(
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     grid = study.grid()
-    grid.start_calibration(pairs=4, seed=2)
-    assert grid.calibration_note is None
+    grid.calibration.start(pairs=4, seed=2)
+    assert grid.calibration.simulated_note is None
     grid.simulate(seed=2)
-    grid.open_discussion()
-    grid.close_calibration()
+    grid.calibration.open_discussion()
+    grid.calibration.close()
     assert (
-        grid.simulated_note
-        == grid.calibration_note
+        grid.desk.simulated_note
+        == grid.calibration.simulated_note
         == "12 of 12 judgements are SIMULATED; no figure here is about people"
     )
     grid.assign()
     desk, ana = study.work_queue(), admit(study, "ana")
     give(desk, ana, "appropriate", desk.tasks(ana, 1)[0].assignment_id)
-    assert grid.simulated_note is Monitor(grid).simulated_note() is None
-    assert str(grid.calibration_note).startswith("12 of 12 judgements are SIMULATED")
+    assert grid.desk.simulated_note is Monitor(grid).simulated_note() is None
+    assert str(grid.calibration.simulated_note).startswith("12 of 12 judgements are SIMULATED")

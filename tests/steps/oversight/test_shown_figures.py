@@ -13,9 +13,11 @@ from servers import execute
 
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Adjudicate
-from fcpair.steps.oversight import dashboard as monitor_module
-from fcpair.steps.oversight.dashboard import MAX_TRIES, REST_FACTOR, SLOW_S, Monitor, _Cached
-from fcpair.store import Store
+from fcpair.steps.base import figure_cache
+from fcpair.steps.base.figure_cache import MAX_TRIES, REST_FACTOR, SLOW_S, FigureCache
+from fcpair.steps.oversight import dashboard
+from fcpair.steps.oversight.dashboard import Monitor
+from fcpair.store import Store, Tx
 from fcpair.store.answers import activity_log
 from fcpair.store.answers.activity_log import ChangeMarks
 from fcpair.store.database.backends import sqlite
@@ -43,8 +45,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     one = Clock()
-    monkeypatch.setattr(monitor_module, "monotonic", one)
-    monkeypatch.setattr(monitor_module, "SLOW_S", SLOW_S)
+    monkeypatch.setattr(figure_cache, "monotonic", one)
+    monkeypatch.setattr(figure_cache, "SLOW_S", SLOW_S)
     return one
 
 
@@ -57,7 +59,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def both(at: At) -> Iterator[tuple[Study, Study]]:
     """One study, as two servers have it."""
-    with closing(at("labelled")) as first, closing(Study.open(Path(first.place))) as second:
+    with closing(at("labelled")) as first, closing(Study(Path(first.place))) as second:
         yield first, second
 
 
@@ -66,12 +68,12 @@ class Figure:
 
     def __init__(self, study: Study, clock: Clock, name: str) -> None:
         self._study, self._clock = study, clock
-        self._kept: _Cached[ChangeMarks] = _Cached(study.grid(), name)
+        self._figures, self._name = FigureCache(study.grid()._store), name
         self.takes_s, self.n_made = SLOW, 0
         self.meanwhile: Callable[[], object] = lambda: None
 
     def show(self) -> ChangeMarks:
-        return self._kept.get(self._make).made
+        return self._figures.get(self._name, self._make).made
 
     def _make(self) -> ChangeMarks:
         self.n_made += 1
@@ -197,15 +199,15 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
     """Formerly it stayed as it was until something else happened."""
     study = at("labelled")
     monitor = Monitor(study.grid())
-    read, n_made = monitor._read_acts, []
+    read, n_made = dashboard._read_acts, []
 
-    def slowly() -> object:
+    def slowly(tx: Tx) -> object:
         n_made.append(1)
         clock.now += SLOW
-        return read()
+        return read(tx)
 
-    monkeypatch.setattr(monitor, "_read_acts", slowly)
-    monkeypatch.setattr(monitor, "_find_speed", monitor._all_acts)
+    monkeypatch.setattr(dashboard, "_read_acts", slowly)
+    monkeypatch.setattr(monitor, "_find_speed", lambda: monitor._kept_acts().made)
     before = monitor.speed()
     study.grid().adjudicate(Adjudicate("majority"))
     assert monitor.speed() is before
@@ -220,8 +222,8 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
 def test_two_monitors_of_a_study_never_go_back(
     both: tuple[Study, Study], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(monitor_module, "SLOW_S", -1.0)
-    monkeypatch.setattr(monitor_module, "REST_FACTOR", 1e12)
+    monkeypatch.setattr(figure_cache, "SLOW_S", -1.0)
+    monkeypatch.setattr(figure_cache, "REST_FACTOR", 1e12)
     first, second = (Monitor(one.grid()) for one in both)
     before = looked_at(second)
     both[0].grid().adjudicate(Adjudicate("majority"))
@@ -259,6 +261,17 @@ def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
             servers[what].takes_s = seconds
             seen.append(servers[what].show())
     assert seen == sorted(seen)
+
+
+def test_of_more_figures_than_are_kept_the_one_asked_for_longest_ago_is_made_anew(
+    at: At, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figure_cache, "MOST_KEPT", 2)
+    figures = FigureCache(at("labelled").grid()._store)
+    made: list[str] = []
+    for name in ("a", "b", "a", "c", "a", "b"):
+        figures.get(name, lambda name=name: made.append(name))  # type: ignore[misc]
+    assert made == ["a", "b", "c", "b"]
 
 
 @pytest.mark.files

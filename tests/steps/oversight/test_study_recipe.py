@@ -38,8 +38,8 @@ def recipe(tmp_path: Path) -> Recipe:
     """A recipe by which the small study could have been made."""
     return Recipe(
         Setup(title="Small"),
-        import_=Import(write_corpus(tmp_path / "corpus.csv"), language="en"),
-        select=Select(list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        import_=Import(write_corpus(tmp_path / "corpus.csv"), only_language="en"),
+        select=Select(hs_list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
         pair=Pair(),
         assign=Assign(overlap={2: 0.25, 3: 0.25}, seed=1),
         annotate=Annotate(daily_limit=40),
@@ -74,7 +74,7 @@ def test_what_it_says_of_stages_to_come_holds_from_the_first_walk_on(at: At, rec
     assert grid.effective_options(Agree) == Agree(level=0.9)
     assert grid.effective_options(Annotate) == Annotate(daily_limit=40)
     assert grid.policy is None
-    assert not grid.has_saved_options(Partition)
+    assert not grid.desk.has_saved_options(Partition)
     assert grid.recipe_options(Validate) == Validate(validators=2, pairs=9, seed=13)
 
 
@@ -88,7 +88,7 @@ def test_without_a_recipe_the_defaults_are_those_of_the_classes(at: At) -> None:
 def test_a_limit_of_a_recipe_holds_before_the_walk_gets_there(at: At, recipe: Recipe) -> None:
     study = at("paired")
     next(study.walk(replace(recipe, simulate=None, assign=replace(recipe.assign or Assign(), annotators=3))))
-    assert not study.has_saved_options(Annotate)
+    assert not study.grid().desk.has_saved_options(Annotate)
     with pytest.raises(RecipeError, match="daily_limit"):
         list(study.walk(replace(recipe, annotate=Annotate())))
 
@@ -201,4 +201,6 @@ def test_edited_guidelines_are_said_where_the_recipe_cannot_hold_them(at: At, re
 
 def test_retrieve_is_not_asked_for_where_the_recipe_lists_none(at: At, recipe: Recipe) -> None:
     grid = walked(at("dealt"), replace(recipe, retrieve=Retrieve(k=3))).grid()
-    assert grid.recipe_options(Retrieve, list="cn.csv") == Retrieve(list=Path("cn.csv"))  # beside which `k` is idle
+    assert grid.recipe_options(Retrieve, cn_list="cn.csv") == Retrieve(
+        cn_list=Path("cn.csv")
+    )  # beside which `k` is idle

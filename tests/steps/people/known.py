@@ -46,8 +46,8 @@ def assign_with_known_pairs(study: Study, folder: Path) -> None:
     """Assign the pairs anew, behind a qualification on two pairs, with control pairs."""
     grid = study.grid()
     grid.pair(Pair(), redo=True)
-    grid.save_qualification(qualification(study, folder, pairs=2))
-    grid.save_controls(controls(study, folder))
+    grid.save.qualification(qualification(study, folder, known_pairs=2))
+    grid.save.controls(controls(study, folder))
     grid.assign(Assign(overlap={2: 0.25}, seed=1))
 
 

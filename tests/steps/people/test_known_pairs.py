@@ -18,7 +18,7 @@ from fcpair.errors import ConflictError, InputError, StageError
 from fcpair.known_pairs import Controls, Qualification
 from fcpair.params import Adjudicate, Annotate, Assign, Simulate
 from fcpair.records import Known, Role
-from fcpair.store.adjudication import adjudications
+from fcpair.stages.questions import SKIP
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import prepared
 from fcpair.store.database.backends.protocol import driver
@@ -37,9 +37,9 @@ def dealt(study: Study, folder: Path, *uses: Known, pairs: int | None = None) ->
     if not study.people:
         study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     if Known.QUALIFICATION in uses:
-        study.grid().save_qualification(qualification(study, folder, pairs=pairs))
+        study.grid().save.qualification(qualification(study, folder, known_pairs=pairs))
     if Known.CONTROLS in uses:
-        study.grid().save_controls(controls(study, folder))
+        study.grid().save.controls(controls(study, folder))
     study.grid().assign(DEAL)
     return study
 
@@ -112,13 +112,13 @@ def test_whoever_is_below_the_pass_mark_waits_until_the_lead_lets_them_on(at: At
         give(desk, ana, "not_sure", task.assignment_id)
     assert desk.tasks(ana, 50) == []
     assert desk.progress(ana).open == 0
-    (row,) = (one for one in study.grid().known_scores() if one["name"] == "ana")
+    (row,) = (one for one in study.grid().desk.known_scores() if one["name"] == "ana")
     assert (row["right"], row["answered"], row["assigned"], row["standing"]) == (1, 4, 4, "waits")
     assert (round(row["low"], 4), round(row["high"], 4)) == (0.0456, 0.6994)  # Wilson's of 1 of 4
-    study.grid().let_on("ana")
+    study.grid().desk.let_on("ana")
     assert len(desk.tasks(ana, 50)) == len(cells_by_person(study)["ana"])
     with pytest.raises(StageError, match="not waiting to be let on"):
-        study.grid().let_on("ana")
+        study.grid().desk.let_on("ana")
 
 
 def test_answers_of_a_qualification_cannot_be_changed_once_it_is_over(at: At, tmp_path: Path) -> None:
@@ -149,8 +149,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         executed.append(sql)
 
     with monkeypatch.context() as patch:
-        for module in (prepared, adjudications):
-            patch.setattr(module, "driver", through_driver)
+        patch.setattr(prepared, "driver", through_driver)
         event.listen(Engine, "before_cursor_execute", through_engine)
         yield executed
         event.remove(Engine, "before_cursor_execute", through_engine)
@@ -161,7 +160,9 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def test_a_reply_takes_the_same_statements_on_a_control_pair(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: bool
 ) -> None:
-    """First answers and changed ones, whether or not a decision changes, with a desk that has had no answer before."""
+    """First answers, changed ones, skips and answers in their place, whether or not a decision changes, with a desk
+    that has had no answer before.
+    """
     study = dealt(at("paired"), tmp_path, Known.CONTROLS)
     desk, ana = at_desk(study, "ana")
     give(desk, admit(study, "ben"), "appropriate")
@@ -169,18 +170,19 @@ def test_a_reply_takes_the_same_statements_on_a_control_pair(
         study.grid().adjudicate(Adjudicate("majority"))
     known = set(cells_by_person(study, Known.CONTROLS)["ana"])
     tasks = desk.tasks(ana, 50)
-    taken: dict[bool, set[tuple[str, ...]]] = {}
-    for answer in ("appropriate", "not_appropriate", "not_appropriate"):
+    taken: dict[tuple[bool, bool], set[tuple[str, ...]]] = {}
+    for answer in ("appropriate", "not_appropriate", "not_appropriate", SKIP, "appropriate"):
         for is_control in (True, False):
             fresh = study.work_queue(Annotate())
             for task in (one for one in tasks if (one.cell_id in known) == is_control):
                 with statements(monkeypatch) as executed:
                     give(fresh, ana, answer, task.assignment_id)
-                taken.setdefault(is_control, set()).add(
-                    tuple(sql.replace("TO SAVEPOINT before_", "TO SAVEPOINT after_") for sql in executed)
+                taken.setdefault((is_control, answer == SKIP), set()).add(
+                    tuple(sql.replace("TO SAVEPOINT before", "TO SAVEPOINT after") for sql in executed)
                 )
-    assert taken[True] == taken[False]
-    assert all(any("judgement" in sql for sql in one) for one in taken[True])
+    assert taken[True, False] == taken[False, False]
+    assert taken[True, True] <= taken[False, True]  # some pairs of everybody's find nobody who may take them over
+    assert all(any("judgement" in sql for sql in one) for one in taken[True, False] | taken[True, True])
 
 
 @pytest.mark.server
@@ -213,7 +215,7 @@ def test_control_pairs_come_anywhere_in_a_shard(at: At, tmp_path: Path) -> None:
     for seed in range(40):
         study = at("paired")
         study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-        study.grid().save_controls(replace(controls(study, tmp_path), seed=seed))
+        study.grid().save.controls(replace(controls(study, tmp_path), seed=seed))
         study.grid().assign(DEAL)
         desk, ana = at_desk(study, "ana")
         known = set(cells_by_person(study, Known.CONTROLS)["ana"])
@@ -259,7 +261,7 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
 def test_simulated_people_answer_known_pairs_as_well_as_they_see_what_is_true(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path, *Known)
     study.grid().simulate(Simulate(seed=3, accuracy=1.0, not_sure=0.0, skips=0.0))
-    rows = study.grid().known_scores()
+    rows = study.grid().desk.known_scores()
     assert {(one["name"], one["use"]) for one in rows} == {(name, str(use)) for name in ANNOTATORS for use in Known}
     assert all(one["right"] == one["answered"] == one["assigned"] for one in rows)
     assert {one["standing"] for one in rows} == {"passed", ""}
@@ -276,7 +278,7 @@ def test_whoever_joins_late_qualifies_too(at: At, tmp_path: Path) -> None:
 
 
 @pytest.mark.server
-def test_nobody_is_shown_a_pair_twice_when_somebody_leaves(at: At, tmp_path: Path) -> None:
+def test_nobody_sees_a_pair_twice_or_a_control_pair_move_when_somebody_leaves(at: At, tmp_path: Path) -> None:
     study = dealt(at("paired"), tmp_path, *Known, pairs=2)
     desk, ana = at_desk(study, "ana")
     for task in desk.tasks(ana, 50):
@@ -284,9 +286,13 @@ def test_nobody_is_shown_a_pair_twice_when_somebody_leaves(at: At, tmp_path: Pat
     controls_of_ana = set(cells_by_person(study, Known.CONTROLS)["ana"])
     first = next(one for one in desk.tasks(ana, 50) if one.cell_id in controls_of_ana)
     give(desk, ana, right_answer(first.cell_id), first.assignment_id)
+    before = [one.assignment_id for one in desk.tasks(ana, 50)]
     study.retire("cleo")
     study.retire("ben")
-    shown = [one.cell_id for one in desk.tasks(ana, 50)]
+    tasks = desk.tasks(ana, 50)
+    assert [one.assignment_id for one in tasks[: len(before)]] == before  # a control pair that became a shard's stays
+    assert not {one.cell_id for one in tasks} & set(cells_by_person(study, Known.CONTROLS)["ana"]) - {first.cell_id}
+    shown = [one.cell_id for one in tasks]
     assert len(shown) == len(set(shown))
     seen = {one.cell_id for one in desk.answers(ana, n=50)} | set(cells_by_person(study, Known.QUALIFICATION)["ana"])
     assert not seen & set(shown)
@@ -294,7 +300,7 @@ def test_nobody_is_shown_a_pair_twice_when_somebody_leaves(at: At, tmp_path: Pat
 
 def refused(study: Study, folder: Path, rows: list[dict[str, Any]], match: str) -> None:
     path = write_csv(folder / "known.csv", rows)
-    assert_refused(study, lambda: study.grid().save_qualification(Qualification(path)), InputError, match)
+    assert_refused(study, lambda: study.grid().save.qualification(Qualification(path)), InputError, match)
 
 
 @pytest.mark.server
@@ -310,25 +316,25 @@ def test_tables_that_cannot_be_are_refused_and_leave_the_study_as_it_was(at: At,
     for call, match in (
         (lambda: Qualification(table, pass_mark=1.2), "1.2, which nobody reaches"),
         (lambda: Controls(table, rate=0.0), "rate is 0"),
-        (lambda: study.grid().save_qualification(Qualification(table, pairs=3)), "has 2 pairs; lower it"),
+        (lambda: study.grid().save.qualification(Qualification(table, known_pairs=3)), "has 2 pairs; lower it"),
     ):
         assert_refused(study, call, InputError, match)
-    study.grid().save_controls(Controls(table))
+    study.grid().save.controls(Controls(table))
     with pytest.raises(InputError, match=r"this pair is among those of \[controls\]"):
-        study.grid().save_qualification(Qualification(table))
+        study.grid().save.qualification(Qualification(table))
 
 
 def test_too_few_known_pairs_are_refused_where_shards_are_made(at: At, tmp_path: Path) -> None:
     study = at("paired")
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save_controls(Controls(known_table(study, tmp_path / "few.csv", [1, 2]), rate=0.4))
+    study.grid().save.controls(Controls(known_table(study, tmp_path / "few.csv", [1, 2]), rate=0.4))
     assert_refused(study, lambda: study.grid().assign(DEAL), InputError, "asks for 9 control pairs in the shard of")
 
 
 def test_known_pairs_are_set_before_shards_are_made(at: At, tmp_path: Path) -> None:
     study = at("dealt")
     options = qualification(study, tmp_path)
-    assert_refused(study, lambda: study.grid().save_qualification(options), StageError, "have been assigned already")
+    assert_refused(study, lambda: study.grid().save.qualification(options), StageError, "have been assigned already")
 
 
 def test_known_pairs_are_set_after_a_calibration_and_nobody_is_given_one_of_its_batch(at: At, tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ import pytest
 from servers import execute
 
 from fcpair.errors import StudyError, TooManyError
-from fcpair.steps.people import login_throttle as attempts_module
-from fcpair.steps.people.login_throttle import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
-from fcpair.store.people import login_attempts as stored
+from fcpair.steps.people import access as attempts_module
+from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
+from fcpair.store.people import sessions as stored
 from fcpair.study import Study
 from steps.small import dump
 
@@ -71,7 +71,7 @@ def use_up(attempts: LoginThrottle, address: str = HERE) -> None:
 def test_so_many_are_counted_and_then_the_place_has_to_wait(attempts: LoginThrottle, clock: Clock) -> None:
     use_up(attempts)
     clock.after_s = WINDOW_S - 0.5
-    with pytest.raises(TooManyError, match="try again in 1 seconds") as raised:
+    with pytest.raises(TooManyError, match="try again in 1 second") as raised:
         attempts.count_failure(HERE)
     assert raised.value.wait_s == 1
     assert not is_refused(attempts, ELSEWHERE)
@@ -107,7 +107,7 @@ def test_strangers_with_many_addresses_fill_no_disk(
 
 
 def test_two_servers_of_a_study_count_together(attempts: LoginThrottle, study: Study, clock: Clock) -> None:
-    with closing(Study.open(Path(study.place))) as other:
+    with closing(Study(Path(study.place))) as other:
         second = LoginThrottle(other._store, clock)
         for one in [attempts, second] * (MAX_FAILURES // 2):
             one.count_failure(HERE)
@@ -120,13 +120,13 @@ def test_a_server_that_is_started_again_knows_what_was_tried(
 ) -> None:
     use_up(attempts)
     study.close()
-    with closing(Study.open(Path(study.place))) as again:
+    with closing(Study(Path(study.place))) as again:
         assert is_refused(LoginThrottle(again._store, clock))
 
 
 @pytest.mark.server
 def test_of_many_at_once_at_two_servers_exactly_so_many_are_let_through(study: Study) -> None:
-    with closing(Study.open(Path(study.place))) as other, ThreadPoolExecutor(30) as threads:
+    with closing(Study(Path(study.place))) as other, ThreadPoolExecutor(30) as threads:
         both = (study.access.attempts, other.access.attempts) * 15
         refused = list(threads.map(partial(is_refused, address=HERE), both))
     assert refused.count(False) == MAX_FAILURES
@@ -137,7 +137,7 @@ def test_while_somebody_else_writes_it_is_refused_and_not_let_through_uncounted(
     attempts: LoginThrottle, study: Study
 ) -> None:
     study._store._writing.patience_s = 0.1
-    with closing(Study.open(Path(study.place))) as other, other._store.write():
+    with closing(Study(Path(study.place))) as other, other._store.write():
         with pytest.raises(TooManyError, match="try again in 2 seconds"):
             attempts.count_failure(HERE)
         assert study.access.by_token("not-a-token") is None  # the door is as it was
@@ -148,7 +148,7 @@ def test_on_a_full_disk_it_is_refused(attempts: LoginThrottle, study: Study, mon
     def full(*_: object) -> None:
         raise StudyError("the disk is full")
 
-    monkeypatch.setattr(stored, "add", full)
+    monkeypatch.setattr(stored, "add_attempt", full)
     assert is_refused(attempts)
     monkeypatch.undo()
     assert n_kept(study) == 0
@@ -221,6 +221,6 @@ def test_a_study_with_attempts_is_sound_and_its_copy_counts_on(
     use_up(attempts)
     assert Study.doctor(Path(study.place)).is_sound
     Study.copy(Path(study.place), tmp_path / "copy.db", lambda done, total: None)
-    with closing(Study.open(tmp_path / "copy.db")) as copy:
+    with closing(Study(tmp_path / "copy.db")) as copy:
         assert n_kept(copy) == MAX_FAILURES
         assert is_refused(LoginThrottle(copy._store, clock))

@@ -105,7 +105,7 @@ def test_nothing_comes_back_of_a_round_of_a_calibration_that_is_closed(at: At, a
         for name in ("ben", "cleo"):
             for at_, task in enumerate(desk.tasks(visitors[name], 50)):
                 give(desk, visitors[name], FIRST[name][at_], task.assignment_id)
-    study.grid().close_calibration(early=True) if again else study.grid().open_discussion(early=True)
+    study.grid().calibration.close(early=True) if again else study.grid().calibration.open_discussion(early=True)
     leave_out(study, "ana")
     assert {task.assignment_id for task in desk.tasks(visitors["ana"], 50)}.isdisjoint(
         task.assignment_id for task in taken
@@ -175,7 +175,7 @@ def test_nobody_is_asked_again_about_a_topic_that_they_left_out_before_the_discu
     visitors = begin(study)
     answer_all(study, visitors, FIRST)
     leave_out(study, "ana", "tea", "rain")
-    study.grid().open_discussion()
+    study.grid().calibration.open_discussion()
     desk = study.work_queue()
     assert desk.tasks(visitors["ana"], 50) == []
     assert desk.tasks(visitors["ben"], 50) != []

@@ -96,10 +96,10 @@ def test_two_people_whose_names_differ_in_capitals_alone_are_refused(at: At, nam
 
 def test_groups_whose_names_differ_in_capitals_alone_are_refused(at: At) -> None:
     with pytest.raises(InputError, match="`ana` and `Ana` differ only in capitals"):
-        Assign(overlap={2: 0.5}, groups=(("ana", "ben"), ("Ana", "cleo")))
+        Assign(overlap={2: 0.5}, annotator_groups=(("ana", "ben"), ("Ana", "cleo")))
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)
-    options = Assign(overlap={2: 0.5}, groups=(("Ana", "ben"),))
+    options = Assign(overlap={2: 0.5}, annotator_groups=(("Ana", "ben"),))
     assert_refused(study, lambda: study.grid().assign(options), InputError, "`ana` and `Ana` differ only in capitals")
 
 
@@ -218,7 +218,7 @@ def test_handed_over_work_goes_behind_what_the_heir_has(at: At, tmp_path: Path) 
     before = [pair for who, pair in open_work(study) if who == "ben"]
     study.hand_over("ana", "ben")
     assert [pair for who, pair in open_work(study) if who == "ben"][:14] == before
-    study.grid().write_sheets(tmp_path)
+    study.grid().sheets.write_labels(tmp_path)
     positions = [int(line.split(",")[1]) for line in (tmp_path / "ben.csv").read_text("utf-8").splitlines()[1:]]
     assert positions == list(range(1, len(positions) + 1))
 
@@ -379,7 +379,7 @@ def positions(study: Study, name: str) -> list[int]:
 def test_a_part_is_what_they_would_come_to_last(at: At) -> None:
     study = at("dealt")
     before, all_slots = positions(study, "ana"), slots(study)
-    run = study.hand_over("ana", n=4)
+    run = study.hand_over("ana", last=4)
     assert (run.params["pairs"], run.counts["withdrawn"]) == (4, 4)
     assert positions(study, "ana") == before[:-4]
     assert slots(study).total() == all_slots.total() - run.counts["vacant"]
@@ -389,11 +389,11 @@ def test_a_part_goes_to_whom_it_is_given(at: At) -> None:
     study = at("dealt")
     study.add_people(["dora"], Role.ANNOTATOR)
     last = positions(study, "ana")[-2:]
-    assert study.hand_over("ana", "dora", n=2).counts["reassigned"] == 2
+    assert study.hand_over("ana", "dora", last=2).counts["reassigned"] == 2
     assert sorted(positions(study, "dora")) == sorted(last)
 
 
 @pytest.mark.parametrize("n", [0, -1, 99])
 def test_a_part_is_a_number_of_open_pairs(at: At, n: int) -> None:
     study = at("dealt")
-    assert_refused(study, lambda: study.hand_over("ana", n=n), InputError, "expected 1 to 14, which are open")
+    assert_refused(study, lambda: study.hand_over("ana", last=n), InputError, "expected 1 to 14, which are open")

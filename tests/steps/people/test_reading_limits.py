@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from fcpair.errors import RefusedError
+from fcpair.grid import AdjudicationQueue, ConflictCase, DecisionRequest
 from fcpair.params import Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue, ConflictCase, DecisionRequest
-from fcpair.steps.people.reading_limits import ReadingAllowance
+from fcpair.steps.people.terms import ReadingAllowance
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import NAMES, assert_refused
@@ -43,7 +43,7 @@ def decide(docket: AdjudicationQueue, person: int, case: ConflictCase, outcome: 
 @pytest.fixture
 def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Lets a day pass: what has been done so far was done before midnight."""
-    return lambda: monkeypatch.setattr("fcpair.steps.people.reading_limits._midnight", lambda: "2999-01-01")
+    return lambda: monkeypatch.setattr("fcpair.steps.people.terms._midnight", lambda: "2999-01-01")
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
         def now() -> str:
             return (datetime.now(UTC) + wrong).isoformat(timespec="milliseconds")
 
-        for module in ("answers.task_queries", "adjudication.disputes"):
+        for module in ("answers.task_queries", "adjudication.adjudications"):
             monkeypatch.setattr(f"fcpair.store.{module}.now", now)
 
     return set_

@@ -47,7 +47,7 @@ def test_one_slot_alone_finds_the_hands_that_it_finds_among_all(at: At) -> None:
     with study._store.write() as tx:
         dealt = assignments.assignments(tx, rounds.primary(tx))
         one = int(dealt["id"][0])
-        assignments.set_status(tx, [one], [Status.WITHDRAWN.value])
+        assignments.set_status(tx, [one], Status.WITHDRAWN)
         found = [reassignment.plan_handover(tx, seed) for seed in range(10)]
         assert found == [reassignment.plan_handover(tx, seed, slot=one) for seed in range(10)]
     names = {person.id: person.name for person in study.people}

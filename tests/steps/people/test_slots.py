@@ -16,9 +16,8 @@ from fcpair.errors import FcpairError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate, Validate
 from fcpair.records import Person, Role, Visitor
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
-from fcpair.work_records import Submission
+from fcpair.work_records import DecisionRequest, Submission
 from steps.online import admit, choices
 from steps.small import ANNOTATORS, CHECKING, LABELLING, NAMES, VALIDATORS, labels_of, open_work, record
 

@@ -183,7 +183,7 @@ def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:
 def test_sheets_hold_nothing_that_an_older_fcpair_left_dealt(at: At, tmp_path: Path) -> None:
     study = mixed(at("dealt"))
     keep(study, "ana", '{"topic": ["terrorism"]}')
-    study.grid().write_sheets(tmp_path)
+    study.grid().sheets.write_labels(tmp_path)
     with (tmp_path / "ana.csv").open(encoding="utf-8") as sheet:
         assert {row["hs"] for row in csv.DictReader(sheet)} == {SELECTED[3]}
 
@@ -232,8 +232,8 @@ def conan(data: Path, tmp_path: Path) -> Study:
     """The 45 HS of FC-CONAN, each with the first 129 CNs of CONAN that none of them has, dealt to nine people."""
     study = Study.create(tmp_path / "conan.db", Setup())
     grid = study.grid()
-    study.import_corpus(Import(data / "conan" / "CONAN.csv", format="conan", language="en"))
-    grid.select(Select(list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
+    study.import_corpus(Import(data / "conan" / "CONAN.csv", reader="conan", only_language="en"))
+    grid.select(Select(hs_list=data / "fc-conan" / "recommender" / "fc_conan_bronze_hs.csv"))
     with study._store.write() as tx:
         cns = texts.texts_of(tx, "cn")["id"]
         sides.set_texts(tx, "column", cns[~cns.isin(sides.source_cns(tx))].head(129).tolist())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from files.release.test_release_form import filled_in
 
-from fcpair.files.release.release_form import ReleaseForm, read_form, template_text
+from fcpair.files.release.release_facts import ReleaseForm, read_form, template_text
 from fcpair.store.answers import judgements
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.study import Study

@@ -152,7 +152,7 @@ def test_each_of_400_flipped_bytes_is_found(released: Path, tmp_path: Path) -> N
 
 def test_each_of_50_planted_changes_is_explained(published: Study, released: Path, tmp_path: Path) -> None:
     path = shutil.copy(published.place, tmp_path / "fc-conan.db")
-    with closing(Study.open(Path(path))) as study:
+    with closing(Study(Path(path))) as study:
         answers, verdicts, decisions = plant_changes(study, tmp_path)
         study.release("fc-conan-2", tmp_path / "v2", full_form(tmp_path))
     changes = {change.pair: change for change in Study.diff(released, tmp_path / "v2")}
@@ -196,7 +196,7 @@ def plant_changes(study: Study, folder: Path) -> tuple[list[int], list[int], lis
 @pytest.mark.parametrize("name", one_short("survey", "crowdcounter", "parscn"))
 def test_a_kindred_study_is_released_loaded_and_verified(name: str, data: Path, walked: Walked, tmp_path: Path) -> None:
     place = build_smaller_parscn(tmp_path) if name == "parscn" else walked(name)
-    with closing(Study.open(Path(shutil.copy(place, tmp_path / "copy.db")))) as study:
+    with closing(Study(Path(shutil.copy(place, tmp_path / "copy.db")))) as study:
         run = study.release(f"{name}-1", tmp_path / "v1", full_form(tmp_path))
         assert Study.verify(tmp_path / "v1", study).digest == run.counts["digest"]
         assert Study.verify(tmp_path / "v1", study).is_sound

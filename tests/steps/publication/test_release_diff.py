@@ -29,7 +29,7 @@ At = Callable[[str], Study]
 def released(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Study, Path]]:
     """A study, and a release of it."""
     folder = tmp_path_factory.mktemp("released")
-    with closing(Study.open(shutil.copy(files["checked"], folder / "study.db"))) as study:
+    with closing(Study(shutil.copy(files["checked"], folder / "study.db"))) as study:
         study.release("v1", folder / "v1", full_form(folder))
         yield study, folder / "v1"
 
@@ -89,7 +89,7 @@ def test_a_decision_by_a_person_lets_a_pair_go(at: At, tmp_path: Path) -> None:
 
 def test_a_rule_is_named_where_nothing_else_differs(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    changes = changes_after(study, tmp_path, lambda: study.grid().save_partition(Partition("majority")))
+    changes = changes_after(study, tmp_path, lambda: study.grid().save.partition(Partition("majority")))
     assert changes
     for change in changes:
         assert (change.change, change.tier_before, change.tier_after) == ("changed", "gold", "diamond")
@@ -105,7 +105,7 @@ OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {
 def test_a_tier_of_its_own_is_named_by_the_rule_of_each_pair_that_came_into_it(at: At, tmp_path: Path) -> None:
     study = at("checked")
     rules = Partition("majority", own_tiers=OWN_TIERS)
-    changes = changes_after(study, tmp_path, lambda: study.grid().save_partition(rules))
+    changes = changes_after(study, tmp_path, lambda: study.grid().save.partition(rules))
     came_into = {change.pair: set(change.tier_after.split(", ")) - {change.tier_before} for change in changes}
     for tier in OWN_TIERS:
         expected = study.grid().tier(tier)["pair"].tolist()
@@ -123,7 +123,7 @@ def test_an_answer_and_a_rule_are_both_named(at: At, tmp_path: Path) -> None:
 
     def change_both() -> None:
         record(study, tmp_path, [("ben", pair, "not_sure")], supersede=True)
-        study.grid().save_partition(Partition(own_tiers={"triple": {"labels": 3, "verdict": "none"}}))
+        study.grid().save.partition(Partition(own_tiers={"triple": {"labels": 3, "verdict": "none"}}))
 
     (change,) = [change for change in changes_after(study, tmp_path, change_both) if change.pair == pair]
     assert change.tier_after.endswith("triple")
@@ -133,7 +133,7 @@ def test_an_answer_and_a_rule_are_both_named(at: At, tmp_path: Path) -> None:
 
 def test_a_verdict_moves_a_pair_between_tiers_that_are_not_nested(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    study.grid().save_partition(Partition(own_tiers={"ok": {"labels": 1}, "seen": {"verdict": "any"}}))
+    study.grid().save.partition(Partition(own_tiers={"ok": {"labels": 1}, "seen": {"verdict": "any"}}))
     pair = pairs_of(study, "vera")[0]
     disagree = [("vera", pair, "disagree")]
     (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True))
@@ -182,7 +182,7 @@ def test_a_folder_that_was_changed_is_not_compared(at: At, tmp_path: Path) -> No
 
 def test_the_frame_has_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    changes_after(study, tmp_path, lambda: study.grid().save_partition(Partition("majority")))
+    changes_after(study, tmp_path, lambda: study.grid().save.partition(Partition("majority")))
     changes = Study.diff(tmp_path / "v1", tmp_path / "v2")
     frame = changes.to_frame()
     assert len(frame) == len(changes)
@@ -261,23 +261,24 @@ def test_a_record_that_is_nested_without_end_is_refused(released: tuple[Study, P
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
+    ("table", "column", "value"),
     [
-        *(("hs_sha256", 3), ("hs_sha256", [1]), ("hs_sha256", {"a": 1}), ("hs_sha256", None)),
-        *(("pair", "x"), ("pair", [1]), ("tier", 3)),
+        *(("pairs", "hs_sha256", value) for value in (3, [1], {"a": 1}, None)),
+        *(("pairs", "pair", "x"), ("pairs", "pair", [1]), ("pairs", "tier", 3), ("pairs", "own_tiers", ["a", "b"])),
+        *(("decisions", "by", ["ana", "ben"]), ("labels", "label", []), ("verdicts", "validator", [1])),
     ],
 )
 def test_a_table_whose_columns_are_of_other_types_is_refused(
-    released: tuple[Study, Path], column: str, value: object
+    released: tuple[Study, Path], table: str, column: str, value: object
 ) -> None:
     folder = released[1]
 
     def change(copy: Path) -> None:
-        path = copy / "data" / "pairs.parquet"
+        path = copy / "data" / f"{table}.parquet"
         rows = pd.read_parquet(path)
         rows.assign(**{column: pd.Series([value] * len(rows), dtype=object)}).to_parquet(path)
 
-    with pytest.raises(InputError, match=rf"pairs.parquet: row 1: `{column}` is "):
+    with pytest.raises(InputError, match=rf"{table}.parquet: row 1: `{column}` is "):
         Study.diff(folder, overwritten(folder, change))
 
 

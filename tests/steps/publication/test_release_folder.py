@@ -291,9 +291,9 @@ def test_a_release_that_fails_while_it_is_written_leaves_nothing(
 @pytest.mark.parametrize("texts", [True, False])
 def test_tiers_of_its_own_are_released_by_their_names(at: At, tmp_path: Path, texts: bool) -> None:
     study = at("checked")
-    study.grid().save_partition(Partition(own_tiers=OWN_TIERS))
+    study.grid().save.partition(Partition(own_tiers=OWN_TIERS))
     run = study.release("v1", tmp_path / "v1", full_form(tmp_path), texts=texts)
-    sizes = study.grid().partition().sizes
+    sizes = study.grid().tiers().table().sizes
     with study._store.read() as tx:
         noted = {one["tier"]: one["counts"]["pairs"] for one in runs.releases(tx)}
     assert noted == run.counts["pairs"] == {tier: n for tier, n in sizes.items() if n}
@@ -315,7 +315,7 @@ def test_tiers_of_its_own_are_released_by_their_names(at: At, tmp_path: Path, te
 
 def test_a_tier_called_like_another_table_is_refused(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    study.grid().save_partition(Partition(own_tiers={"labels": {"labels": 2}}))
+    study.grid().save.partition(Partition(own_tiers={"labels": {"labels": 2}}))
     with pytest.raises(InputError, match=r"two tables of this release would be called `labels`; give the tier of that"):
         study.release("v1", tmp_path / "v1", full_form(tmp_path))
     assert not (tmp_path / "v1").exists()

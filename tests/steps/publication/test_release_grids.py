@@ -11,11 +11,11 @@ import pytest
 from cli.built import ROWS, curated
 
 from fcpair.errors import StageError
-from fcpair.files.release.release_form import ReleaseForm
+from fcpair.files.release.release_facts import ReleaseForm
 from fcpair.params import Adjudicate, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role
-from fcpair.stages.surveys.small_cells import LEAST_PEOPLE, MERGED
+from fcpair.stages.surveys.survey import LEAST_COUNTED, MERGED
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
 from steps.publication.releasing import bytes_of, full_form
@@ -27,7 +27,7 @@ def test_a_survey_is_counted_in_cells_of_five_or_more(tmp_path: Path) -> None:
     study = surveyed(tmp_path)
     study.release("v1", tmp_path / "v1", full_form(tmp_path))
     counts = pd.read_parquet(tmp_path / "v1/data/survey-ask-answer.parquet")
-    assert counts["people"].min() >= LEAST_PEOPLE
+    assert counts["people"].min() >= LEAST_COUNTED
     assert set(counts.groupby(["row", "column"])["people"].sum()) == {11}
     answers = study.grid().answers().assign(answer=lambda rows: rows["answer"].where(~rows["skipped"], "skip"))
     known = Counter(zip(answers["row"], answers["column"], answers["answer"], strict=True))
@@ -207,7 +207,7 @@ def test_whatever_respondents_are_asked_only_counts_of_five_of_them_are_released
     assert set(tables) == counted | {f"{name}-rows" for name in FORMS}
     for name in counted:
         assert list(tables[name].columns) == ["row", "column", "answer", "people"]
-        assert tables[name]["people"].min() >= LEAST_PEOPLE
+        assert tables[name]["people"].min() >= LEAST_COUNTED
     content = bytes_of(tmp_path / "v1")
     assert not [path for path in content if path.startswith("qrels")]
     assert "ask" not in set(pd.read_csv(tmp_path / "v1/agreement.csv")["round"])

@@ -12,7 +12,7 @@ import pytest
 from fcpair.params import Adjudicate, Annotate, Assign, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.steps.publication import release_privacy
+from fcpair.steps.publication import release_folder, release_privacy
 from fcpair.study import Study
 from steps.publication.releasing import bytes_of, full_form
 from steps.small import build_to, check, label_of, record, write_csv
@@ -52,7 +52,7 @@ def tell(folder: Path, names: Mapping[str, str], arrivals: Sequence[Sequence[str
         study.access.consent(ids[names[who]], said, "yes")
     labellers = sorted(names[who] for who in ("ana", "ben", "cleo"))
     study.dismiss(names["dora"], reason="Thank you.")
-    grid.assign(Assign(overlap={3: 1.0}, groups=(tuple(labellers),)))
+    grid.assign(Assign(overlap={3: 1.0}, annotator_groups=(tuple(labellers),)))
     who_is = {name: who for who, name in names.items()}
     for name in labellers:  # as `fcpair labels import *.csv` would
         n_left = 4 if who_is[name] == "ben" else 0
@@ -127,3 +127,12 @@ def test_the_order_of_written_texts_does_not_tell_who_wrote_them(
     assert b"ana says 1" in first["data/judged-rows.csv"]
     assert len(first["data/judged-labels.csv"].splitlines()) == 1 + 6
     assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_the_last_digits_of_a_figure_do_not_tell_in_which_order_people_were_summed_up() -> None:
+    row = dict.fromkeys(release_folder.AGREEMENT_COLUMNS, "")
+    forward, backward = (sum(kappas) for kappas in ((0.1, 0.2, 0.3), (0.3, 0.2, 0.1)))
+    assert forward != backward
+    written = {release_folder._agreement_csv([{**row, "value": value}]) for value in (forward, backward)}
+    assert len(written) == 1
+    assert ",0.6," in written.pop()

@@ -23,7 +23,7 @@ At = Callable[[str], Study]
 
 
 def options(**given: Any) -> Evaluate:
-    return Evaluate(**{"systems": ("tfidf",), "resamples": 100, "k": 3, **given})
+    return Evaluate(**{"systems": ("tfidf",), "resamples": 100, "cutoff": 3, **given})
 
 
 def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
@@ -37,15 +37,15 @@ def outcome_of(study: Study) -> tuple[Any, dict[str, Any]]:
 def test_the_tiers_have_the_counts_of_the_partition(at: At) -> None:
     grid = at("checked").grid()
     found = grid.evaluate(options(pool="all"))
-    sizes = grid.partition().tables[0].set_index("tier")["pairs"]
-    positive = grid.partition().tables[1].set_index("tier")["appropriate"]
+    sizes = grid.tiers().table().tables[0].set_index("tier")["pairs"]
+    positive = grid.tiers().table().tables[1].set_index("tier")["appropriate"]
     assert {tier.tier: tier.judged for tier in found.tiers} == sizes.to_dict()
     assert {tier.tier: tier.positive for tier in found.tiers} == positive.to_dict()
 
 
 def test_the_pool_all_has_every_candidate_and_positive_those_with_a_positive_label(at: At) -> None:
     grid = at("checked").grid()
-    bronze = grid.partition().pairs.query("tier >= 1")
+    bronze = grid.tiers().table().pairs.query("tier >= 1")
     n_positive = bronze[bronze["final"] == 2]["cn_id"].nunique()
     sizes = {pool: grid.evaluate(options(pool=pool)).tiers[0].pool for pool in ("all", "judged", "positive")}
     assert sizes == {"all": 6, "judged": bronze["cn_id"].nunique(), "positive": n_positive}
@@ -56,13 +56,13 @@ def test_a_tier_frame_without_the_study_gives_the_same_figures(at: At, tmp_path:
     """Score, bounds and interval, of the ranking that the evaluation wrote as a run."""
     grid = at("checked").grid()
     expected = grid.evaluate(
-        systems=["tfidf"], tiers=[tier], pool="judged", runs=tmp_path / "runs", resamples=100, seed=3, k=3
+        systems=["tfidf"], tiers=[tier], pool="judged", runs=tmp_path / "runs", resamples=100, seed=3, cutoff=3
     )
     names = ["hs_id", "_", "cn_id", "rank", "score", "tag"]
     ranking = pd.read_csv(tmp_path / "runs" / "tfidf.trec", sep=" ", names=names)
     frame, pool = grid.tier(tier), sorted(set(grid.tier("bronze")["cn_id"]))
     ranking = ranking[ranking["hs_id"].isin(frame["hs_id"])]
-    found = fcpair.evaluate(frame, ranking, pool=pool, resamples=100, seed=3, k=3, name="tfidf")
+    found = fcpair.evaluate(frame, ranking, pool=pool, resamples=100, seed=3, cutoff=3, name="tfidf")
     on_tier_alone = [score for score in expected.scores if score.tier == tier and score.n == found.scores[0].n]
     assert found.scores == tuple(on_tier_alone)
     assert len(found.scores) == 5
@@ -151,8 +151,8 @@ def test_no_system_is_refused(at: At) -> None:
         ({"tiers": ("gold", "gold")}, "tier `gold` is given twice"),
         ({"measures": ("NDCG", "NDCG@3")}, "measure `NDCG@3` is given twice"),
         ({"measures": ()}, "no measure is given"),
-        ({"k": 0}, "k is 0"),
-        ({"k": 10**20}, "expected a whole number, 9223372036854775807 at most"),
+        ({"cutoff": 0}, "cutoff is 0"),
+        ({"cutoff": 10**20}, "expected a whole number, 9223372036854775807 at most"),
         ({"resamples": 5}, "expected 100 to 1,000,000"),
         ({"seed": -1}, "seed is -1"),
     ],
@@ -219,6 +219,21 @@ def test_runs_that_were_written_score_the_same_when_they_are_read(at: At, tmp_pa
     assert [one.score for one in theirs.scores] == [one.score for one in ours.scores]
 
 
+def test_a_function_of_ones_own_is_a_system_and_scores_as_its_run_does(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    functions = {"shortest": lambda _, pool: sorted(pool, key=len)}
+    ours = study.grid().evaluate(options(systems=(), pool="all"), functions=functions, runs=tmp_path)
+    assert study.log()[-1].params["functions"] == ["shortest"]
+    theirs = study.grid().evaluate(options(systems=(f"run:{tmp_path / 'function_shortest.trec'}",), pool="all"))
+    assert [one.score for one in theirs.scores] == [one.score for one in ours.scores]
+
+
+@pytest.mark.parametrize("returned", [["elsewhere"], [CNS[12], CNS[12]]])
+def test_a_function_that_returns_anything_but_texts_of_the_pool_is_refused(at: At, returned: list[str]) -> None:
+    with pytest.raises(InputError, match="function:mine: for HS 1 it returned texts that the pool lacks, or one twice"):
+        at("checked").grid().evaluate(options(pool="all"), functions={"mine": lambda _, __: returned})
+
+
 def test_runs_of_systems_with_like_names_have_files_of_their_own(at: At, tmp_path: Path) -> None:
     given = options(systems=("bm25(k1=1.5)", "bm25(k1=2.0)", "tfidf(fit=pool+hs)"), pool="all")
     at("checked").grid().evaluate(given, runs=tmp_path / "runs")
@@ -270,9 +285,9 @@ def test_the_files_of_a_recipe_are_found_from_anywhere(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('systems = "tfidf"', "must be a list of names"),
+        ('systems = "tfidf"', "systems is 'tfidf'; expected a list"),
         ('systems = ["tfidff"]', "did you mean `tfidf`"),
-        ("k = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
+        ("cutoff = 3", r"\[evaluate\]: `systems` is missing; name at least one"),
         (
             'systems = ["tfidf"]\npool = "$NO_SUCH_VARIABLE/p.csv"',
             r"^[^\[]*\[evaluate\] pool is .* is not set; write \$\$ for a \$$",

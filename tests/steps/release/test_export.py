@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import FcpairError, InputError, StageError
+from fcpair.files.release.exports import EXPORTS
 from fcpair.files.release.training import COLUMNS
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Export, Import, Partition
@@ -76,13 +77,13 @@ def test_an_export_is_noted_with_its_kind_and_place(at: At, tmp_path: Path, kind
     assert wanted.items() <= run.params.items()
 
 
-@pytest.mark.parametrize("kind", sorted(set(Export.kinds) - {"texts"}))  # of texts: test_written_texts.py
+@pytest.mark.parametrize("kind", EXPORTS)  # of texts: test_written_texts.py
 def test_the_note_of_an_export_has_the_parameters_that_its_kind_reads_and_no_other(
     at: At, tmp_path: Path, kind: str
 ) -> None:
     name = next(one for one in ALL if one.startswith(kind))
     params = ALL[name](at("checked"), tmp_path / name).params
-    assert {one.name for one in fields(Export)} & set(params) == set(Export.kinds[kind])
+    assert {one.name for one in fields(Export)} & set(params) == set(EXPORTS[kind].params)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +172,7 @@ def test_qrels_have_a_line_for_each_pair_of_the_tier_in_its_order(at: At, tmp_pa
 def test_qrels_follow_the_rule_for_diamond_that_is_given(at: At, tmp_path: Path) -> None:
     study = at("checked")
     for rule in ("unanimous", "majority"):
-        study.grid().export.qrels(tmp_path / rule, Tier.DIAMOND, rules=Partition(rule))
+        study.grid().tiers(Partition(rule)).export.qrels(tmp_path / rule, Tier.DIAMOND)
     assert len(content(tmp_path / "majority")["."]) > len(content(tmp_path / "unanimous")["."])
 
 
@@ -288,7 +289,7 @@ def _grade_all_of(study: Study, folder: Path) -> None:
     from fcpair.records import Role
     from steps.small import check, record, set_candidates
 
-    grid.select(Select(list=write_csv(folder / "l.csv", [{"hs": "a"}])))
+    grid.select(Select(hs_list=write_csv(folder / "l.csv", [{"hs": "a"}])))
     set_candidates(study, ["two"])
     grid.pair(Pair())
     study.add_people(["ana"], Role.ANNOTATOR)
@@ -310,7 +311,7 @@ def test_a_written_corpus_is_the_corpus_of_another_study(
     _grade_all_of(study, tmp_path)
     study.grid().export.corpus(tmp_path / f"train.{form}", Tier.BRONZE)
     other = Study.create(tmp_path / "other.db")
-    other.import_corpus(Import(tmp_path / f"train.{form}", format=form))
+    other.import_corpus(Import(tmp_path / f"train.{form}", reader=form))
     with other._store.read() as tx:
         again = texts.source_rows(tx)
     assert again[["hs", "cn"]].to_numpy().tolist() == [["b", "'-1 for manners"], ["c", "-1 for manners"]]

@@ -25,22 +25,22 @@ RULES = Partition(own_tiers=TIERS)
 def study(at: At) -> Study:
     """The small study, checked, with tiers of its own from here on."""
     study = at("checked")
-    study.grid().save_partition(RULES)
+    study.grid().save.partition(RULES)
     return study
 
 
 @pytest.mark.server
 def test_the_grid_has_them_after_the_four(study: Study) -> None:
     grid = study.grid()
-    assert grid.list_tiers() == ("diamond", "gold", "silver", "bronze", "strict", "draft")
-    tiers = grid.partition()
+    assert grid.desk.list_tiers() == ("diamond", "gold", "silver", "bronze", "strict", "draft")
+    tiers = grid.tiers().table()
     assert tiers.sizes == dict(zip(tiers.tables[0]["tier"], tiers.tables[0]["pairs"], strict=True))
     assert set(grid.tier("strict")["pair"]) == set(grid.tier("diamond")["pair"])  # by hand the same rule
 
 
 def test_a_tier_without_verdicts_has_pairs_before_anybody_validates(at: At) -> None:
     grid = at("decided").grid()
-    tiers = grid.partition(own_tiers=TIERS)
+    tiers = grid.tiers(own_tiers=TIERS).table()
     assert tiers.sizes["bronze"] == 0
     assert tiers.sizes["draft"] == int((tiers.pairs["final"] >= 0).sum()) > 0
 
@@ -59,7 +59,7 @@ def test_what_a_run_did_says_by_which_rules(study: Study, tmp_path: Path) -> Non
 
 def test_a_pair_says_which_of_them_it_is_in_and_by_which_rule(study: Study) -> None:
     grid = study.grid()
-    names = grid.partition().to_frame().set_index("pair")["own_tiers"]
+    names = grid.tiers().table().pair_frame().set_index("pair")["own_tiers"]
     for pair, own in names.items():
         explanation = grid.explain(int(str(pair)))
         assert ", ".join(explanation.own_tiers) == own
@@ -96,7 +96,7 @@ def test_exports_take_them_by_name(study: Study, tmp_path: Path) -> None:
 
 def test_the_published_columns_have_no_place_for_pairs_without_a_verdict(at: At, tmp_path: Path) -> None:
     grid = at("decided").grid()
-    grid.save_partition(RULES)
+    grid.save.partition(RULES)
     with pytest.raises(InputError, match="pairs have no verdict"):
         grid.release("draft", tmp_path / "draft.csv", published=True)
     assert not any(tmp_path.glob("draft*"))
@@ -105,7 +105,7 @@ def test_the_published_columns_have_no_place_for_pairs_without_a_verdict(at: At,
 @pytest.mark.server
 def test_pairs_are_found_by_them(study: Study) -> None:
     grid = study.grid()
-    assert grid.search_choices().tiers == (*grid.list_tiers(), "none")
+    assert grid.desk.search_choices().tiers == (*grid.desk.list_tiers(), "none")
     found = grid.find_pairs(tier="strict")
     assert [record[0] for record in found.records] == grid.tier("strict")["pair"].tolist()
     assert all("strict" in record[-1].split(", ") for record in found.records)
@@ -114,7 +114,7 @@ def test_pairs_are_found_by_them(study: Study) -> None:
 
 
 def test_another_rule_of_diamond_leaves_them(study: Study) -> None:
-    study.grid().save_partition(diamond="majority")
+    study.grid().save.partition(diamond="majority")
     assert study.grid().effective_options(Partition) == Partition("majority", own_tiers=TIERS)
 
 
@@ -127,4 +127,4 @@ def test_an_evaluation_on_a_tier_that_is_gone_is_refused(study: Study) -> None:
 def test_answers_that_the_question_lacks_are_refused(at: At) -> None:
     rules = Partition(own_tiers={"best": {"answers": ["apropriate"]}})
     with pytest.raises(InputError, match="the final label `apropriate`; did you mean `appropriate`"):
-        at("checked").grid().partition(rules)
+        at("checked").grid().tiers(rules).table()

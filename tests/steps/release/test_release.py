@@ -11,7 +11,7 @@ import pytest
 
 from fcpair.errors import FcpairError, InputError
 from fcpair.files.tables.tabular import SUFFIXES, read_table, write_table
-from fcpair.params import Adjudicate, Import, Pair, Partition, Select, Validate
+from fcpair.params import Adjudicate, Import, Pair, Select, Validate
 from fcpair.records import Role, Tier
 from fcpair.store.corpus import texts
 from fcpair.store.oversight import runs
@@ -35,7 +35,7 @@ def test_the_same_study_gives_the_same_bytes(at: At, tmp_path: Path, suffix: str
 def test_the_note_of_a_release_holds_its_rule_counts_and_hash(at: At, tmp_path: Path, suffix: str) -> None:
     study = at("checked")
     path = tmp_path / f"gold{suffix}"
-    run = study.grid().release(Tier.GOLD, path, Partition("majority"))
+    run = study.grid().tiers(diamond="majority").release(Tier.GOLD, path)
     with study._store.read() as tx:
         kept = runs.releases(tx)
     assert len(kept) == 1
@@ -102,7 +102,7 @@ def evil(at: At, tmp_path: Path) -> Study:
     grid = study.grid()
     rows = [{"hs": "+1 hs", "cn": "one", "cn_x": "x"}, {"hs": "other", "cn": "=HYPERLINK(1)", "cn_x": "@SUM(1)"}]
     study.import_corpus(Import(write_csv(tmp_path / "c.csv", rows)))
-    grid.select(Select(list=write_csv(tmp_path / "l.csv", [{"hs": "+1 hs"}])))
+    grid.select(Select(hs_list=write_csv(tmp_path / "l.csv", [{"hs": "+1 hs"}])))
     set_candidates(study, ["=HYPERLINK(1)"])
     grid.pair(Pair())
     study.add_people(["ana", "ben"], Role.ANNOTATOR)

@@ -48,7 +48,7 @@ def test_a_file_spells_the_numbers_with_a_point_or_a_comma_and_never_the_codes(t
 
 def test_a_sheet_offers_the_numbers_and_takes_them_back_as_a_spreadsheet_keeps_them(tmp_path: Path) -> None:
     study = dealt(tmp_path)
-    study.grid().write_sheets(tmp_path / "sheets", "xlsx")
+    study.grid().sheets.write_labels(tmp_path / "sheets", "xlsx")
     path = tmp_path / "sheets" / "ana.xlsx"
     book = openpyxl.load_workbook(path)
     offered = [cell.value for (cell,) in book["guidelines"]["A2:A11"]]
@@ -90,7 +90,7 @@ def test_decisions_of_a_file_are_numbers(tmp_path: Path) -> None:
 def test_a_verdict_is_about_the_number_however_a_program_writes_it(tmp_path: Path) -> None:
     study = decided(tmp_path)
     study.grid().assign_validation(Validate())
-    study.grid().write_validation_sheets(tmp_path / "sheets")
+    study.grid().sheets.write_verdicts(tmp_path / "sheets")
     sheet = read_table(tmp_path / "sheets" / "vera.csv").drop(columns="line")
     shown = [f"{float(label):.2f}".replace(".", ",") for label in sheet["label"]]
     sheet.assign(label=shown, verdict="agree").to_csv(tmp_path / "back.csv", sep=";", index=False)
@@ -109,7 +109,7 @@ def test_a_blind_verdict_is_a_number_of_one_s_own(tmp_path: Path) -> None:
     own = {pair: numbers[standing(study)[pair][1] or 0] if pair % 2 else "1,0" for _, pair in asked}
     rows = [{"pair": pair, "validator": who, "own_label": own[pair]} for who, pair in asked]
     study.grid().import_verdicts(write_csv(tmp_path / "verdicts.csv", rows))
-    graded = study.grid().partition().pairs
+    graded = study.grid().tiers().table().pairs
     verdicts = dict(zip(graded["cell_id"].tolist(), graded["verdict"].tolist(), strict=True))
     assert all(verdicts[pair] == 1 for pair in own if pair % 2)
     assert {verdicts[pair] for pair in own} == {0, 1}
@@ -126,7 +126,7 @@ def test_tiers_tables_and_grades_rest_on_the_numbers(tmp_path: Path) -> None:
     assert tier["label"].tolist() == [f"{final:g}" for final in finals.values()]
     positive = sum(final >= 4 for final in finals.values())
     assert 0 < positive < len(tier)
-    table = grid.partition().tables[1].set_index("tier")
+    table = grid.tiers().table().tables[1].set_index("tier")
     assert table.loc["gold", "appropriate"] == positive
     grid.export.qrels(tmp_path / "gold.qrels", Tier.GOLD, Export(pool="all"))
     grades = pd.read_csv(tmp_path / "gold.qrels", sep=" ", header=None)[3].tolist()
@@ -151,7 +151,7 @@ def test_simulated_people_answer_decide_and_check_by_numbers(tmp_path: Path, sch
     grid.simulate(habits)
     found = {figure.name: figure for figure in grid.agreement().pooled}
     assert found["Krippendorff's alpha, interval"].value is not None
-    assert len(grid.partition().pairs) == 24
+    assert len(grid.tiers().table().pairs) == 24
     assert Study.doctor(study.place).is_sound
 
 
@@ -170,7 +170,7 @@ def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
     grid.simulate(Simulate(seed=3))
     assert grid.adjudicate(Adjudicate("median")).counts["waiting"] < 24
     why = r"`scale\(1,5,0.5\)` cannot decide a cell for tiers: some, not all, of the definite choices must be positive"
-    for refused in (grid.partition, lambda: grid.tier("gold"), lambda: grid.export.hf(tmp_path / "hf")):
+    for refused in (grid.tiers().table, lambda: grid.tier("gold"), lambda: grid.export.hf(tmp_path / "hf")):
         with pytest.raises(InputError, match=why):
             refused()
     assert grid.explain(1).tier is None

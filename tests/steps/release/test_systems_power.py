@@ -23,7 +23,7 @@ TWO, THREE = ("tfidf", "random"), ("tfidf", "random", "bm25")
 
 def scores_of(study: Study, systems: tuple[str, ...]) -> npt.NDArray[np.float64]:
     """NDCG@10 of each HS by each system on the largest tier, which is all that Diamond has here."""
-    return score_each_hs(study.grid(), Evaluate(systems=systems, k=10), "NDCG")[1]
+    return score_each_hs(study.grid(), Evaluate(systems=systems, cutoff=10), "NDCG")[1]
 
 
 def test_the_standard_deviation_is_that_of_the_difference_over_hs(at: At) -> None:

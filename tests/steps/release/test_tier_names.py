@@ -17,7 +17,7 @@ from fcpair.study import Study
 At = Callable[[str], Study]
 CALLS: dict[str, Callable[[Grid, Any, Path], object]] = {
     "tier": lambda grid, tier, _: grid.tier(tier),
-    "tier_start": lambda grid, tier, _: grid.tier_start(tier, 3),
+    "head": lambda grid, tier, _: grid.tiers().head(tier, 3),
     "release": lambda grid, tier, folder: grid.release(tier, folder / "r.csv"),
     "qrels": lambda grid, tier, folder: grid.export.qrels(folder / "q", tier),
     "beir": lambda grid, tier, folder: grid.export.beir(folder / "b", tier),

@@ -34,8 +34,7 @@ def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]
     verdicts = judgements.current_verdicts(tx, "cell_id", "code")
     pairs, verdict = combine_verdicts(verdicts["cell_id"].to_numpy(np.int64), verdicts["code"].to_numpy(np.int64))
     checked, waiting = dict(zip(pairs.tolist(), verdict.tolist(), strict=True)), set(waiting_pairs(tx))
-    given = judgements.all_answers(tx, rounds.validation(tx))
-    lost = set(given["cell_id"][~given["skipped"].astype(bool)]) - set(checked)
+    lost = set(judgements.current_labels(tx, "cell_id", of=rounds.validation(tx))["cell_id"]) - set(checked)
     where: Counter[str] = Counter()
     for cell_id in range(1, N_PAIRS + 1):
         if cell_id not in standing.index or standing["rule"][cell_id] == Rule.REOPENED:

@@ -13,11 +13,11 @@ from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Assign, Validate
 from fcpair.records import Known, Role
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.database.tables import text
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 from steps.calibrated import calibrated
 from steps.online import admit, at_desk, give
 from steps.people.known import controls, qualification, right_answer
@@ -79,13 +79,13 @@ def one_validates_it(study: Study, folder: Path) -> Situation:
 
 def one_answered_it_as_a_control_pair(study: Study, folder: Path) -> Situation:
     """ana answered the pair as a control pair; ben and cleo labelled it, and differ."""
-    study.grid().save_controls(controls(study, folder))
+    study.grid().save.controls(controls(study, folder))
     return _labelled_by_the_others(study, folder, Known.CONTROLS)
 
 
 def one_answered_it_in_a_qualification(study: Study, folder: Path) -> Situation:
     """ana answered the pair to qualify; ben and cleo labelled it, and differ."""
-    study.grid().save_qualification(qualification(study, folder, pairs=2))
+    study.grid().save.qualification(qualification(study, folder, known_pairs=2))
     return _labelled_by_the_others(study, folder, Known.QUALIFICATION)
 
 
@@ -171,7 +171,7 @@ def decide(at: Situation, folder: Path) -> None:
 
 
 def read_in_the_terminal(at: Situation, folder: Path) -> None:
-    at.study.grid().conflict(at.pair, by=at.who)
+    at.study.grid().desk.conflict(at.pair, by=at.who)
 
 
 def decide_by_file(at: Situation, folder: Path) -> None:
@@ -222,7 +222,7 @@ def test_nobody_is_offered_what_they_may_not_decide(
     study.add_people(["judy"], Role.ADJUDICATOR)
     here = situation(study, tmp_path)
     who = admit(study, here.who).id
-    offered = grid.agenda(here.who)
+    offered = grid.desk.agenda(here.who)
     assert here.pair not in offered.pairs
     state = AdjudicationQueue(grid).state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)

@@ -19,8 +19,8 @@ from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Adjudicate, Assign, Policy, Simulate, Ties, Validate
 from fcpair.records import Role, Tier
 from fcpair.stages.adjudication.adjudicate import labels_changed
-from fcpair.steps.adjudication.adjudication_queue import DecisionRequest
 from fcpair.study import Study
+from fcpair.work_records import DecisionRequest
 from steps.adjudication.test_decisions import given_labels, votes
 from steps.online import admit, at_desk, give
 from steps.small import (
@@ -44,7 +44,7 @@ MAJORITY = Adjudicate("majority")
 def owing(study: Study, policy: Adjudicate | None = None) -> int:
     """How many decisions would have to be written for all to be what the policy says."""
     grid = study.grid()
-    would = grid.adjudicate_dry_run(policy or grid.policy or MAJORITY)
+    would = grid.desk.adjudicate_dry_run(policy or grid.policy or MAJORITY)
     return would.counts["new"] + would.counts["reopened"]
 
 
@@ -62,7 +62,7 @@ def at_the_desk(study: Study, folder: Path) -> None:
 
 
 def by_withdrawal(study: Study, folder: Path) -> None:
-    study.grid().withdraw_labels(record(study, folder, [("ana", 1, "0"), ("ana", 2, "0")], supersede=True).id)
+    study.grid().withdraw(record(study, folder, [("ana", 1, "0"), ("ana", 2, "0")], supersede=True).id, "labels")
 
 
 @pytest.mark.parametrize("door", [by_file, at_the_desk, by_withdrawal])
@@ -163,7 +163,7 @@ def test_a_dry_run_foretells_what_the_run_does_and_labels_never_leave_anything_t
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("foretold")
-    study = Study.open(copy_study(files["paired"], folder / "study.db"))
+    study = Study(copy_study(files["paired"], folder / "study.db"))
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     record(study, folder, [("ana", 9, "2"), *((who, pair, label) for pair, who, label in labels)])
     assert_foretold(study, policy)
@@ -179,7 +179,7 @@ def test_a_dry_run_foretells_what_the_run_does_and_labels_never_leave_anything_t
 def assert_foretold(study: Study, policy: Adjudicate) -> None:
     grid = study.grid()
     before = dump(study)
-    would = grid.adjudicate_dry_run(policy)
+    would = grid.desk.adjudicate_dry_run(policy)
     assert dump(study) == before
     earlier = standing(study)
     run = grid.adjudicate(policy)
@@ -244,11 +244,11 @@ def test_an_import_says_whose_labels_it_changed_under_a_decision_or_a_verdict(at
 def test_a_tier_says_how_many_of_its_pairs_wait_for_a_second_look(at: At, tmp_path: Path) -> None:
     study = doubted(at, tmp_path)
     grid = study.grid()
-    assert grid.partition().n_second_look == 0  # no verdict yet, so it is in no tier
+    assert grid.tiers().table().n_second_look == 0  # no verdict yet, so it is in no tier
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
     check(study, tmp_path, [("vera", pair, "agree") for pair in (1, 2, 3)])
-    assert grid.partition().n_second_look == 1
+    assert grid.tiers().table().n_second_look == 1
 
 
 @pytest.mark.parametrize("code", [0, 2, None])
@@ -444,7 +444,7 @@ def test_reports_and_cards_say_what_is_to_be_looked_at_again(at: At, tmp_path: P
     study = doubted(at, tmp_path)
     grid = study.grid()
     note = "1 pair was decided before its labels changed and waits for a second look; until then the decision stands"
-    assert grid.second_look_notes == [note]
+    assert grid.desk.second_look_notes == [note]
     assert f'<p class="banner" role="note">{note}.</p>' in study.report(tmp_path / "r.html").read_text("utf-8")
     study.add_people(["vera"], Role.VALIDATOR)
     grid.assign_validation(Validate())
@@ -468,7 +468,7 @@ def test_the_only_validator_is_asked_again_about_a_label_that_changed(at: At, tm
     (task,) = desk.tasks(vera)
     assert task.shown == "not_appropriate"
     give(desk, vera, "agree")
-    assert grid.partition().pairs["verdict"].tolist() == [1, 1]
+    assert grid.tiers().table().pairs["verdict"].tolist() == [1, 1]
 
 
 # -- studies of an older fcpair, whose decisions did not follow
@@ -501,7 +501,7 @@ def test_the_upgrade_makes_decisions_right_that_had_gone_stale(older: Path) -> N
         ).fetchall()
     relabel(older, pair, 2 - code)
     Study.upgrade(older)
-    study = Study.open(older)
+    study = Study(older)
     assert standing(study)[pair] == ("unanimous", 2 - code)
     assert owing(study) == 0
     run = study.log()[-1]
@@ -531,7 +531,7 @@ def test_a_dialogue_after_the_majority_did_not_take_it_back_and_does_not_at_the_
         )
         n_majority = connection.execute("SELECT count(*) FROM adjudication WHERE rule = 'majority'").fetchone()[0]
     Study.upgrade(older)
-    study = Study.open(older)
+    study = Study(older)
     assert study.grid().policy == MAJORITY
     assert sum(rule == "majority" for rule, _ in standing(study).values()) == n_majority > 0
 
@@ -555,13 +555,13 @@ def test_the_upgrade_finds_decisions_by_people_that_labels_have_overtaken(older:
             )
     relabel(older, pairs[0], 0)
     Study.upgrade(older)
-    assert Study.open(older).grid().second_looks() == pairs[:1]
+    assert Study(older).grid().second_looks() == pairs[:1]
 
 
 def test_a_conflict_whose_labels_change_while_it_is_read_is_not_decided_unseen(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2", "0")})
     grid = study.grid()
-    seen = grid.conflict(1, by="ada")
+    seen = grid.desk.conflict(1, by="ada")
     record(study, tmp_path, [("cleo", 1, "1")])
     assert_refused(
         study,
@@ -569,13 +569,13 @@ def test_a_conflict_whose_labels_change_while_it_is_read_is_not_decided_unseen(a
         ConflictError,
         "a label of pair 1 has changed since it was shown",
     )
-    grid.decide(1, 2, by="ada", seen=grid.conflict(1, by="ada"))
+    grid.decide(1, 2, by="ada", seen=grid.desk.conflict(1, by="ada"))
 
 
 def test_a_decision_made_meanwhile_is_not_overridden_unseen(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2", "0")})
     grid = study.grid()
-    seen = grid.conflict(1, by="ada")
+    seen = grid.desk.conflict(1, by="ada")
     grid.decide(1, 0, by="bo")
     said = "pair 1 has been decided by bo meanwhile"
     assert_refused(study, lambda: grid.decide(1, 2, by="ada", seen=seen), ConflictError, said)

@@ -86,6 +86,12 @@ def test_a_recipe_sets_words_and_may_change_them_at_any_time(tmp_path: Path) -> 
     assert round_form(study, "rater1").row_text == "Text"
 
 
+def test_a_word_for_a_column_that_is_called_path_is_no_file(tmp_path: Path) -> None:
+    study = rated(tmp_path)
+    study.save_words(sides={"path": "Way"})
+    assert study.effective_options(Words).sides == {"path": "Way"}
+
+
 def test_words_for_what_a_study_does_not_have_are_refused_all_at_once(tmp_path: Path) -> None:
     study = rated(tmp_path)
     with pytest.raises(InputError, match=r"`questions` has `rates`.*did you mean `rate`\?; .*`options` has `rate/9`"):
@@ -94,7 +100,7 @@ def test_words_for_what_a_study_does_not_have_are_refused_all_at_once(tmp_path: 
 
 
 def test_validators_read_the_wording_of_the_label_that_they_check(files: dict[str, Path], tmp_path: Path) -> None:
-    study = Study.open(shutil.copy(files["checking"], tmp_path / "study.db"))
+    study = Study(shutil.copy(files["checking"], tmp_path / "study.db"))
     study.save_words(options={"appropriate": "It fits", "agree": "Yes"}, sides={"hs": "Post"})
     study.add_people(["vic"], Role.VALIDATOR)
     shown = round_form(study, "vic")
@@ -155,12 +161,12 @@ def test_who_rates_what_others_wrote_rates_replies_and_rounds_of_two_kinds_have_
 
 @pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR])
 def test_a_study_of_pairs_has_pairs(files: dict[str, Path], role: Role) -> None:
-    study = Study.open(files["checking"])
+    study = Study(files["checking"])
     assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative", "en")
 
 
 def test_a_side_of_the_grid_has_its_wording(tmp_path: Path) -> None:
-    study = Study.open(forms.build(tmp_path))
+    study = Study(forms.build(tmp_path))
     study.save_words(sides={"hate speech": "Message"})
     shown: Any = study.page_words(Role.WRITER, "write")
     assert (shown.row_name, shown.column_name) == ("Message", "aspect")

@@ -19,7 +19,7 @@ def test_groups_are_those_that_were_declared_beforehand(tmp_path: Path) -> None:
     (gender,) = found.compared
     assert (found.round, found.question, gender.by, found.exploratory) == ("ask", "answer", "Gender", {})
     assert (gender.people, gender.n, gender.n_without) == ({"man": 5, "woman": 5}, 160, 16)
-    table = Study.open(tmp_path / "survey.db").grid().answers()
+    table = Study(tmp_path / "survey.db").grid().answers()
     answers = table["answer"][table["by"].isin([f"p{at}" for at in range(5)])].tolist()
     share = next(one for one in gender.shares if (one.label, one.group) == ("yes", "woman"))
     assert share.value == pytest.approx(answers.count("yes") / len(answers))
@@ -53,7 +53,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nobody has answered `Gendre`; did you mean `Gender`"):
         grid.groups(["Gendre"])
     with pytest.raises(InputError, match="asks no question `heard`"):
-        grid.groups(question="heard")
+        grid.groups(labels="heard")
     with pytest.raises(UnknownIdError):
         grid.groups(round="asked")
 

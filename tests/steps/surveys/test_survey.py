@@ -10,8 +10,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.params import Annotate, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import add_shares, count_answers
-from fcpair.stages.surveys.survey_plan import survey_plans
+from fcpair.stages.surveys.survey import add_shares, count_answers, survey_plans
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
 from steps.online import column_of

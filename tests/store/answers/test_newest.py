@@ -102,7 +102,7 @@ def test_what_became_of_assignments_is_what_was_said_last(lasting_store: Store) 
 def test_what_becomes_of_an_answer_that_is_taken_back_is_left_to_be_said(lasting_store: Store) -> None:
     with undone(lasting_store) as tx:
         fill_three(tx)
-        assignments.set_status(tx, [1], [Status.WITHDRAWN.value])
+        assignments.set_status(tx, [1], Status.WITHDRAWN)
         take_back(tx, 1)
         assert (statuses(tx)[0], newest(tx)[1]) == ("withdrawn", 2)
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from fcpair.records import Role, Rule, Status
 from fcpair.store import Store, Tx
-from fcpair.store.adjudication import disputes
+from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import checksums, hash_chain
@@ -75,7 +75,8 @@ def test_a_decision_is_chained_to_the_one_before_it_of_the_same_person(filled: S
     with filled.write() as tx:
         ada, bo = people.add_people(tx, ["ada", "bo"], Role.ADJUDICATOR)
         for cell_id, code, who in ((1, 2, ada), (2, 0, bo), (3, None, ada)):
-            disputes.add_decision(tx, cell_id, Rule.PERSON, code, who.id, "why", flagged=cell_id == 2)
+            row = {"cell_id": cell_id, "rule": Rule.PERSON.value, "code": code, "person_id": who.id, "note": "why"}
+            adjudications.add_decisions(tx, [{**row, "flagged": cell_id == 2}])
         rows = tx.execute(select(adjudication.c.at, adjudication.c.digest).order_by(adjudication.c.id)).all()
     by_rule, by_ada, by_bo, again = rows
     assert by_rule.digest == sha256(FIRST, f'[1,1,"unanimous",3,null,"","{by_rule.at}",0,1,1,3]')

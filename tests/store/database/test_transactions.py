@@ -23,6 +23,7 @@ from sqlalchemy import Engine, event
 from fcpair.errors import BusyError, InputError, StudyError
 from fcpair.records import Role
 from fcpair.store import Store
+from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database.backends import sqlite
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
@@ -347,3 +348,37 @@ def test_more_can_read_at_once_than_any_pool_has_connections(store: Store) -> No
     with ExitStack() as readers:
         seen = [readers.enter_context(store.read()) for _ in range(60)]
         assert len({id(tx) for tx in seen}) == 60
+
+
+def test_all_reads_of_a_look_see_one_state(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "PATIENCE_S", 0.1)
+    with closing(Store.open(Path(store.place), look=True)) as looking:
+        assert names(looking) == []
+        with pytest.raises(StudyError):
+            add(store, "ana")
+        assert names(looking) == names(looking.for_grid(1)) == []
+        looking.end_look()
+        add(store, "ben")
+        assert names(looking) == ["ben"]
+
+
+def test_a_read_within_a_look_is_about_the_grid_of_its_store(store: Store) -> None:
+    with closing(Store.open(Path(store.place), look=True)) as looking:
+        with looking.read(), looking.for_grid(2).read() as of_second:
+            assert current_grid_id(of_second) == 2
+        with looking.read() as tx:
+            assert current_grid_id(tx) == 1
+
+
+def test_whoever_writes_ends_their_look(store: Store) -> None:
+    with closing(Store.open(Path(store.place), look=True)) as looking:
+        add(looking, "ana")
+        assert names(looking) == names(store) == ["ana"]
+
+
+def test_an_error_ends_a_look(store: Store) -> None:
+    with closing(Store.open(Path(store.place), look=True)) as looking:
+        with pytest.raises(ValueError, match="x"), looking.read():
+            raise ValueError("x")
+        add(store, "ana")
+        assert names(looking) == ["ana"]

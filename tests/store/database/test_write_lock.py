@@ -9,7 +9,7 @@ from typing import SupportsIndex
 
 import pytest
 
-from fcpair.store.database.write_lock import FairLock
+from fcpair.store.database.store import FairLock
 
 pytestmark = pytest.mark.files
 

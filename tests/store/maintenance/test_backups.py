@@ -24,7 +24,7 @@ from steps.small import dump
 from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.store.database import backends, backup_format, schema
-from fcpair.store.database.backends import Place, postgres_backup, sqlite_backup
+from fcpair.store.database.backends import Place, postgres_server, sqlite_file
 from fcpair.store.database.backup_format import Manifest
 from fcpair.study import Study
 
@@ -90,10 +90,10 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: lis
 def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
-    of_database = Path(__file__).parents[2] / "assets" / "0010-postgresql.backup"
+    of_database = Path(__file__).parents[2] / "assets" / "0012-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
-            Study.open(file)
+            Study(file)
 
 
 # -- there and back
@@ -119,7 +119,7 @@ def _called(kind: str) -> str:
 def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
     again = new(kind)
     Study.restore(Study.back_up(studies(kind, "checking"), tmp_path / "one.backup"), again)
-    study = Study.open(again)
+    study = Study(again)
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
@@ -130,7 +130,7 @@ def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Pat
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_backup_while_people_answer_is_sound(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
     source = studies(kind, "dealt")
-    study, done = Study.open(source), threading.Event()
+    study, done = Study(source), threading.Event()
     study.share()
     desk, ana = at_desk(study, "ana")
 
@@ -194,7 +194,7 @@ def test_where_a_study_is_being_restored_none_is_begun(
 ) -> None:
     """Formerly its empty file was taken for one that was left, and then the study that had been begun was replaced."""
     target = tmp_path / "again.db"
-    unpack, begun = sqlite_backup.unpack, []
+    unpack, begun = sqlite_file.unpack, []
 
     def meanwhile(content: Any, path: Path) -> None:
         with pytest.raises(StudyError, match="exists already"):
@@ -202,7 +202,7 @@ def test_where_a_study_is_being_restored_none_is_begun(
         begun.append(path)
         unpack(content, path)
 
-    monkeypatch.setattr(sqlite_backup, "unpack", meanwhile)
+    monkeypatch.setattr(sqlite_file, "unpack", meanwhile)
     Study.restore(whole, target)
     assert len(begun) == 1
     assert Study.doctor(target).is_sound
@@ -213,7 +213,7 @@ def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new:
         place = new(other)
         with pytest.raises(StudyError, match="`fcpair copy` takes it to"):
             Study.restore(Study.back_up(studies(kind, "empty"), tmp_path / f"{kind}.backup"), place)
-        assert not backends.is_there(place)
+        assert not backends.at(place).is_there(place)
 
 
 # -- what is damaged is recognised
@@ -306,7 +306,7 @@ def a_program(folder: Path, name: str, does: str) -> Path:
 def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which programs of PostgreSQL's are looked for, and which has none."""
     folder = tmp_path_factory.mktemp("bin")
-    monkeypatch.setenv(postgres_backup.FOLDER, str(folder))
+    monkeypatch.setenv(postgres_server.FOLDER, str(folder))
     return folder
 
 
@@ -336,7 +336,7 @@ def test_a_pg_restore_that_fails_leaves_nothing(
     monkeypatch.setattr("shutil.copyfileobj", lambda content, to: to.write(content.read(20_000)))
     with pytest.raises(StudyError, match="pg_restore failed"):
         Study.restore(file, target)
-    assert not backends.is_there(target)
+    assert not backends.at(target).is_there(target)
 
 
 # -- the commands

@@ -33,7 +33,7 @@ from web.served import Served
 from fcpair.cli import main
 from fcpair.errors import ConflictError, InputError, StudyError
 from fcpair.params import Adjudicate, Annotate, Evaluate, Pair, Partition
-from fcpair.records import Origin
+from fcpair.records import Origin, Role
 from fcpair.stages.questions.labels import read_labels
 from fcpair.steps.answers.import_fc_conan import is_published_partition
 from fcpair.store.answers import judgements
@@ -201,7 +201,7 @@ def _schema(path: Path) -> dict[str, set[tuple[object, ...]]]:
 def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_path: Path) -> None:
     with closing(sqlite3.connect(upgraded[0])) as connection:
         (n_before,) = connection.execute("SELECT count(*) FROM judgement").fetchone()
-    study = Study.open(shutil.copy(upgraded[1], tmp_path / "study.db"))
+    study = Study(shutil.copy(upgraded[1], tmp_path / "study.db"))
     grid = study.grid()
     assert len(labels_of(study)) == n_before == 42
     assert study.facts["title"] == "Small"
@@ -210,24 +210,75 @@ def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_pa
     while desk.tasks(vera):
         give(desk, vera, "agree")
     grid.adjudicate(Adjudicate("majority", "discard"))
-    assert grid.partition().pairs["tier"].max() == 4
+    assert grid.tiers().table().pairs["tier"].max() == 4
     with study._store.read() as tx:
         assert judgements.n_by_origin(tx)[Origin.ONLINE.value] > 0
 
 
 def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
-    study = Study.open(upgraded[1])
+    study = Study(upgraded[1])
     assert study.grid().effective_options(Adjudicate) == Adjudicate("majority", "wait")
     with study._store.read() as tx:
         kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
-    assert kept["import"]["language"] == "en"
+    assert kept["import"]["only_language"] == "en"
     assert "path" in kept["import"]["path"]  # and since 0003 its digest
     assert kept["select"]["hs"] is None
     assert kept["pair"].items() >= {"candidates": None, "seed": 0}.items()
     overlap = {"2": 0.25, "3": 0.25}
-    assigned = {"annotators": 3, "overlap": overlap, "groups": [], "order": "random", "seed": 1}
+    assigned = {"annotators": 3, "overlap": overlap, "annotator_groups": [], "order": "random", "seed": 1}
     assert kept["assign"].items() >= assigned.items()
     assert kept["validate"].items() >= {"validators": 2, "pairs": None, "blind": False, "seed": 1}.items()
+
+
+def test_the_log_of_0010_has_the_new_names_and_still_says_who_measured_agreement(tmp_path: Path) -> None:
+    path = shutil.copy(SCHEMAS / "0010.sqlite", tmp_path / "study.db")
+    agreement = {"weights": "none", "not_sure": "drop", "by": "row"}
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for stage, params in (
+            ("agreement", agreement),
+            ("agreement", {**agreement, "by": "lea"}),
+            ("grid", {"name": "other", "qualification": {"pairs": 3}, "agreement": agreement, "controls": None}),
+        ):
+            row = (stage, json.dumps(params), "{}", "0.8.0.dev0", "2026-11-29T00:00:00+00:00")
+            connection.execute("INSERT INTO run (stage, params, counts, version, at) VALUES (?, ?, ?, ?, ?)", row)
+    Study.upgrade(path)
+    with Study(path) as study:
+        *_, by_row, by_lea, planned = study.log()
+        select = next(run for run in study.log() if run.stage == "select")
+    assert by_row.params == {"weights": "none", "indefinite": "drop", "blocks": "row"}
+    assert by_lea.by == "lea"
+    assert planned.params["agreement"] == by_row.params
+    assert planned.params["qualification"] == {"known_pairs": 3}
+    assert list(select.params) == ["hs", "hs_list", "stratify", "seed", "sheet_name"]
+
+
+LOSSES = (
+    "DROP TRIGGER judgement_no_delete",
+    "DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)",
+    "DELETE FROM run WHERE id = 2",
+)
+ACCEPTED = (
+    "UPDATE extent SET last = last - 1 WHERE name = 'judgement'",
+    "UPDATE extent SET last = last + 1, missing = 1 WHERE name = 'run'",
+    "INSERT INTO run (stage, params, counts, version, at) VALUES ('accept', '{}', '{}', '0.8.0.dev0', '')",
+)
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+def test_what_was_missing_in_0011_is_missed_unless_it_was_accepted(tmp_path: Path, *, accepted: bool) -> None:
+    path = Path(shutil.copy(SCHEMAS / "0011.sqlite", tmp_path / "study.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in LOSSES + ACCEPTED * accepted:
+            connection.execute(statement)
+    Study.upgrade(path)
+    with Study(path) as study:
+        if accepted:
+            study.examine()
+            study.add_people(["lea"], Role.LEAD)
+            study.examine()
+            return
+        with pytest.raises(StudyError, match=r"judgement has 41 .* should have 42 .*run has 9 .* should have 10"):
+            study.examine()
 
 
 def test_its_neighbours_are_there_and_of_no_run(upgraded: tuple[Path, Path]) -> None:
@@ -242,7 +293,7 @@ def test_its_neighbours_are_there_and_of_no_run(upgraded: tuple[Path, Path]) -> 
 def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
     path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
     Study.upgrade(path)
-    own = Study.open(path).grid().effective_options(Annotate)
+    own = Study(path).grid().effective_options(Annotate)
     assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
 
 
@@ -251,7 +302,7 @@ def test_a_verdict_that_waited_in_a_page_of_0_3_0_is_not_said_to_be_about_anothe
     with closing(sqlite3.connect(path)) as connection:
         standing = dict(connection.execute("SELECT pair_id, max(id) FROM adjudication GROUP BY pair_id"))
     Study.upgrade(path)
-    desk, vera = at_desk(Study.open(path), "vera")
+    desk, vera = at_desk(Study(path), "vera")
     (task,) = desk.tasks(vera)
     waited = Submission("waited", task.assignment_id, "agree", decision_id=standing[task.cell_id])
     with pytest.raises(ConflictError, match=r"does not say which label you saw.*look at the pair again"):
@@ -265,7 +316,7 @@ def test_each_setting_names_the_run_that_set_it(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         rows = dict(connection.execute("SELECT key, run_id FROM setting"))
     assert {rows["annotate.daily_limit"], rows["annotate.opt_out"]} == {11}
-    assert (rows["adjudicate.policy"], rows["select.list"]) == (8, 3)
+    assert (rows["adjudicate.policy"], rows["select.hs_list"]) == (8, 3)
 
 
 def test_labels_that_a_new_study_may_not_have_keep_their_figures(tmp_path: Path) -> None:
@@ -279,7 +330,7 @@ def test_labels_that_a_new_study_may_not_have_keep_their_figures(tmp_path: Path)
     as_usual = dict(zip(names, (one.name for one in usual.grid().scheme), strict=True))
     assert {key: as_usual[name] for key, name in labels_of(study).items()} == labels_of(usual)
     assert asdict(grid.agreement())["subsets"] == asdict(usual.grid().agreement())["subsets"]
-    assert str(grid.partition().tables) == str(usual.grid().partition().tables)
+    assert str(grid.tiers().table().tables) == str(usual.grid().tiers().table().tables)
     assert study.log()[0].params["scheme"] == usual.log()[0].params["scheme"]  # as the tables that it was then
     rows = [{"pair": pair, "annotator": who, "label": name} for (pair, who), name in labels_of(study).items()]
     sheet = write_csv(tmp_path / "labels.csv", rows)
@@ -298,7 +349,7 @@ def _named(path: Path, names: list[str] | None) -> Study:
         checksum = hashlib.sha256(hash_chain.FIRST + said).digest()
         connection.execute("UPDATE grid SET scheme = ?, checksum = ?", (json.dumps(tables), checksum))
     Study.upgrade(path)
-    return Study.open(path)
+    return Study(path)
 
 
 def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:
@@ -310,7 +361,7 @@ def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:
             [(stage, json.dumps(params)) for stage, params in runs],
         )
     Study.upgrade(path)
-    return Study.open(path)
+    return Study(path)
 
 
 def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
@@ -325,7 +376,7 @@ def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
     ).grid()
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Adjudicate) == Adjudicate("majority", "wait")
-    assert not grid.has_saved_options(Evaluate)
+    assert not grid.desk.has_saved_options(Evaluate)
 
 
 def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> None:
@@ -401,13 +452,13 @@ def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, there: 
     Study.restore(backup, there)
     Study.upgrade(there)
     assert Study.doctor(there).is_sound
-    study = Study.open(there)
+    study = Study(there)
     assert len(labels_of(study)) == 42
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
         give(desk, vera, "agree")
     study.grid().adjudicate(Adjudicate("majority", "discard"))
-    assert study.grid().partition().pairs["tier"].max() == 4
+    assert study.grid().tiers().table().pairs["tier"].max() == 4
     study.close()
 
 
@@ -430,10 +481,10 @@ def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tmp_path: Path) -> None:
     Study.restore(BACKUPS[0], there)
     with pytest.raises(StudyError, match="was made by an older fcpair"):
-        Study.open(there)
+        Study(there)
     result = CliRunner().invoke(main, ["upgrade", "--study", there])
     assert result.stdout.endswith(": upgraded; a backup from before is upgraded-0006.backup\n")
-    study = Study.open(there)
+    study = Study(there)
     assert study.facts["title"] == "Small, upgraded"
     study.close()
     assert Study.doctor(there).is_sound
@@ -481,7 +532,7 @@ def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: py
             Study.upgrade(place)
         assert answer() == 200
     assert Study.upgrade(place) == tmp_path / f"study-{schema.OLDER[-1]}.backup"
-    assert len(labels_of(Study.open(place))) == 2
+    assert len(labels_of(Study(place))) == 2
 
 
 @pytest.mark.slow
@@ -496,7 +547,7 @@ def test_a_database_that_is_being_served_is_not_upgraded(
         assert answer() == 200
         assert list(tmp_path.glob("*.backup")) == []
     assert Study.upgrade(there) == Path(f"upgraded-{schema.OLDER[-1]}.backup")
-    assert len(labels_of(Study.open(there))) == 2
+    assert len(labels_of(Study(there))) == 2
 
 
 @pytest.mark.parametrize(("name", "refused"), [("", True), ("fcpair", True), ("psql", False)])
@@ -525,7 +576,7 @@ def test_a_server_whose_database_was_upgraded_stores_nothing_more(
         Study.upgrade(there)
         assert answer() == 503
         assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()
-    assert len(labels_of(Study.open(there))) == 1
+    assert len(labels_of(Study(there))) == 1
     assert Study.doctor(there).is_sound
 
 
@@ -542,7 +593,7 @@ def test_a_database_whose_upgrade_fails_is_as_it_was(
     with pytest.raises(StudyError, match="stopped before the end"):
         Study.upgrade(there)
     with pytest.raises(StudyError, match="its schema is 0006"):
-        Study.open(there)
+        Study(there)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -550,7 +601,7 @@ def test_a_database_of_a_newer_fcpair_is_refused(there: str, tmp_path: Path) -> 
     Study.restore(BACKUPS[-1], there)
     with closing(psycopg.connect(there.replace("+psycopg", ""), autocommit=True)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0999'")
-    for use in (Study.open, Study.upgrade, Study.doctor):
+    for use in (Study, Study.upgrade, Study.doctor):
         with pytest.raises(StudyError, match="was made by a newer fcpair"):
             use(there)
     with pytest.raises(StudyError, match="was made by a newer fcpair"):

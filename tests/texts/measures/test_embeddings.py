@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from fcpair.models import token_vectors
+from fcpair.models import encode
 from fcpair.models.encode import load_sentence_transformer
 from fcpair.models.model_files import resolve
 from fcpair.params import DEFAULT_MODEL
@@ -142,7 +142,7 @@ def test_a_transport_of_one_token_goes_to_all_others() -> None:
 
 
 def test_the_tokens_that_the_tokenizer_adds_have_no_vector(encoder: str) -> None:
-    found = token_vectors.token_vectors(["ab c", "~ b", ""], encoder)
+    found = encode.token_vectors(["ab c", "~ b", ""], encoder)
     assert [len(one) for one in found] == [3, 2, 0]  # a ##b c, [UNK] b
     for one in found[:2]:
         np.testing.assert_allclose(np.linalg.norm(one, axis=1), 1, atol=1e-5)
@@ -156,13 +156,13 @@ def test_a_text_that_is_too_long_is_cut_and_counted(encoder: str) -> None:
 
 def test_each_distinct_text_is_encoded_once_for_all_measures(encoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     encoded: list[list[str]] = []
-    real = token_vectors.token_vectors
+    real = encode.token_vectors
 
     def counted(texts: Sequence[str], *others: object) -> object:
         encoded.append(list(texts))
         return real(texts, *others)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(token_vectors, "token_vectors", counted)
+    monkeypatch.setattr(encode, "token_vectors", counted)
     names = [f'{name}(model="{encoder}")' for name in ("bertscore", "mover")]
     measure(["tea", "tea", "bread"], [*names, f'bertscore(model="{encoder}",value=recall)'], references=[["tea"]] * 3)
     assert encoded == [["tea", "bread"]]

@@ -1,15 +1,38 @@
-"""Measuring: figures for all and each group, what is refused, and what a figure rests on."""
+"""Measuring by names that are read back: figures for all and each group, what is refused, and what figures rest on."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.texts.measures import measure, measuring, parse_measure
-from fcpair.texts.measures.measured_texts import TextTable
-from fcpair.texts.measures.measuring import _language_warning
+from fcpair.texts.measures import measure, measuring
+from fcpair.texts.measures.base import Measure, TextTable
+from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
+from fcpair.texts.measures.measuring import MEASURES, _language_warning, parse_measure, references_of
+from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
+from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, Novelty, SelfBleu
+from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
+from fcpair.texts.measures.readability import DaleChall, FleschKincaid
+
+VALUES = [
+    *(Bleu(), Bleu(True, "intl"), Chrf(per_text=True), Gleu("space", "keep"), Meteor(), RougeL("space")),
+    *(Meteor(match="exact+stem+synonyms", wordnet=Path("wn")), BertScore(), BertScore("a,b", "recall"), Mover("x/y")),
+    *(Dist(), Dist(2, case="lower", per_text=True), Ent(3, "words"), Div("a (b)"), SelfBleu(2), Novelty()),
+    *(Novelty(Path("references"), "a column"), FleschKincaid(), DaleChall(Path("none")), Perplexity("gpt2", True)),
+    *(Ngd(), Ngd(3, "sum"), Homogenization(), Homogenization("bertscore", "x/y")),
+    *(Head("a/b", "toxic"), Head('./f "g"', "a=b", beside="hs"), Regression("a/b"), Ngd(join=True)),
+]
+COLUMNS = {
+    "hs": ["x", "x ", "y"],
+    "cn": ["tea", "bread", "milk"],
+    "gold": ["a", "", "c"],
+    "more": ["a", "b", " "],
+}
 
 
 def test_measures_may_be_values_or_names_and_each_counts_once() -> None:
@@ -91,3 +114,67 @@ def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytes
     found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
     assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
     assert found.notes == ("dist-1, dist-2: it reads letters",)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=str)
+def test_a_name_is_read_back_as_the_same_value(value: Measure) -> None:
+    assert parse_measure(str(value)) == value
+    assert parse_measure(f"  {value}  ") == value
+
+
+def test_every_measure_is_among_the_values_that_are_read_back() -> None:
+    assert {type(value) for value in VALUES} == set(MEASURES.values())
+
+
+@pytest.mark.parametrize("name", ["bleu", "dist-2", "ent-12", "rouge-l", "self-bleu", "dale-chall(words=w.txt)"])
+def test_a_short_name_is_printed_as_it_was_written(name: str) -> None:
+    assert parse_measure(name).short_name == name
+
+
+@given(n=st.integers(1, 99), per_text=st.booleans())
+def test_the_number_of_tokens_is_part_of_the_name(n: int, per_text: bool) -> None:
+    value = Dist(n, per_text=per_text)
+    assert str(value).startswith(f"dist-{n}(")
+    assert parse_measure(str(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("blue", "did you mean `bleu`"),
+        ("BLEU", "did you mean `bleu`"),
+        ("rouge-1", "did you mean `rouge-l`"),
+        ("dist", "the number of tokens is missing; expected a name such as dist-2"),
+        ("dist-0", "n is 0; expected a number from 1 to 99"),
+        ("dist-2(tokns=words)", "did you mean `tokens`"),
+        ("ent-2(case=upper)", "expected one of keep, lower"),
+        ("dist-2(n=3)", "there is no option `n`"),
+        ("bleu-4", "there is no `bleu-4`"),
+        ("head:toxic", "something is missing; expected head(label=...)"),
+        ("perplexity", "expected perplexity:NAME"),
+        ("self-bleu(n=0)", "n is 0"),
+        ("gleu(", "cannot be read"),
+        ("gleu(tokens=words))", "the brackets or quotes do not match"),
+    ],
+)
+def test_a_name_that_is_none_is_refused_with_what_is_near(name: str, message: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_measure(name)
+    assert message in str(refused.value)
+
+
+def test_columns_beside_a_text_are_its_references_each_once() -> None:
+    assert references_of(COLUMNS, "cn", ["gold", "more"]) == [("a",), ("b",), ("c",)]
+
+
+def test_texts_of_the_same_row_share_all_their_references() -> None:
+    assert references_of(COLUMNS, "cn", ["gold", "more"], "hs") == [("a", "b"), ("a", "b"), ("c",)]
+
+
+def test_the_texts_of_the_same_row_are_references_of_each_other_and_never_of_themselves() -> None:
+    assert references_of(COLUMNS, "cn", ["cn"], "hs") == [("bread",), ("tea",), ()]
+
+
+def test_a_text_cannot_be_its_own_reference() -> None:
+    with pytest.raises(InputError, match="each would be its own reference"):
+        references_of(COLUMNS, "cn", ["gold", "cn"])

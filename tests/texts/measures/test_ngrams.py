@@ -1,6 +1,8 @@
-"""Distinct n-grams, entropy and self-BLEU: by hand, on CrowdCounter, and against nltk."""
+"""Distinct n-grams, entropy, self-BLEU and novelty: by hand, on CrowdCounter, and against nltk."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-from fcpair.texts.measures.measuring import TextFigure, measure
+from fcpair.errors import InputError
+from fcpair.texts.measures import ngrams
+from fcpair.texts.measures.measuring import Measured, TextFigure, measure
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=7).map(" ".join)
+TEXTS = st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=5).map(" ".join), min_size=1, max_size=7)
 
 
 def figure(texts: list[str], name: str) -> TextFigure:
@@ -124,3 +129,46 @@ def test_dist_and_ent_stay_in_their_ranges(texts: list[str], n: int) -> None:
     assert ent is not None
     assert 0 < dist <= 1
     assert 0 <= ent <= np.log2(n_ngrams) + 1e-9
+
+
+def values(measured: Measured) -> list[float]:
+    return [float(one) for one in next(iter(measured.values.values())).values]
+
+
+def test_novelty_is_against_all_references_by_distinct_lower_cased_words() -> None:
+    found = measure(["We drink tea, tea!", "bread", "..."], ["novelty"], references=[["we drink"], ["TEA we bake"], []])
+    assert values(found)[:2] == pytest.approx([1 - 2 / 3, 1])
+    assert found.figures[0].left_out == {"it has no token": 1}
+
+
+@given(TEXTS, TEXTS)
+def test_novelty_is_1_less_the_greatest_jaccard_similarity(texts: list[str], others: list[str]) -> None:
+    def jaccard(one: str, other: str) -> float:
+        a, b = set(one.split()), set(other.split())
+        return len(a & b) / len(a | b)
+
+    found = measure(texts, ["novelty"], references=[others] * len(texts))
+    np.testing.assert_allclose(values(found), [1 - max(jaccard(text, one) for one in others) for text in texts])
+
+
+def test_the_set_can_be_a_column_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "seen.csv"
+    path.write_text("id,said\n1,we drink tea\n2,\n", "utf-8")
+    assert values(measure(["we drink tea", "we bake"], [f"novelty(against={path},column=said)"])) == [0, 0.75]
+
+
+def test_texts_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, references = ["a b", "b c", "c d"], [["a c"], ["b"], ["d"]]
+    whole = values(measure(texts, ["novelty"], references=references))
+    monkeypatch.setattr(ngrams, "ROWS", 2)
+    assert values(measure(texts, ["novelty"], references=references)) == whole
+
+
+def test_a_set_that_is_missing_is_refused_and_against_an_empty_one_nothing_is_defined(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="novelty needs a set"):
+        measure(["tea"], ["novelty"])
+    novelty, other = measure(["tea"], ["novelty", "dist-1"], references=[["..."]]).figures
+    assert (novelty.value, novelty.left_out) == (None, {"no text of the set has a token": 1})
+    assert other.value == 1
+    with pytest.raises(InputError, match="there is no such file"):
+        measure(["tea"], [f"novelty(against={tmp_path / 'x.csv'})"])

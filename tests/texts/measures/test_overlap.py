@@ -65,7 +65,7 @@ def test_a_measure_whose_tokens_lose_the_language_is_undefined_and_the_others_ar
 ) -> None:
     from rouge_score.tokenizers import DefaultTokenizer
 
-    monkeypatch.setattr(overlap, "_Tokeniser", lambda _: DefaultTokenizer())
+    monkeypatch.setattr(overlap, "SimpleNamespace", lambda tokenize: DefaultTokenizer())
     texts, references = ["چای خوب است", "tea"], [["tea"], ["tea"]]
     lost, other = measure(texts, ["rouge-l", "gleu"], references=references, language="fa").figures
     assert "a copy does not reach its maximum for 1 of 2 texts, such as `چای خوب" in str(lost.undefined)
@@ -75,7 +75,7 @@ def test_a_measure_whose_tokens_lose_the_language_is_undefined_and_the_others_ar
 def test_a_few_texts_of_which_a_copy_is_low_are_left_out_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     from rouge_score.tokenizers import DefaultTokenizer
 
-    monkeypatch.setattr(overlap, "_Tokeniser", lambda _: DefaultTokenizer())
+    monkeypatch.setattr(overlap, "SimpleNamespace", lambda tokenize: DefaultTokenizer())
     found = measure(["چای", "tea", "bread"], ["rouge-l"], references=[["tea"]] * 3).figures[0]
     assert (found.value, found.n) == (0.5, 2)
     assert found.left_out == {"a copy of it does not reach the maximum": 1}

@@ -50,9 +50,9 @@ def test_a_calibration_is_begun_discussed_and_closed_on_the_page(site: Site) -> 
 @pytest.mark.parametrize(
     ("act", "form", "status", "words"),
     [
-        ("start", {"pairs": "many", "counts": "neither"}, 422, "is not a number of pairs"),
+        ("start", {"pairs": "many", "counts": "neither"}, 422, "“How many pairs”: `many` is not a number"),
         ("start", {"pairs": "25", "counts": "neither"}, 422, "25 pairs cannot be drawn"),
-        ("start", {"pairs": "5", "counts": "both"}, 422, "is not a number of pairs"),
+        ("start", {"pairs": "5", "counts": "both"}, 422, "expected one of neither, first, second"),
         ("discuss", {}, 409, "there is no calibration"),
         ("close", {}, 409, "there is no calibration"),
     ],
@@ -69,10 +69,10 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(
 
 def test_the_first_page_leads_to_what_is_next_in_the_calibration(site: Site) -> None:
     lea, grid = site.browser("lea"), site.study.grid()
-    grid.start_calibration(pairs=4, seed=2)
+    grid.calibration.start(pairs=4, seed=2)
     assert "12 answers are open in round “calibrate”." in lea.get("/lead").text
     grid.simulate(SIMULATED)
     assert "Everybody has answered the calibration." in lea.get("/lead").text
-    grid.open_discussion()
+    grid.calibration.open_discussion()
     grid.simulate(SIMULATED)
     assert "Everybody has answered again." in lea.get("/lead").text

@@ -10,7 +10,7 @@ import pytest
 from awaited import until
 
 from fcpair.models.answering_models import Cell, Chat
-from fcpair.models.cached_requests import Reply, cache_answer
+from fcpair.models.service import Reply, cache_answer
 from fcpair.params import Annotate, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
@@ -95,11 +95,11 @@ def test_models_are_asked_in_the_leads_name(site: Site) -> None:
     assert browser.post("/lead/generate?grid=alone", data={"csrf": csrf_of(browser), "round": "propose"}).is_redirect
     wait(site)
     onward = browser.get("/lead/acts?part=true").headers["hx-redirect"]
-    assert "<strong>Done:</strong> generate" in browser.get(onward).text
+    assert "answers were given by" in browser.get(onward).text
     run = site.study.log()[-1]
     assert (run.stage, run.by, run.counts["answers"]) == ("generate", "lea", 2)
     again = browser.get("/lead/generate?grid=alone&round=propose").text
-    assert "Error:" in again
+    assert 'data-word="Error"' in again
     assert 'method="post" action="/lead/generate' not in again
 
 

@@ -14,7 +14,7 @@ Serve = Callable[..., Site]
 
 def test_an_import_is_listed_with_its_effect_and_withdrawn_in_the_leads_name(serve: Serve, tmp_path: Path) -> None:
     site = serve("labelled")
-    own = site.study.grid().find_pairs(person="ana", answer="not_appropriate").rows["pair"].tolist()[:2]
+    own = site.study.grid().find_pairs(person="ana", answer="not_appropriate").to_frame()["pair"].tolist()[:2]
     run = record(site.study, tmp_path, [("ana", pair, "appropriate") for pair in own], supersede=True)
     browser = site.browser("lea")
     html = browser.get("/lead/imports").text
@@ -25,7 +25,7 @@ def test_an_import_is_listed_with_its_effect_and_withdrawn_in_the_leads_name(ser
     answer = browser.post(f"/lead/imports/{run.id}", data={"csrf": csrf_of(browser)})
     assert answer.status_code == 303
     done = browser.get(answer.headers["location"]).text
-    assert "<strong>Done:</strong> label withdraw" in done
+    assert "answers were withdrawn" in done
     assert "<td>withdrawn</td>" in done
     assert site.study.log()[-1].by == "lea"
     assert "They have been withdrawn already" in browser.get(f"/lead/imports/{run.id}").text

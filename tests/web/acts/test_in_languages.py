@@ -12,9 +12,9 @@ import pytest
 from fastapi.testclient import TestClient
 from steps.small import record
 
+from fcpair import sentences
 from fcpair.web.acts.act_progress import STOPPED
-from fcpair.web.server.child_process import ProcessState
-from fcpair.web.server.long_acts import EVALUATE, KILLED
+from fcpair.web.server.child_process import EVALUATE, KILLED, ProcessState
 from web.acts.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS, send, value_of
 from web.conftest import Site
 from web.lead.test_in_languages import OWN, marking, unmarked
@@ -73,12 +73,19 @@ def test_practice_says_nothing_outside_of_messages(serve: Serve) -> None:
 
 def test_withdrawing_an_import_says_nothing_outside_of_messages(serve: Serve, tmp_path: Path) -> None:
     site = serve("labelled")
-    own = site.study.grid().find_pairs(person="ana", answer="not_appropriate").rows["pair"].tolist()[:2]
+    own = site.study.grid().find_pairs(person="ana", answer="not_appropriate").to_frame()["pair"].tolist()[:2]
     run = record(site.study, tmp_path, [("ana", pair, "appropriate") for pair in own], supersede=True)
     lea, path = italian(site), f"/lead/imports/{run.id}"
     said = say(lea.get(path))
     assert send(lea, path).status_code == 303
     said += say(lea.get(path)) + say(send(lea, path))
+    assert said == []
+
+
+def test_a_note_says_nothing_outside_of_messages(serve: Serve) -> None:
+    lea, path = italian(serve("dealt")), "/lead/notes"
+    said = say(send(lea, path, text="")) + say(send(lea, path, text="p1", pair="999"))
+    said += say(lea.get(send(lea, path, text="p1", pair="5").headers["location"]))
     assert said == []
 
 
@@ -88,7 +95,7 @@ def test_withdrawing_an_import_says_nothing_outside_of_messages(serve: Serve, tm
         {"is_running": True},
         {"is_running": True, "done": 3, "total": 9},
         {"problem": KILLED},
-        {"problem": STOPPED.format("lea")},
+        {"problem": sentences.say(STOPPED, name="lea")},
         {"run": 9},
     ],
 )

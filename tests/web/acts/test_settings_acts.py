@@ -16,7 +16,6 @@ from fcpair.param_values import digest_params
 from fcpair.params import Annotate, Assign, Partition
 from fcpair.records import Role
 from fcpair.web import app
-from fcpair.web.acts.terms_form import HELP
 from fcpair.words import Words
 from web.conftest import Site, csrf_of
 
@@ -53,7 +52,7 @@ def test_raising_the_overlap_shows_pairs_people_and_number_and_then_adds_them(se
     n_open = site.study.status()["rounds"]["label"]["open"]
     assert f'href="{OVERLAP}"' in lea.get("/lead/people").text
     page = lea.get(OVERLAP, params={"share2": "50", "share3": "25"}).text
-    plan = grid.plan_more_labels(grid.recipe_options(Assign, more=True, overlap={2: 0.5, 3: 0.25}))
+    plan = grid.desk.plan_more_labels(grid.recipe_options(Assign, more=True, overlap={2: 0.5, 3: 0.25}))
     assert plan.n_new > 0
     assert "How long that takes is not known yet" in page
     assert f"{plan.n_new} labels to {len(plan.by_pair)} pairs" in page
@@ -119,14 +118,14 @@ def test_the_rules_of_diamond_are_compared_and_one_is_chosen_for_everything(serv
     lea, grid = site.browser("lea"), site.study.grid()
     page = lea.get(DIAMOND).text
     for rule in ("unanimous", "majority"):
-        sizes = grid.partition(Partition(rule)).tables[0]
+        sizes = grid.tiers(Partition(rule)).table().tables[0]
         assert all(f'<td class="n">{n}</td>' in page for n in sizes.iloc[:, 1])
     reply = send(lea, DIAMOND, diamond="majority", seen=value_of(page, "seen"))
     run = site.study.log()[-1]
     assert reply.headers["location"] == f"{DIAMOND}?run={run.id}"
     assert (run.stage, run.by) == ("partition", "lea")
     assert grid.effective_options(Partition) == Partition("majority")
-    assert "more than half" in str(grid.partition().rules[-1])
+    assert "more than half" in str(grid.tiers().table().rules[-1])
     assert "The rule for Diamond is “majority”" in lea.get("/lead/panel/tiers").text
 
 
@@ -134,7 +133,7 @@ def test_a_rule_that_another_lead_has_chosen_meanwhile_stays(serve: Serve) -> No
     site = serve("checked")
     lea = site.browser("lea")
     seen = value_of(lea.get(DIAMOND).text, "seen")
-    site.study.grid().save_partition(Partition("majority"))
+    site.study.grid().save.partition(Partition("majority"))
     n_runs = len(site.study.log())
     refused = send(lea, DIAMOND, diamond="unanimous", seen=seen)
     assert refused.status_code == 409
@@ -238,8 +237,20 @@ def test_words_that_another_lead_has_saved_meanwhile_are_not_overwritten_unknowi
     assert site.study.effective_options(Words).options == {"not_sure": "Hm"}
 
 
-def test_each_term_has_the_help_that_the_recipe_has() -> None:
-    assert {one.name: one.metadata["help"] for one in fields(Annotate)} == HELP
+def test_each_term_is_a_field_with_the_help_that_the_recipe_has(serve: Serve) -> None:
+    page = unescape(serve("dealt").browser("lea").get(TERMS).text)
+    for one in fields(Annotate):
+        assert f'name="{one.name}"' in page
+        assert f'id="help-{one.name}">{one.metadata["help"][0].upper()}{one.metadata["help"][1:]}' in page
+        assert one.metadata["label"] in page
+
+
+def test_a_refusal_is_beside_the_field_that_it_is_about(serve: Serve) -> None:
+    lea = serve("dealt").browser("lea")
+    refused = unescape(send(lea, TERMS, seen=value_of(lea.get(TERMS).text, "seen"), total_limit="0", act="save").text)
+    assert 'name="total_limit" value="0" aria-describedby="help-total_limit" aria-invalid="true"' in refused
+    assert refused.count('aria-invalid="true"') == 1
+    assert 'id="help-total_limit"><strong>“Pairs that one person may read in all”: `0` is not a number' in refused
 
 
 def test_terms_are_shown_then_saved_and_hold_at_once(serve: Serve) -> None:

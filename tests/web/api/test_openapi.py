@@ -30,7 +30,7 @@ def caller(request: pytest.FixtureRequest, files: dict[str, Path], tmp_path_fact
     """A server, and the token of somebody in one of the roles."""
     name = request.param
     path = Path(shutil.copy(files[WHO[name]], tmp_path_factory.mktemp(name) / "study.db"))
-    study = Study.open(path)
+    study = Study(path)
     if name in ROLES:
         study.add_people([name], ROLES[name])
     admit(study, name)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from steps.people.known import assign_with_known_pairs, right_answer
@@ -15,6 +16,7 @@ from steps.small import ANNOTATORS, NAMES, labels_of, standing
 
 from fcpair.params import Annotate
 from fcpair.records import Role
+from fcpair.web.form import StrictJsonRoute
 from web.conftest import Site
 
 
@@ -286,6 +288,36 @@ def test_what_has_not_the_declared_shape_is_refused(site: Site, field: str, valu
     body = {**GOOD, "assignment_id": task(machine)["assignment_id"], field: value}
     assert machine.post("/api/judgements", json=body).status_code == 422
     assert n_judgements(site) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('{"answer": "appropriate", "answer": "not_appropriate", %s}', "duplicate key `answer` in an object"),
+        ('{"answer": {"label": "appropriate", "label": "not_sure"}, %s}', "duplicate key `label` in an object"),
+        ('{"answer": NaN, %s}', "`NaN` is not JSON"),
+    ],
+)
+def test_a_body_that_says_two_things_is_refused(site: Site, content: str, message: str) -> None:
+    machine = site.machine("ana")
+    ids = f'"request_id": "request-of-mine", "assignment_id": {task(machine)["assignment_id"]}'
+    refused = machine.post("/api/judgements", content=content % ids, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 422
+    assert message in refused.json()["detail"][0]["msg"]
+    assert n_judgements(site) == 0
+
+
+def test_whatever_takes_json_reads_it_strictly(site: Site) -> None:
+    taking = [one for one in site.app.routes if isinstance(one, APIRoute) and one.path.startswith("/api/")]
+    assert len([one for one in taking if one.dependant.body_params]) > 4
+    assert [one.path for one in taking if one.dependant.body_params and not isinstance(one, StrictJsonRoute)] == []
+
+
+def test_settings_that_say_two_things_are_refused(site: Site) -> None:
+    machine = site.machine("ana")
+    content = '{"blurred": true, "blurred": false}'
+    refused = machine.put("/api/settings", content=content, headers={"Content-Type": "application/json"})
+    assert refused.json()["detail"][0]["msg"] == "duplicate key `blurred` in an object"
 
 
 @pytest.mark.parametrize(

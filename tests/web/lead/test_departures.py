@@ -32,8 +32,8 @@ def recipe(folder: Path, stage: str) -> Recipe:
     """A recipe by which the small study could have been made, and what it says of later stages."""
     return Recipe(
         Setup(title="Small"),
-        import_=Import(write_corpus(folder / "corpus.csv"), language="en"),
-        select=Select(list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+        import_=Import(write_corpus(folder / "corpus.csv"), only_language="en"),
+        select=Select(hs_list=write_csv(folder / "hs.csv", [{"hs": hs} for hs in SELECTED])),
         pair=Pair(),
         assign=Assign(overlap={2: 0.25, 3: 0.25}, seed=1),
         annotate=Annotate(daily_limit=400, about="A *small* study"),
@@ -239,12 +239,12 @@ def test_overview_and_downloads_grade_as_the_recipe_says_before_the_walk_gets_th
     serve: Serve, tmp_path: Path
 ) -> None:
     site = serve("checking")
-    graded = site.study.grid().partition().rules[-1]
+    graded = site.study.grid().tiers().table().rules[-1]
     walk_recipe(site.study, recipe(tmp_path, "checked"))
-    assert not site.study.grid().has_saved_options(Partition)
-    assert site.study.grid().partition().rules[-1] != graded
+    assert not site.study.grid().desk.has_saved_options(Partition)
+    assert site.study.grid().tiers().table().rules[-1] != graded
     assert "more than half" in site.browser("lea").get("/lead/panel/tiers").text
-    assert site.study.grid().explain(1).checks[-1].rule == str(site.study.grid().partition().rules[-1])
+    assert site.study.grid().explain(1).checks[-1].rule == str(site.study.grid().tiers().table().rules[-1])
 
 
 def version(study: Study) -> int:

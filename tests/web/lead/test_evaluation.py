@@ -59,7 +59,7 @@ def test_systems_are_evaluated_with_progress_and_the_result_is_shown(site: Site)
     onward = browser.get("/lead/acts?part=true")
     assert (onward.status_code, state.problem) == (204, "")
     html = browser.get(onward.headers["hx-redirect"]).text
-    assert "<strong>Done:</strong> evaluate" in html
+    assert "<strong>Done:</strong> 2 systems ranked" in html
     assert ", by lea." in html
     assert "Scores on Gold" in html
     assert "bm25" in html

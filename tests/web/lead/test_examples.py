@@ -33,7 +33,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(built: Path, tmp_path: Path) -> Iterator[Site]:
-    study = Study.open(shutil.copy(built, tmp_path / "study.db"))
+    study = Study(shutil.copy(built, tmp_path / "study.db"))
     add_everybody(study)
     served = Site(study, Annotate())
     yield served

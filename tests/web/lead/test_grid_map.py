@@ -13,12 +13,9 @@ import numpy as np
 import pytest
 
 from fcpair.records import TIERS
-from fcpair.report.map_file import CORPUS, OUTSIDE
-from fcpair.report.map_layers import CellAnswers, CellStandings, build_layers
-from fcpair.report.map_sides import measure_side
+from fcpair.report.map_file import CORPUS, OUTSIDE, CellAnswers, CellStandings, build_layers, measure_side
 from fcpair.web.languages import ENGLISH, LANGUAGES
-from fcpair.web.lead import grid_map, map_figures
-from fcpair.web.refusals import translate
+from fcpair.web.lead import grid_map
 from fcpair.words import Noun
 from web.conftest import Site
 from web.lead.test_in_languages import Marking
@@ -65,8 +62,8 @@ def words_of_maps() -> set[str]:
 
 @pytest.mark.parametrize("words", sorted(words_of_maps()))
 def test_the_words_of_a_map_are_messages_and_the_same_in_english(words: str) -> None:
-    assert translate(words, ENGLISH, Noun.of("pair")) == words
-    assert "⟦" in translate(words, Marking("it"), Noun.of("pair"))
+    assert ENGLISH.say(words, Noun.of("pair")) == words
+    assert "⟦" in Marking("it").say(words, Noun.of("pair"))
 
 
 def test_its_words_are_in_the_language_of_the_page(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +139,7 @@ def test_a_side_is_a_table_and_a_file(serve: Serve, monkeypatch: pytest.MonkeyPa
     html = browser.get("/lead/panel/coverage").text
     assert "<summary>4 rows: hs" in html.lower() or "<summary>4 rows:" in html
     assert "People who like cyclists cannot be trusted." in html
-    monkeypatch.setattr(map_figures, "MOST_LISTED", 3)
+    monkeypatch.setattr(grid_map, "MOST_LISTED", 3)
     html = browser.get("/lead/panel/coverage").text
     assert "People who like cyclists" not in html
     assert html.count("More than a page can show.") == 2

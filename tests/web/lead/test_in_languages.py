@@ -81,7 +81,7 @@ OWN = {
     *("half", "nobody", "golden", "cats"),  # what somebody typed into an address
 }
 PLANNED: dict[str, Callable[[Path], Study]] = {
-    "planned grids": lambda folder: Study.open(grids.build(folder)),
+    "planned grids": lambda folder: Study(grids.build(folder)),
     "a survey": surveyed,
     "a pilot": piloted,
 }
@@ -157,7 +157,7 @@ def site_at(visited: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
     folder, sites = tmp_path_factory.mktemp("marked"), list[Site]()
 
     def make(stage: str, before: Callable[[Study], object] | None) -> Site:
-        study = Study.open(shutil.copy(visited(stage), folder / f"{len(sites)}.db"))
+        study = Study(shutil.copy(visited(stage), folder / f"{len(sites)}.db"))
         study.edit_guidelines("Judge facts.", by="lea")
         if before:
             before(study)

@@ -28,13 +28,12 @@ from fcpair.report.table_rows import KappaCell
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from fcpair.web.app import create_app
+from fcpair.web.context import heat_class, replace_commands
 from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.languages import ENGLISH
+from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead import panels
 from fcpair.web.lead.files import CHOICES, DOWNLOADS
-from fcpair.web.lead.panels import PANELS, Panel, heat_class
-from fcpair.web.local_formatting import LocalFormatting
-from fcpair.web.page_hints import replace_commands
+from fcpair.web.lead.panels import PANELS, Panel
 from fcpair.web.server.static_files import FOLDER
 from web.conftest import Site, csrf_of
 
@@ -102,9 +101,9 @@ def test_only_the_panels_of_a_page_are_computed(serve: Serve, monkeypatch: pytes
     computed: list[str] = []
 
     def counted(name: str, panel: Panel) -> Panel:
-        def count(here: CurrentGrid, words: LocalFormatting) -> dict[str, Any]:
+        def count(here: CurrentGrid, language: Language) -> dict[str, Any]:
             computed.append(name)
-            return panel.values(here, words)
+            return panel.values(here, language)
 
         return replace(panel, values=count)
 
@@ -162,7 +161,7 @@ def test_the_next_thing_comes_first_with_its_button(serve: Serve, stage: str, sa
 def test_the_button_assigns_the_pairs_once(serve: Serve) -> None:
     site = serve("paired")
     browser = site.browser("lea")
-    assert "Assignments: 24." in post(browser, "/lead/rounds/assign", round="label")
+    assert "24 labels were assigned to " in post(browser, "/lead/rounds/assign", round="label")
     before = dump(site.study)
     answer = browser.post("/lead/rounds/assign", data={"csrf": csrf_of(browser), "round": "label"})
     assert answer.status_code == 409
@@ -181,7 +180,7 @@ def test_the_tiles_say_what_the_study_is_at(serve: Serve) -> None:
     site = serve("checked")
     tiles = tiles_of(unescape(site.browser("lea").get("/lead").text))
     alpha = site.study.grid().agreement().alpha
-    sizes = site.study.grid().partition().tables[0]
+    sizes = site.study.grid().tiers().table().tables[0]
     assert tiles["Answered"] == "42 of 42 100.0 %"
     assert tiles["Agreement"] == f"{alpha.value:.2f} {alpha.low:z.3f} to {alpha.high:z.3f}"
     assert tiles["Conflicts"] == str(len(site.study.grid().waiting_pairs()))
@@ -305,7 +304,7 @@ def test_retiring_asks_first_and_says_what_it_did(site: Site) -> None:
     asked = browser.get("/lead/people/ana/retire")
     assert "14 open pairs" in asked.text
     assert not next(one for one in site.study.people if one.name == "ana").retired
-    assert "Withdrawn: 14" in post(browser, "/lead/people/ana/retire")
+    assert "14 open assignments were taken back" in post(browser, "/lead/people/ana/retire")
     assert next(one for one in site.study.people if one.name == "ana").retired
 
 
@@ -313,7 +312,7 @@ def test_open_work_is_handed_to_the_person_chosen(site: Site) -> None:
     browser = site.browser("lea")
     assert 'value="ben"' in browser.get("/lead/people/ana/hand-over").text
     page = post(browser, "/lead/people/ana/hand-over", to="ben")
-    assert "Withdrawn: 14" in page
+    assert "14 open assignments were taken back" in page
     by_name = {one["name"]: one for one in site.study.status()["people"]}
     assert by_name["ana"]["open"] == 0
     assert by_name["ben"]["open"] > 14
@@ -380,7 +379,7 @@ def test_the_policy_is_applied_as_chosen(serve: Serve) -> None:
     browser = site.browser("lea")
     assert "No policy is in force yet" in browser.get("/lead/conflicts").text
     page = post(browser, "/lead/conflicts/adjudicate", policy="majority", ties="wait")
-    assert "Waiting: 5" in page
+    assert "5 wait for a person" in page
     assert site.study.grid().policy == Adjudicate("majority")
 
 
@@ -481,7 +480,7 @@ def test_the_lead_s_pages_say_what_waits_for_a_second_look(serve: Serve, tmp_pat
 def test_pairs_are_dealt_to_validators_and_later_more(serve: Serve) -> None:
     site = serve("decided")
     browser = site.browser("lea")
-    assert "Pairs: 5." in post(browser, "/lead/conflicts/validate", pairs="5", blind="true")
+    assert "5 pairs were assigned to" in post(browser, "/lead/conflicts/validate", pairs="5", blind="true")
     assert site.study.grid().effective_options(Validate).blind
     post(browser, "/lead/conflicts/validate", more="true", blind="true")
     assert len(open_work(site.study, checks=True)) > 5
@@ -701,7 +700,7 @@ def test_a_folder_is_what_the_study_exports(serve: Serve, tmp_path: Path, name: 
 @pytest.mark.parametrize(("stage", "name"), [("dealt", "sheets"), ("checking", "validation-sheets")])
 def test_sheets_are_those_that_the_study_writes(serve: Serve, tmp_path: Path, stage: str, name: str) -> None:
     site = serve(stage)
-    write = site.study.grid().write_sheets if name == "sheets" else site.study.grid().write_validation_sheets
+    write = site.study.grid().sheets.write_labels if name == "sheets" else site.study.grid().sheets.write_verdicts
     write(tmp_path / name)
     assert files_of(download(site, name)[1]) == files_in(tmp_path / name)
 
@@ -753,7 +752,7 @@ def test_there_is_no_other_download(site: Site) -> None:
     [(None, "–"), (0, "0 s"), (59.4, "59 s"), (60, "1 min"), (3599, "1 h 00 min"), (7500, "2 h 05 min")],
 )
 def test_time_spans_in_words(seconds: float | None, said: str) -> None:
-    assert LocalFormatting(ENGLISH).duration(seconds) == said
+    assert ENGLISH.duration(seconds) == said
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def browsers(
 
     def opened(stage: str) -> Both:
         path = shutil.copy(visited(stage), folder / f"{stage}-{len(sites)}.db")
-        in_file = Site(Study.open(path), Annotate())
+        in_file = Site(Study(path), Annotate())
         if stage == "checked":
             in_file.study.edit_guidelines("# Guidelines\n\nA reply answers the claim. Irony may, too.\n", by="lea")
             for fill in (topics, flag_at_sentence, practise, evaluate):
@@ -94,7 +94,7 @@ def browsers(
         made.append(f"lead_{folder.name[-8:]}_{len(sites)}".lower())
         url = postgres.make(made[-1]).render_as_string(hide_password=False)
         Study.copy(path, url, lambda done, total: None)
-        on_server = Site(Study.open(url), Annotate())
+        on_server = Site(Study(url), Annotate())
         on_server.tokens |= in_file.tokens
         sites.extend((in_file, on_server))
         return Both(in_file.browser("lea"), on_server.browser("lea"))

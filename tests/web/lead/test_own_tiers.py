@@ -18,7 +18,7 @@ TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "d
 def site(serve: Serve) -> Site:
     """A site of the small study, checked, with tiers of its own."""
     site = serve("checked")
-    site.study.grid().save_partition(Partition(own_tiers=TIERS))
+    site.study.grid().save.partition(Partition(own_tiers=TIERS))
     return site
 
 

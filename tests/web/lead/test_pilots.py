@@ -43,7 +43,7 @@ def test_what_somebody_said_about_themselves_is_forgotten_after_it_was_asked(ser
     assert "Backups and other copies" in html
     answer = browser.post("/lead/people/ana/forget", data={"csrf": csrf_of(browser)})
     assert answer.status_code == 303
-    assert "forget ana, by lea" in browser.get(answer.headers["location"]).text
+    assert "what ana said about themselves was deleted, by lea" in browser.get(answer.headers["location"]).text
     assert next(one for one in study.access.terms() if one["name"] == "ana")["demographics"] in (None, {})
     assert study.log()[-1].by == "lea"
     assert browser.post("/lead/people/nobody/forget", data={"csrf": csrf_of(browser)}).status_code == 404

@@ -120,7 +120,7 @@ def test_the_map_counts_what_was_published(lead: TestClient) -> None:
 @pytest.mark.parametrize("query", ["tier=diamond", "answer=appropriate", "state=not_valid"])
 def test_a_search_finds_what_the_grid_finds(lead: TestClient, grid: Grid, query: str) -> None:
     condition: dict[str, Any] = dict([query.split("=")])
-    expected = len(grid.find_pairs(**condition).rows)
+    expected = len(grid.find_pairs(**condition).to_frame())
     assert expected == {"tier=diamond": 551, "state=not_valid": 3997 - 3580}.get(query, expected)
     assert len(lead.get(f"/lead/grid/pairs.csv?{query}").text.splitlines()) == expected + 1
     assert f"{count(expected)} pairs" in words_of(lead, f"/lead/grid?{query}")

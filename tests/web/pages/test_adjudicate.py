@@ -17,7 +17,7 @@ from steps.small import ANNOTATORS, dump, open_work, record, standing
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication import doubts
+from fcpair.steps.adjudication import case_queues
 from fcpair.study import Study
 from fcpair.web.context import Context
 from fcpair.web.languages import ENGLISH
@@ -71,12 +71,12 @@ def pair_on(page: Response) -> int:
 
 def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(study: Study, enter: Enter) -> None:
     page = enter("judy").get("/adjudicate")
-    conflict = study.grid().conflict(pair_on(page))
+    conflict = study.grid().desk.conflict(pair_on(page))
     text = unescape(page.text)
     assert page.status_code == 200
-    assert conflict.hs in text
-    assert conflict.cn in text
-    assert all(f"<strong>{label.replace('_', ' ')}</strong>" in text for label, _ in conflict.answers)
+    assert conflict.hs.body in text
+    assert conflict.cn.body in text
+    assert all(f"<strong>{one.label.replace('_', ' ')}</strong>" in text for one in conflict.answers)
     keys = re.findall(r'name="outcome" value="(\w+)" data-key="(\w)"', text)
     assert keys == [("not_appropriate", "1"), ("appropriate", "3"), ("irreconcilable", "x")]
     assert not any(name in text for name in ANNOTATORS)
@@ -224,9 +224,9 @@ def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter, docket: Ad
 def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_on(
     study: Study, enter: Enter, docket: AdjudicationQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ranked, decided = study.grid().agenda("judy", order="doubt").pairs, []
-    fitting, estimate, address = Event(), doubts.estimate_doubts, "/adjudicate?order=doubt"
-    monkeypatch.setattr(doubts, "estimate_doubts", lambda labels: estimate(labels) if fitting.wait() else {})
+    ranked, decided = study.grid().desk.agenda("judy", order="doubt").pairs, []
+    fitting, estimate, address = Event(), case_queues.estimate_doubts, "/adjudicate?order=doubt"
+    monkeypatch.setattr(case_queues, "estimate_doubts", lambda labels: estimate(labels) if fitting.wait() else {})
     judy, jack = enter("judy"), enter("jack")
     page = judy.get(address)
     assert AWAITED in page.text
@@ -316,7 +316,7 @@ def test_the_earlier_address_of_ones_own_decisions_leads_to_them(study: Study, e
 
 
 def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.pages.adjudicate.PAGE", 8)
+    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 8)
     study.grid().adjudicate(Adjudicate("majority"))
     browser, address, seen = enter("judy"), "/adjudicate/decided", list[str]()
     while address:
@@ -350,7 +350,7 @@ def test_each_decision_shows_its_labels_with_counts_and_without_names(study: Stu
 
 
 def test_older_pages_keep_the_search(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.pages.adjudicate.PAGE", 2)
+    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 2)
     study.grid().adjudicate(Adjudicate("majority"))
     listed = enter("judy").get("/adjudicate/decided?outcome=appropriate&words=A").text
     (older,) = re.findall(r'href="([^"]+)">Older', listed)

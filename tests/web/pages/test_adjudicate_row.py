@@ -26,7 +26,7 @@ def waiting_by_row(site: Site) -> dict[str, list[int]]:
     """The pairs that wait, by the text of their row, the fullest row first."""
     rows: dict[str, list[int]] = {}
     for pair in site.study.grid().waiting_pairs():
-        rows.setdefault(site.study.grid().conflict(pair).hs, []).append(pair)
+        rows.setdefault(site.study.grid().desk.conflict(pair).hs.body, []).append(pair)
     return dict(sorted(rows.items(), key=lambda item: -len(item[1])))
 
 
@@ -49,9 +49,9 @@ def test_all_that_waits_of_a_row_is_shown_below_its_text_without_names(site: Sit
     assert list(forms(page)) == sorted(pairs)
     assert page.text.count(escape(hs)) == 1
     for pair in pairs:
-        conflict = site.study.grid().conflict(pair)
-        assert conflict.cn in unescape(page.text)
-        assert all(f"<strong>{label.replace('_', ' ')}</strong>" in page.text for label, _ in conflict.answers)
+        conflict = site.study.grid().desk.conflict(pair)
+        assert conflict.cn.body in unescape(page.text)
+        assert all(f"<strong>{one.label.replace('_', ' ')}</strong>" in page.text for one in conflict.answers)
     assert not any(name in page.text for name in ANNOTATORS)
     assert "no-store" in page.headers["cache-control"]
 
@@ -144,7 +144,9 @@ def test_a_long_row_is_shown_in_parts(site: Site, monkeypatch: pytest.MonkeyPatc
 def test_a_queue_holds_in_a_row_too(site: Site) -> None:
     queue, judy = AdjudicationQueue(site.study.grid()), site.visitor("judy").id
     grid = site.study.grid()
-    unsure = {pair for pair in grid.waiting_pairs() if "not_sure" in dict(grid.conflict(pair).answers)}
+    unsure = {
+        pair for pair in grid.waiting_pairs() if "not_sure" in {one.label for one in grid.desk.conflict(pair).answers}
+    }
     for pairs in waiting_by_row(site).values():
         shown = {case.cell_id for case in queue.row_cases(judy, pairs[0], CaseQueue.UNSURE)}
         assert shown == unsure & set(pairs)

@@ -43,13 +43,13 @@ Enter = Callable[..., TestClient]
 @pytest.fixture
 def study(files: dict[str, Path], tmp_path: Path) -> Study:
     """Pairs are dealt, and nobody has answered."""
-    return Study.open(shutil.copy(files["dealt"], tmp_path / "study.db"))
+    return Study(shutil.copy(files["dealt"], tmp_path / "study.db"))
 
 
 @pytest.fixture
 def checking(files: dict[str, Path], tmp_path: Path) -> Study:
     """Validators have their pairs."""
-    return Study.open(shutil.copy(files["checking"], tmp_path / "checking.db"))
+    return Study(shutil.copy(files["checking"], tmp_path / "checking.db"))
 
 
 @pytest.fixture

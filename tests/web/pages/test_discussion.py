@@ -27,7 +27,7 @@ def site(serve: Callable[..., Site]) -> Site:
     """Ana, ben and cleo calibrate themselves on all pairs; ana and ben disagree on each, each with a note."""
     site = serve("paired")
     site.study.add_people([name for name in ANNOTATORS if name != "ana"], Role.ANNOTATOR)
-    site.study.grid().start_calibration(pairs=6, seed=1)
+    site.study.grid().calibration.start(pairs=6, seed=1)
     for name, answer in {"ana": YES, "ben": NO}.items():
         answer_all(site, name, answer)
     return site
@@ -63,13 +63,13 @@ def test_what_somebody_is_told_before_is_the_same_whatever_others_answer(
 
 
 def test_who_has_not_answered_sees_nothing_afterwards_either(site: Site) -> None:
-    site.study.grid().open_discussion(early=True)
+    site.study.grid().calibration.open_discussion(early=True)
     assert "secret of" not in told(site, "cleo")
     assert "secret of ben" in told(site, "ana")
 
 
 def test_the_page_has_counts_and_notes_but_no_names(site: Site) -> None:
-    site.study.grid().open_discussion(early=True)
+    site.study.grid().calibration.open_discussion(early=True)
     main = main_of(site, "ana")
     assert main.count('<article aria-labelledby="discussed-') == 6
     assert main.count("<bdi>not appropriate</bdi>: 1") == 6
@@ -81,10 +81,10 @@ def test_the_page_has_counts_and_notes_but_no_names(site: Site) -> None:
 def test_it_is_linked_from_every_page_while_it_lasts(site: Site) -> None:
     link = '<a href="/discussion"'
     assert link not in nav(site, "ana")
-    site.study.grid().open_discussion(early=True)
+    site.study.grid().calibration.open_discussion(early=True)
     assert link in nav(site, "ana")
     assert link not in nav(site, "cleo")
-    site.study.grid().close_calibration(early=True)
+    site.study.grid().calibration.close(early=True)
     assert link not in nav(site, "ana")
 
 
@@ -94,7 +94,7 @@ def nav(site: Site, name: str) -> str:
 
 
 def test_second_answers_are_told_to_nobody(site: Site) -> None:
-    site.study.grid().open_discussion(early=True)
+    site.study.grid().calibration.open_discussion(early=True)
     before = main_of(site, "ana")
     answer_all(site, "ben", YES)
     assert main_of(site, "ana") == before

@@ -41,7 +41,7 @@ def pages(browser: TestClient) -> Iterator[tuple[str, int]]:
 
 @pytest.mark.parametrize("example", one_short(*EXAMPLES))
 def test_no_page_fails(walked: Callable[[str], Path], tmp_path: Path, example: str) -> None:
-    site = Site(Study.open(shutil.copy(walked(example), tmp_path / "study.db")), Annotate())
+    site = Site(Study(shutil.copy(walked(example), tmp_path / "study.db")), Annotate())
     n_opened = 0
     for name in EVERYBODY:
         for address, status in pages(site.browser(name)):

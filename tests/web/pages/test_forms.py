@@ -25,7 +25,7 @@ TEXT = "Most of them pay for the road like anybody else."
 @pytest.fixture
 def site(forms_study: Path, tmp_path: Path) -> Iterator[Site]:
     """The study of all kinds of forms."""
-    with closing(Site(Study.open(shutil.copy(forms_study, tmp_path / "study.db")), Annotate())) as opened:
+    with closing(Site(Study(shutil.copy(forms_study, tmp_path / "study.db")), Annotate())) as opened:
         yield opened
 
 

@@ -41,7 +41,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def site(built: Path, tmp_path: Path) -> Iterator[Site]:
-    study = Study.open(shutil.copy(built, tmp_path / "study.db"))
+    study = Study(shutil.copy(built, tmp_path / "study.db"))
     add_everybody(study)
     served = Site(study, Annotate())
     yield served
@@ -205,7 +205,7 @@ def test_decisions_are_validated_where_the_grid_says_so(site: Site) -> None:
     site.study.grid("tone").decide(site.study.grid("tone").waiting_pairs()[0], 1, by="jo")
     browser = site.browser("lea")
     assert "Decisions of this grid are not validated" in page(browser, "/lead/conflicts?grid=taste")
-    assert "Pairs: 1." in post(browser, "/lead/conflicts/validate?grid=tone", pairs="")
+    assert "1 pair was assigned to" in post(browser, "/lead/conflicts/validate?grid=tone", pairs="")
 
 
 def test_a_pair_has_the_words_of_its_grid(site: Site) -> None:

@@ -78,7 +78,7 @@ def test_a_sheet_names_no_model_and_comes_back(study: Study, tmp_path: Path) -> 
     deal(study, "judge")
     grid = study.grid("replies")
     for form in ("csv", "xlsx"):
-        written = grid.write_answer_sheets(tmp_path / form, "judge", form)
+        written = grid.sheets.write_answers(tmp_path / form, "judge", form)
         assert written
     sheet = pd.read_csv(tmp_path / "csv" / "a1.csv", dtype=str, keep_default_na=False)
     assert "column" not in sheet.columns
@@ -99,12 +99,12 @@ def test_who_validates_or_decides_is_told_no_model_either(study: Study, tmp_path
     grid.adjudicate(Adjudicate())
     waiting = grid.waiting_pairs()
     assert waiting
-    assert grid.conflict(waiting[0], by="judy").cn == "(not shown)"
+    assert grid.desk.conflict(waiting[0], by="judy").cn.body == "(not shown)"
     grid.write_conflicts(tmp_path / "c.csv", by="judy")
     assert not told((tmp_path / "c.csv").read_text("utf-8"))
     grid.decide(waiting[0], 1, by="judy")
     grid.assign_validation()
-    grid.write_validation_sheets(tmp_path / "v")
+    grid.sheets.write_verdicts(tmp_path / "v")
     sheet = (tmp_path / "v" / "v1.csv").read_text("utf-8")
     assert not told(sheet)
     (tmp_path / "v1.csv").write_text(sheet.replace(",,", ",agree,"), "utf-8")

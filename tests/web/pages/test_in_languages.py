@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fcpair.params import Annotate
+from fcpair.sentences import Id, say
 from fcpair.web.languages import LANGUAGES
 from fcpair.web.pages.annotator import TERMS_CHANGED
-from fcpair.web.refusals import translate
 from fcpair.words import PAGE_LANGUAGES, Noun
 from web.conftest import Site, csrf_of
 from web.messages import all_messages, message_texts
@@ -86,8 +86,8 @@ def test_a_row_is_decided_in_the_language_of_the_recipe(serve: Callable[..., Sit
     decision = {"csrf": csrf_of(client), "cell_id": case, "outcome": "appropriate", "request_id": site.new_request()}
     decided = client.post("/adjudicate/row", data={**decision, "seen_answer_id": 10_000})
     assert decided.status_code == 409
-    sentence = f"a label of pair {case} has changed since it was shown; look at it again"
-    reason = translate(sentence, language, Noun.of("pair"))
+    message = "a label of pair %(number)s has changed since it was shown; look at it again"
+    reason = language.say(say(message, number=Id(case)), Noun.of("pair"))
     for page in (decided.text, client.get(f"/adjudicate/row?pair={case}").text):
         assert f'<html lang="{code}" dir="{language.direction}">' in page
         assert _english(page, code) == []

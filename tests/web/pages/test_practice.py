@@ -8,7 +8,7 @@ from html import unescape
 import pytest
 from steps.small import dump
 
-from fcpair.practice import Practice
+from fcpair.known_pairs import Practice
 from fcpair.records import Role
 from web.conftest import Site, csrf_of
 

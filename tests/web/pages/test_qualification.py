@@ -58,7 +58,7 @@ def test_the_api_takes_no_answer_of_who_has_still_to_qualify(site: Site, tmp_pat
         if right is None:
             answer_all(site, "ana", right=False)
     assert site.study.grid().labels().empty
-    site.study.grid().let_on("ana")
+    site.study.grid().desk.let_on("ana")
     assert replies() == {(200, "")}
 
 

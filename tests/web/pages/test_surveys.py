@@ -65,7 +65,7 @@ def test_a_survey_has_no_tiers_and_nothing_is_decided_in_it(site: Site) -> None:
 
 
 def test_a_bias_test_is_scored_model_by_model(walked: Callable[[str], Path], tmp_path: Path) -> None:
-    site = Site(Study.open(shutil.copy(walked("survey"), tmp_path / "study.db")), Annotate())
+    site = Site(Study(shutil.copy(walked("survey"), tmp_path / "study.db")), Annotate())
     shown = panel(site, query="?grid=test")
     assert "hasty 13 of 320, careful 0 of 320" in shown
     assert "careful, (mean over categories)" in shown

@@ -38,7 +38,7 @@ def site(request: pytest.FixtureRequest, files: dict[str, Path], forms_study: Pa
     """A study in which the person that the test is about has something to do."""
     stage = {"ana": "dealt", "vera": "checking", "judy": "checking"}.get(request.node.callspec.params["name"])
     path = shutil.copy(files[stage] if stage else forms_study, tmp_path / "study.db")
-    site = Site(Study.open(path), TERMS)
+    site = Site(Study(path), TERMS)
     yield site
     site.close()
 

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from functools import partial
 from threading import Event, Thread, current_thread
 from typing import Any
 from unittest.mock import Mock
@@ -19,9 +20,13 @@ from fcpair.params import Annotate
 from fcpair.records import Visitor
 from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.study import Study
-from fcpair.web.server.answer_batches import AnswerIntake, Batches, Reply
+from fcpair.web.server import answer_batches
+from fcpair.web.server.answer_batches import Batches
 from fcpair.work_records import Submission
 from web.conftest import Site
+
+Reply = dict[str, int]
+Intake = Batches[tuple[Visitor, Submission], Reply]
 
 
 class Counting(WorkQueue):
@@ -42,24 +47,28 @@ class Counting(WorkQueue):
         return replies
 
 
+def intake_of(desk: WorkQueue) -> Intake:
+    return Batches("intake", desk.submit_all, partial(desk.submit_all, wait=False))
+
+
 def answers_of(study: Study, name: str, n: int) -> list[tuple[Visitor, Submission]]:
     visitor = admit(study, name)
     tasks = study.work_queue(Annotate()).tasks(visitor, n)
     return [(visitor, Submission(f"{name}-{at}", one.assignment_id, "not_sure")) for at, one in enumerate(tasks)]
 
 
-def send(intake: AnswerIntake, answers: Sequence[tuple[Visitor, Submission]]) -> list[Reply | BaseException]:
+def send(intake: Intake, answers: Sequence[tuple[Visitor, Submission]]) -> list[Reply | BaseException]:
     """Send all at once; what each was answered."""
 
     async def all_at_once() -> list[Reply | BaseException]:
-        return await asyncio.gather(*(intake.submit(*one) for one in answers), return_exceptions=True)
+        return await asyncio.gather(*(intake.add(one) for one in answers), return_exceptions=True)
 
     return asyncio.run(all_at_once())
 
 
 def test_answers_that_come_together_share_a_transaction(site: Site) -> None:
     desk = Counting(site.study)
-    replies = send(AnswerIntake(desk), answers_of(site.study, "ana", 5))
+    replies = send(intake_of(desk), answers_of(site.study, "ana", 5))
     assert sum(desk.batches) == 5
     assert len(desk.batches) <= 2
     assert len({reply["judgement_id"] for reply in replies if isinstance(reply, dict)}) == 5
@@ -69,36 +78,36 @@ def test_an_answer_that_is_refused_is_told_to_its_sender_alone(site: Site) -> No
     ana, ben = answers_of(site.study, "ana", 2), answers_of(site.study, "ben", 1)
     (visitor, _), (_, theirs) = ana[0], ben[0]
     replies = send(
-        AnswerIntake(Counting(site.study)), [ana[0], (visitor, Submission("x", theirs.assignment_id, "skip")), *ben]
+        intake_of(Counting(site.study)), [ana[0], (visitor, Submission("x", theirs.assignment_id, "skip")), *ben]
     )
     assert [type(reply) for reply in replies] == [dict, RefusedError, dict]
 
 
 def test_an_answer_that_cannot_be_stored_does_not_keep_the_others_out(site: Site) -> None:
     desk = Counting(site.study, broken="ben-0")
-    replies = send(AnswerIntake(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
+    replies = send(intake_of(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
     assert [type(reply) for reply in replies] == [dict, dict, RuntimeError, dict]
     assert len(site.study.grid().labels()) == 3
 
 
 def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> None:
-    intake, (first, second) = AnswerIntake(Counting(site.study)), answers_of(site.study, "ana", 2)
+    intake, (first, second) = intake_of(Counting(site.study)), answers_of(site.study, "ana", 2)
 
     async def give_up() -> Reply:
-        leaving = asyncio.create_task(intake.submit(*first))
+        leaving = asyncio.create_task(intake.add(first))
         await a_turn()
         leaving.cancel()
-        await intake.submit(*second)
+        await intake.add(second)
         with pytest.raises(asyncio.CancelledError):
             await leaving
-        return await intake.submit(*first)
+        return await intake.add(first)
 
     assert asyncio.run(give_up())["judgement_id"] > 0
     assert len(site.study.grid().labels()) == 2
 
 
 def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:
-    intake = AnswerIntake(Counting(site.study, broken="ana-0"))
+    intake = intake_of(Counting(site.study, broken="ana-0"))
     first, second = answers_of(site.study, "ana", 2)
     assert isinstance(send(intake, [first])[0], RuntimeError)
     assert isinstance(send(intake, [second])[0], dict)
@@ -141,12 +150,12 @@ def test_who_reads_does_not_wait_for_another_process_that_writes(site: Site) -> 
                 waits.set()
             return super().submit_all(*given, wait=wait)
 
-    intake, (first, second) = AnswerIntake(Patient(site.study)), answers_of(site.study, "ana", 2)
+    intake, (first, second) = intake_of(Patient(site.study)), answers_of(site.study, "ana", 2)
 
     async def meanwhile() -> list[Reply]:
         with closing(sqlite3.connect(site.study.place, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            answers = [asyncio.create_task(intake.submit(*one)) for one in (first, second)]
+            answers = [asyncio.create_task(intake.add(one)) for one in (first, second)]
             assert await asyncio.to_thread(waits.wait, PATIENCE_S)
             assert not any(answer.done() for answer in answers)
             other.execute("ROLLBACK")
@@ -160,7 +169,7 @@ def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Mock(return_value=0.0)
-    monkeypatch.setattr(f"{AnswerIntake.__module__}.perf_counter", clock)
+    monkeypatch.setattr(answer_batches, "perf_counter", clock)
 
     class Slow(Counting):
         def submit_all(self, *given: Any, **options: Any) -> list[Reply | Exception]:  # type: ignore[override]
@@ -168,11 +177,11 @@ def test_a_slow_disk_keeps_nobody_from_reading_and_is_waited_for_together(
             return super().submit_all(*given, **options)
 
     desk = Slow(site.study)
-    intake, answers = AnswerIntake(desk), answers_of(site.study, "ana", 9)
+    intake, answers = intake_of(desk), answers_of(site.study, "ana", 9)
 
     async def one_and_then_many() -> None:
-        await intake.submit(*answers[0])  # tells that it is slow
-        await asyncio.gather(*(intake.submit(*one) for one in answers[1:]))
+        await intake.add(answers[0])  # tells that it is slow
+        await asyncio.gather(*(intake.add(one) for one in answers[1:]))
 
     asyncio.run(one_and_then_many())
     assert desk.batches[0] == 1

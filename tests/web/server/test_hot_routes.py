@@ -27,6 +27,8 @@ BODIES: dict[str, tuple[bytes, dict[str, str]]] = {
     "nothing": (b"", JSON),
     "no JSON": (b"{", JSON),
     "brackets": (b"[" * 5_000, JSON),
+    "a key twice": (json.dumps(GOOD).encode().replace(b"{", b'{"answer": "not_appropriate", '), JSON),
+    "brackets that are closed": (json.dumps(GOOD).encode().replace(b"1.5", b"[" * 1_500 + b"]" * 1_500), JSON),
     "no UTF-8": (b'{"request_id": "\xff"}', JSON),
     "another type": (json.dumps(GOOD).encode(), {"Content-Type": "text/plain"}),
     "a type with a charset": (json.dumps(GOOD).encode(), {"Content-Type": "application/json; charset=utf-8"}),

@@ -100,7 +100,7 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
     files: dict[str, Path], tmp_path: Path, n_kills: int
 ) -> None:
     path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
-    study = Study.open(path)
+    study = Study(path)
     clients = clients_of(study)
     with study._store.read() as tx:
         numbers = load_opaque_ids(tx)
@@ -117,7 +117,7 @@ def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_
             assert {request: _told(replies[request]) for request in acknowledged} == acknowledged
         assert Counter(reply["judgement_id"] for reply in replies.values()) == judgements
     assert sum(len(client.acknowledged) for client in clients) > n_kills
-    assert len(Study.open(path).grid().labels()) > 0
+    assert len(Study(path).grid().labels()) > 0
 
 
 def _told(reply: dict[str, int]) -> dict[str, int]:
@@ -144,7 +144,7 @@ def _live_and_die(path: Path, clients: list[Client], n_more: int) -> None:
 
 def test_what_was_sent_before_the_kill_answers_alike_afterwards(files: dict[str, Path], tmp_path: Path) -> None:
     path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
-    study = Study.open(path)
+    study = Study(path)
     client = clients_of(study)[0]
     study.close()
     _live_and_die(path, [client], 200)

@@ -41,7 +41,7 @@ class Ana:
     """Somebody who gives answer after answer, changing their mind about one pair."""
 
     def __init__(self, place: Path) -> None:
-        study = Study.open(place)
+        study = Study(place)
         visitor = admit(study, "ana")
         self.assignment_id = study.work_queue(Annotate()).tasks(visitor, 1)[0].assignment_id
         self.token = study.access.invite("ana")
@@ -262,7 +262,7 @@ def test_the_files_of_a_study_are_for_its_owner_alone(place: Path, tmp_path: Pat
 
 def looked_at(place: Path, served: Served) -> str:
     """Have a lead look, which another process does; returns her token."""
-    study = Study.open(place)
+    study = Study(place)
     study.add_people(["lea"], Role.LEAD)
     admit(study, "lea")
     token = study.access.invite("lea")

@@ -18,8 +18,8 @@ from fcpair.params import MOST_GUIDELINES
 from fcpair.records import Role
 from fcpair.steps.people.access import Access
 from fcpair.web.form import field
-from fcpair.web.server import request_bodies
-from fcpair.web.server.request_bodies import BodyReader, GoneError, RefusedBodyError
+from fcpair.web.server import security
+from fcpair.web.server.security import BodyReader, GoneError, RefusedBodyError
 from web.conftest import Site, csrf_of
 
 KIB, MIB = 1024, 1024 * 1024
@@ -213,23 +213,21 @@ def test_a_body_that_does_not_come_is_waited_for_so_long(parts: list[bytes]) -> 
 
     status, took_s = run(timed())
     assert status == 408
-    assert request_bodies.PATIENCE_S <= took_s < request_bodies.PATIENCE_S + 2
+    assert security.PATIENCE_S <= took_s < security.PATIENCE_S + 2
 
 
 def test_a_body_that_comes_steadily_is_waited_for() -> None:
-    every_s = (
-        2 * request_bodies.PATIENCE_S / 40
-    )  # for twice as long as the patience, and more than has to come in that time
+    every_s = 2 * security.PATIENCE_S / 40  # for twice as long as the patience, and more than has to come in that time
     sent = Sent(*[b"x" * 6 * KIB] * 40, every_s=every_s)
     assert run(outcome(from_(Role.ANNOTATOR), sent)) == 240 * KIB
 
 
 def test_256_kib_may_take_a_phone_on_a_bad_network_80_seconds() -> None:
-    assert request_bodies.PATIENCE_S + 256 * KIB / request_bodies.LEAST_PER_S == 84
+    assert security.PATIENCE_S + 256 * KIB / security.LEAST_PER_S == 84
 
 
 def test_the_oldest_unfinished_bodies_go_when_all_together_are_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_bodies, "MOST_UNFINISHED", 1 * MIB)
+    monkeypatch.setattr(security, "MOST_UNFINISHED", 1 * MIB)
 
     async def all_at_once() -> list[int]:
         reader = from_(Role.ANNOTATOR)

@@ -35,7 +35,7 @@ def own_environment() -> Iterator[None]:
 
 
 def invited(path: Path, name: str = "ana") -> str:
-    study = Study.open(path)
+    study = Study(path)
     admit(study, name)
     token = study.access.invite(name)
     study.close()
@@ -174,7 +174,7 @@ def test_the_command_loads_no_web_framework_for_its_help() -> None:
 def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
     path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: str, said: str
 ) -> None:
-    study = Study.open(path)
+    study = Study(path)
     terms.save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
     study.close()
     monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
@@ -185,7 +185,7 @@ def test_terms_that_loosen_what_holds_are_refused_unless_that_is_meant(
 
 
 def test_a_tighter_limit_needs_no_word(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = Study.open(path)
+    study = Study(path)
     terms.save_terms(study.grid(), Annotate(daily_limit=40))
     study.close()
     monkeypatch.setattr("fcpair.cli.oversight.serve._serve_app", lambda listener: listener.close())
@@ -200,7 +200,7 @@ def test_only_what_the_command_line_names_holds_whatever_the_study_says(
     arguments = ["serve", "--study", str(path), "--port", "0", "--contact", "Kim", "--demographic", "Age"]
     assert CliRunner().invoke(main, arguments).exit_code == 0
     assert json.loads(os.environ["FCPAIR_ANNOTATE"]) == {"contact": "Kim", "demographics": ["Age"]}
-    with closing(Study.open(path)) as study:
+    with closing(Study(path)) as study:
         study.save_terms(contact="Lee", pause_pairs=9)
     served = from_environment().state.context
     assert (served.annotate.contact, served.annotate.pause_pairs) == ("Kim", 9)

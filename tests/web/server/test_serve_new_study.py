@@ -38,7 +38,7 @@ def unserved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., R
 
 
 def leads(path: Path) -> list[str]:
-    with closing(Study.open(path)) as study:
+    with closing(Study(path)) as study:
         return [one.name for one in study.people if one.role is Role.LEAD]
 
 
@@ -49,7 +49,7 @@ def test_a_new_study_has_one_lead_whose_link_lets_in(unserved: Callable[..., Res
     (_, token), *others = LINK.findall(result.stdout)
     assert others == []
     assert "`fcpair people invite lead --study study.db`" in " ".join(result.stderr.split())
-    with closing(Study.open(tmp_path / "study.db")) as study:
+    with closing(Study(tmp_path / "study.db")) as study:
         visitor = study.access.by_token(token)
         assert visitor is not None
         assert (visitor.name, visitor.role) == ("lead", Role.LEAD)
@@ -72,7 +72,7 @@ def test_a_mistyped_study_beside_another_makes_none(unserved: Callable[..., Resu
     Study.create(tmp_path / "study.db").close()
     result = unserved("--port", "0", "--study", "stduy.db")
     assert result.exit_code == 2
-    assert "there is no study at stduy.db; `fcpair init` makes one" in result.output
+    assert "there is no study at stduy.db; `fcpair init` or `Study.create` makes one" in result.output
     assert not (tmp_path / "stduy.db").exists()
 
 

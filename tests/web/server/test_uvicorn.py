@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import pytest
 from uvicorn.config import Config
-from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
@@ -30,7 +29,7 @@ EXTENDED = {  # methods that call uvicorn's own, and what those take
     "pause_writing": [],
     "resume_writing": [],
 }
-OF_A_CONNECTION = {"cycle", "flow", "headers", "logger", "loop", "parser", "scope", "transport"}
+OF_A_CONNECTION = {"cycle", "headers", "logger", "loop", "parser", "pipeline", "scope", "transport"}
 OF_A_CYCLE = {"more_body", "response_complete"}
 
 
@@ -54,7 +53,6 @@ def test_all_that_we_use_is_listed_here(connection: HttpToolsProtocol) -> None:
     assert attributes_of("super()") == EXTENDED.keys()
     assert attributes_of("self") & vars(connection).keys() == OF_A_CONNECTION
     assert attributes_of("self.cycle") == OF_A_CYCLE
-    assert attributes_of("self.flow") == {"pause_reading"}
 
 
 @pytest.mark.parametrize("name", EXTENDED)
@@ -71,4 +69,3 @@ def test_a_cycle_of_uvicorn_begins_as_it_did(connection: HttpToolsProtocol) -> N
     names = inspect.signature(RequestResponseCycle).parameters
     cycle = RequestResponseCycle(**dict.fromkeys(names, logger))  # type: ignore[arg-type]
     assert (cycle.more_body, cycle.response_complete) == (True, False)
-    assert not inspect.signature(FlowControl.pause_reading).parameters.keys() - {"self"}

@@ -2,8 +2,7 @@
 
 `sqlite` and `postgres` say what each does in its own way (begin, lock, insert many, protect, seal), and `backend_of`
 which of them a connection leads to. `sqlite_file` reaches the file that was opened and no other, `postgres_server` the
-database of a server; `find` and `make` lead to the place where a study is. `table_dump` has the lines that tables are
-copied and backed up as.
+database of a server; `at` says which of them has a place.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from fcpair.store.database.backends.protocol import Backend, Backups, Home, Lines
+from fcpair.store.database.backends.protocol import Backend, Places
 
 Place = str | Path
 """A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
@@ -29,26 +28,15 @@ def backend_of(conn: Connection) -> Backend:
     return postgres
 
 
-def lines_of(conn: Connection) -> Lines:
-    """Reading and writing whole tables in the database that a connection leads to."""
-    if conn.dialect.name == "sqlite":
-        from fcpair.store.database.backends import sqlite_lines
-
-        return sqlite_lines
-    from fcpair.store.database.backends import postgres_lines
-
-    return postgres_lines
-
-
-def backups_at(place: Place) -> Backups:
-    """Choose the way to back up studies that are at such a place."""
+def at(place: Place) -> Places:
+    """The kind of database that is at a place."""
     if is_url(place):
-        from fcpair.store.database.backends import postgres_backup
+        from fcpair.store.database.backends import postgres_server
 
-        return postgres_backup
-    from fcpair.store.database.backends import sqlite_backup
+        return postgres_server
+    from fcpair.store.database.backends import sqlite_file
 
-    return sqlite_backup
+    return sqlite_file
 
 
 def is_url(place: Place) -> bool:
@@ -61,19 +49,8 @@ def display_name(place: Place) -> str:
     if is_url(place):
         from fcpair.store.database.backends import postgres_server
 
-        return postgres_server.parse_url(str(place)).render_as_string(hide_password=True)
+        return postgres_server.parse_url(place).render_as_string(hide_password=True)
     return str(place)
-
-
-def is_there(place: Place) -> bool:
-    """Whether something is at a place that is no new one: a file, or a database with tables in it."""
-    if is_url(place):
-        from fcpair.store.database.backends import postgres_server
-
-        return postgres_server.is_there(str(place))
-    from fcpair.store.database.backends import sqlite_file
-
-    return Path(place).exists() and not sqlite_file.is_left_empty(Path(place))
 
 
 def path_beside(place: Place, end: str) -> Path:
@@ -81,30 +58,5 @@ def path_beside(place: Place, end: str) -> Path:
     if is_url(place):
         from fcpair.store.database.backends import postgres_server
 
-        return Path(f"{Path(str(postgres_server.parse_url(str(place)).database)).name}{end}")
+        return Path(f"{Path(str(postgres_server.parse_url(place).database)).name}{end}")
     return Path(place).with_name(f"{Path(place).stem}{end}")
-
-
-def find(place: Place) -> Home:
-    """The study at this place; raises StudyError when there is none."""
-    if is_url(place):
-        from fcpair.store.database.backends import postgres_server
-
-        return postgres_server.find(str(place))
-    from fcpair.store.database.backends import sqlite_file
-
-    return sqlite_file.find(Path(place))
-
-
-def make(place: Place, *, create: bool = True) -> Home:
-    """An empty database at this place; raises StudyError when something is there, or it cannot be made.
-
-    Without `create`, a server must have the database already; a file is made in any case.
-    """
-    if is_url(place):
-        from fcpair.store.database.backends import postgres_server
-
-        return postgres_server.make(str(place), create=create)
-    from fcpair.store.database.backends import sqlite_file
-
-    return sqlite_file.make(Path(place))

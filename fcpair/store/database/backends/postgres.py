@@ -1,9 +1,15 @@
-"""Operations that are PostgreSQL's own; the server is reached by `postgres_server.py`."""
+"""Operations that are PostgreSQL's own; the server is reached by `postgres_server.py`.
+
+Each is here for a promise or a figure that SQLAlchemy alone would not keep. Locks on the study, on numbers and on the
+rows that somebody decides about let many people answer at once without a gap in the numbers and without two of them
+having the same slot (`benchmarks teams`). COPY, a grid that is filled without looking each reference up, statistics
+right after that, and numbers that the server packs keep five million judgements in bounds (`benchmarks five_million`
+and `grid_server`). Triggers refuse what the design says that the database itself refuses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +19,14 @@ from psycopg.types.json import Json
 from sqlalchemy import JSON, Boolean, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
 
-from fcpair.store.database.backends.protocol import BUSY, SEALED, Spans, driver, refusal
+from fcpair.lazy import np
+from fcpair.store.database.backends.protocol import BUSY, SEALED, UNREACHABLE, Spans, driver, refusal
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
 MANY_WRITE = True
-HAS_SERVER = True
-ROWS = ""
 STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
 COPIED = 50_000  # rows that are copied at once
 _MISSING = -(2**63)
@@ -46,7 +50,6 @@ CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
   FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) AS c
 CROSS JOIN generate_series(0, r.n * c.n - 1) AS k
 """
-_UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
 _FULL = "the server's disk is full; make room and try again"
 _READ_ONLY = "the server takes no changes (it is read-only, or a standby); name the one that does"
 _FORBIDDEN = "this user may not do that in the database; name its owner in the URL, or have the rights granted"
@@ -76,11 +79,6 @@ def begin(conn: Connection, *, write: bool, alone: bool, patience_s: float) -> N
     raw_connection.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
 
 
-def savepoint(conn: Connection) -> AbstractContextManager[object]:
-    """By a savepoint."""
-    return conn.begin_nested()
-
-
 def hold_rows(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
     """By locks on the rows, in their order, so that no two can wait for each other."""
     locked = f"SELECT 1 FROM {_quote(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
@@ -97,11 +95,6 @@ def update_statistics(conn: Connection, tables: Sequence[Table]) -> None:
     driver(conn).execute(f"ANALYZE {', '.join(_quote(one.name) for one in tables)}")
 
 
-def touch(conn: Connection) -> None:
-    """A row of the study itself."""
-    conn.exec_driver_sql("UPDATE study SET title = title")
-
-
 def pause_references(_conn: Connection, *, paused: bool) -> None:
     """Only an administrator may; `fill_grid`, where it matters, does without them by other means."""
 
@@ -111,18 +104,19 @@ def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) ->
     remaining = iter(rows)
     while chunk := list(islice(remaining, COPIED)):
         names = list(chunk[0])
-        converters = [_converter(table, name) for name in names]
-        columns = ", ".join(_quote(name) for name in names)
-        with driver(conn).cursor().copy(f"COPY {_quote(table.name)} ({columns}) FROM STDIN") as copy:
+        kinds = {name: table.c[name].type for name in names}
+        converters = [
+            Json if isinstance(kinds[name], JSON) else bool if isinstance(kinds[name], Boolean) else _plain_value
+            for name in names
+        ]
+        with driver(conn).cursor().copy(_copy_statement(table, names)) as copy:
             for row in chunk:
-                copy.write_row([convert(row[name]) for name, convert in zip(names, converters, strict=True)])
+                values = zip(map(row.__getitem__, names), converters, strict=True)
+                copy.write_row([None if value is None else convert(value) for value, convert in values])
 
 
-def _converter(table: Table, name: str) -> Any:
-    kind = table.c[name].type
-    if isinstance(kind, JSON):
-        return lambda value: None if value is None else Json(value)
-    return (lambda value: None if value is None else bool(value)) if isinstance(kind, Boolean) else _plain_value
+def _copy_statement(table: Table, names: Iterable[str]) -> str:
+    return f"COPY {_quote(table.name)} ({', '.join(map(_quote, names))}) FROM STDIN"
 
 
 def _plain_value(value: Any) -> Any:
@@ -134,8 +128,6 @@ def integer_arrays(conn: Connection, query: Select[Any]) -> dict[str, NDArray[An
 
     What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
     """
-    import numpy as np
-
     compiled = query.compile(dialect=conn.dialect).construct_expanded_state()
     params = [
         compiled.processors.get(name, _plain_value)(compiled.parameters[name]) for name in compiled.positiontup or ()
@@ -145,15 +137,9 @@ def integer_arrays(conn: Connection, query: Select[Any]) -> dict[str, NDArray[An
     columns = ", ".join(f"c{at}" for at in range(len(names)))
     whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
     row = driver(conn).execute(whole, params, binary=True).fetchone()
-    return {name: _unpack_column(np.frombuffer(one or b"", ">i8")) for name, one in zip(names, row, strict=True)}
-
-
-def _unpack_column(packed: NDArray[np.int64]) -> NDArray[Any]:
-    import numpy as np
-
-    values = packed.astype(np.int64)
-    is_missing = values == _MISSING
-    return np.where(is_missing, np.nan, values) if is_missing.any() else values
+    arrays = {name: np.frombuffer(one or b"", ">i8").astype(np.int64) for name, one in zip(names, row, strict=True)}
+    missing = {name: values == _MISSING for name, values in arrays.items()}
+    return {n: np.where(missing[n], np.nan, values) if missing[n].any() else values for n, values in arrays.items()}
 
 
 def fill_grid(conn: Connection, grid: int, before: int) -> int:
@@ -225,21 +211,11 @@ def erase_deleted(_conn: Connection) -> None:
 
 
 def raw_column(table: Table, column: str, of: str) -> str:
-    """Whether something is so is a number in a digest."""
-    named = f"{of}.{column}"
-    return f"CAST({named} AS integer)" if isinstance(table.c[column].type, Boolean) else named
-
-
-def dangling_references(conn: Connection, table: Table) -> list[tuple[int, str]]:
-    """Find the rows that refer to a row that is not there, each with the table it should be in."""
-    dangling_rows: list[tuple[int, str]] = []
-    number = next(iter(table.primary_key.columns)).name
-    for key in table.foreign_keys:
-        other = key.column.table.name
-        query = f"""SELECT t.{_quote(number)} FROM {_quote(table.name)} AS t WHERE t.{key.parent.name} IS NOT NULL
-            AND NOT EXISTS (SELECT 1 FROM {_quote(other)} AS o WHERE o.{key.column.name} = t.{key.parent.name})"""
-        dangling_rows += [(row[0], other) for row in driver(conn).execute(query)]
-    return dangling_rows
+    """Whether something is so is a number, and JSON the text that it was written as."""
+    kind, named = table.c[column].type, f"{of}.{_quote(column)}"
+    if isinstance(kind, JSON):
+        return f"CAST({named} AS text)"
+    return f"CAST({named} AS integer)" if isinstance(kind, Boolean) else named
 
 
 def faults(conn: Connection) -> list[str]:
@@ -260,21 +236,38 @@ def folder(_conn: Connection) -> str | None:
     return None
 
 
+def write_rows(conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+    """By COPY."""
+    with driver(conn).cursor().copy(_copy_statement(table, table.columns.keys())) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def last_number(conn: Connection) -> int:
+    """As the sequence of its column has it."""
+    sequence = "pg_get_serial_sequence('assignment', 'id')::regclass"
+    return int(driver(conn).execute(f"SELECT coalesce(pg_sequence_last_value({sequence}), 0)").fetchone()[0])
+
+
+def set_numbers(conn: Connection, tables: Sequence[Table], last: int) -> None:
+    """By the sequences of all tables that have one."""
+    for table in tables:
+        if "id" in table.columns:
+            number = f"greatest(max(id), {last if table.name == 'assignment' else 0})"
+            rows = f'SELECT {number} AS n FROM "{table.name}"'
+            sequence = f"pg_get_serial_sequence('{table.name}', 'id')::regclass"
+            driver(conn).execute(f"SELECT setval({sequence}, n) FROM ({rows}) AS q WHERE n > 0")
+
+
 def remedy(error: Exception) -> str | None:
     """By the kind of the error."""
     original = getattr(error, "orig", error)
     for kind, what in _REMEDIES:
         if isinstance(original, kind):
             return what
-    return _UNREACHABLE if is_gone(error) else None
-
-
-def is_gone(error: Exception) -> bool:
-    """Whether the connection is lost; what was being committed then may have been committed."""
-    original = getattr(error, "orig", error)
-    return isinstance(original, psycopg.OperationalError) and not isinstance(
-        original, (errors.QueryCanceled, *(kind for kind, _ in _REMEDIES))
-    )
+    # `errors.QueryCanceled` is what the server makes of a statement that somebody ends, and stays as it is.
+    is_lost = isinstance(original, psycopg.OperationalError) and not isinstance(original, errors.QueryCanceled)
+    return UNREACHABLE if is_lost else None
 
 
 def _quote(name: str) -> str:

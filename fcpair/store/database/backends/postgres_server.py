@@ -1,13 +1,23 @@
-"""A study in a database of a PostgreSQL server: reaching it, making it, and deleting it."""
+"""A study in a database of a PostgreSQL server: reaching it, making it, deleting it, and its backups.
+
+Backups are pg_dump's: a study is backed up before it is upgraded, and what copies tables knows those of today alone.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
 import time
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from fcpair.errors import StudyError, missing_extra
-from fcpair.store.database.backends.protocol import PATIENCE_S, Backend
+from fcpair.store.database.backends.protocol import PATIENCE_S, Backend, Home, driver
 
 try:
     import psycopg
@@ -19,6 +29,11 @@ from sqlalchemy.exc import ArgumentError
 
 from fcpair.store.database.backends import postgres
 
+KIND, MEMBER = "postgresql", "study.dump"
+FOLDER = "FCPAIR_PG_BIN"
+_VERSION = re.compile(r"\) (\d+)")
+_LINES_SHOWN = 3
+_NO_OWNERSHIP = ("--no-owner", "--no-privileges")
 DRIVER = "postgresql+psycopg"
 CONNECT_S = 10
 NAME = "fcpair"  # by which its connections are known
@@ -44,7 +59,7 @@ _BYTE_ORDER = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
 _TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
-class StudyServer:
+class StudyServer(Home):
     """One study's database on a server."""
 
     def __init__(self, url: URL) -> None:
@@ -70,16 +85,12 @@ class StudyServer:
         self._engines.append(engine)
         return engine
 
-    def reading_engine(self) -> Engine:
-        """The same: what reads is not let write, see `postgres.begin`."""
-        return self.engine()
-
     def check_in_place(self) -> None:
         """The server finds its files, or says that it does not."""
 
     def check_alone(self) -> None:
         """Raise StudyError while another fcpair is connected, or anything that does not say what it is, as one up to
-        0.7.0 does not. What one that comes later writes is not kept, see table_extents.py.
+        0.7.0 does not. What one that comes later writes is not kept, see schema.py.
         """
         for _ in range(SETTLE_TRIES):
             with closing(_connect(self._url)) as connection:
@@ -93,10 +104,6 @@ class StudyServer:
             "cannot be stopped otherwise. Nothing was changed"
         )
 
-    def share(self) -> bool:
-        """A server always lets many work side by side."""
-        return True
-
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the server has found damage."""
         if faults := postgres.faults(conn):
@@ -107,10 +114,6 @@ class StudyServer:
         for engine in self._engines:
             engine.dispose()
 
-    def abandon(self) -> None:
-        """Close all connections; the transaction is undone, and all others that are there are not ours."""
-        self.close()
-
     def remove(self) -> None:
         """Drop all that is in the schema of the study; the database itself stays."""
         self.close()
@@ -120,7 +123,7 @@ class StudyServer:
             connection.execute(f"DROP SCHEMA {schema[0]} CASCADE; CREATE SCHEMA {schema[0]}")
 
 
-def is_there(place: str) -> bool:
+def is_there(place: str | Path) -> bool:
     """Whether there is a database at a URL with tables in it; raises StudyError where the server cannot be reached."""
     try:
         connection = _connect(parse_url(place))
@@ -137,17 +140,19 @@ def _is_missing(error: StudyError) -> bool:
     return isinstance(error.__cause__, psycopg.OperationalError) and "does not exist" in str(error)
 
 
-def find(place: str) -> StudyServer:
+def find(place: str | Path) -> StudyServer:
     """The study at a URL; raises StudyError where the server cannot be reached, or there is no study."""
     url = parse_url(place)
     home = StudyServer(url)
     with closing(_connect(url)) as connection:
         if not _n_tables(connection):
-            raise StudyError(f"there is no study at {home.place}; `fcpair init --study {home.place}` makes one")
+            raise StudyError(
+                f"there is no study at {home.place}; `fcpair init --study {home.place}` or `Study.create` makes one"
+            )
     return home
 
 
-def make(place: str, *, create: bool) -> StudyServer:
+def make(place: str | Path, *, create: bool) -> StudyServer:
     """An empty database at a URL; where it is not there, it is made if one is to `create` it and may.
 
     Raises StudyError where it is not, or has tables.
@@ -161,7 +166,15 @@ def make(place: str, *, create: bool) -> StudyServer:
             raise
         if not create:
             raise StudyError(NOT_THERE.format(database=url.database, place=home.place)) from error
-        _create_database(url)
+        quoted = str(url.database).replace('"', '""')
+        with closing(_connect(url.set(database="postgres"))) as server:
+            try:
+                server.execute(f'CREATE DATABASE "{quoted}" {_BYTE_ORDER}')
+            except psycopg.Error as refused:
+                raise StudyError(
+                    f"there is no database {url.database}, and this user may not make it; run `createdb -E UTF8 "
+                    f"{url.database}` as a user who may"
+                ) from refused
         connection = _connect(url)
     with closing(connection):
         if _n_tables(connection):
@@ -172,10 +185,10 @@ def make(place: str, *, create: bool) -> StudyServer:
     return home
 
 
-def parse_url(place: str) -> URL:
+def parse_url(place: str | Path) -> URL:
     """The URL of a database, with the driver that is used; raises StudyError where it is none."""
     try:
-        url = make_url(place)
+        url = make_url(str(place))
     except (ArgumentError, ValueError) as error:
         raise StudyError("this is not a database URL; write postgresql+psycopg://USER@HOST/NAME") from error
     if url.get_backend_name() not in ("postgres", "postgresql"):
@@ -194,20 +207,6 @@ def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
         raise StudyError(f"{url.render_as_string()} cannot be reached: {message}; nothing was changed") from error
 
 
-def _create_database(url: URL) -> None:
-    """Make the database, where this user may."""
-    assert url.database is not None
-    name = url.database.replace('"', '""')
-    with closing(_connect(url.set(database="postgres"))) as connection:
-        try:
-            connection.execute(f'CREATE DATABASE "{name}" {_BYTE_ORDER}')
-        except psycopg.Error as error:
-            raise StudyError(
-                f"there is no database {url.database}, and this user may not make it; run `createdb -E UTF8 "
-                f"{url.database}` as a user who may"
-            ) from error
-
-
 def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
     (n,) = connection.execute(_TABLES).fetchone() or (0,)
     return int(n)
@@ -218,3 +217,95 @@ def _prepare_session(connection: Any, _record: Any) -> None:
     connection.autocommit = True
     connection.execute(_SESSION)
     connection.autocommit = False
+
+
+# -- backups: what pg_dump writes of a study, and pg_restore reads
+
+
+def restore_facts(conn: Connection) -> dict[str, str]:
+    """In which schema the study is, and which pg_dump reads it; raises StudyError where there is none that can."""
+    (number,) = driver(conn).execute("SHOW server_version_num").fetchone()
+    dumps = _find_tool("pg_dump", at_least=int(number) // 10_000)
+    return {"namespace": _namespace(conn), "pg_dump": str(_tool_version(dumps))}
+
+
+def _namespace(conn: Connection) -> str:
+    return str(driver(conn).execute("SELECT current_schema()").fetchone()[0])
+
+
+def save(conn: Connection, address: str, to: Any, _folder: Path) -> None:
+    """Write the study as pg_dump sees it when it begins."""
+    options = (*_NO_OWNERSHIP, '--schema="{}"'.format(_namespace(conn).replace('"', '""')))
+    command = [_find_tool("pg_dump"), "--format=custom", *options, *_dbname_option(address)]
+    with _tool_process(command, parse_url(address).password, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        shutil.copyfileobj(process.stdout, to)
+
+
+def restore(place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+    """Write a study into a database where none is: all of it, or nothing."""
+    home = make(place, create=create)
+    with home.engine().connect() as conn:
+        namespace = _namespace(conn)
+    home.close()
+    if namespace != further["namespace"]:
+        raise StudyError(
+            f"the backup is of the schema {further['namespace']}, and {home.place} leads to {namespace}; "
+            "name a database in whose search_path that schema comes first"
+        )
+    options = ("--single-transaction", "--exit-on-error", *_NO_OWNERSHIP, f"--schema={namespace}")
+    command = [_find_tool("pg_restore", at_least=int(further["pg_dump"])), *options, *_dbname_option(home.address)]
+    with _tool_process(command, parse_url(home.address).password, stdin=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        shutil.copyfileobj(content, process.stdin)
+        process.stdin.close()
+
+
+def _dbname_option(address: str) -> list[str]:
+    """Where the database is, without a password, which others could read in the list of processes."""
+    url = parse_url(address).set(drivername="postgresql", password=None)
+    return [f"--dbname={url.render_as_string()}"]
+
+
+@contextmanager
+def _tool_process(command: list[str], password: object, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of PostgreSQL's that is under way; raises StudyError where it fails."""
+    environment = {"PGPASSWORD": str(password)} if password else {}
+    with TemporaryFile() as stderr:
+        process = subprocess.Popen(command, stderr=stderr, env={**os.environ, **environment}, **streams)
+        try:
+            yield process
+        except BrokenPipeError:
+            pass  # it has ended, and says why
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            for stream in (process.stdin, process.stdout):
+                if stream is not None and not stream.closed:
+                    stream.close()
+            process.wait()
+        if process.returncode:
+            stderr.seek(0)
+            last_lines = " ".join(stderr.read().decode(errors="replace").split("\n")[-_LINES_SHOWN - 1 :]).strip()
+            raise StudyError(f"{Path(command[0]).name} failed: {last_lines or 'it said nothing'}")
+
+
+def _find_tool(name: str, at_least: int = 0) -> str:
+    """A program of PostgreSQL's; raises StudyError where it is missing or older than need be."""
+    folder = os.environ.get(FOLDER)
+    path = shutil.which(name, path=folder or None)
+    install = f"`apt-get install postgresql-client` installs it on Debian, and {FOLDER} names the folder of another one"
+    if path is None:
+        raise StudyError(f"{name} was not found{f' in {folder}' if folder else ''}; {install}")
+    if at_least and (tool_version := _tool_version(path)) < at_least:
+        raise StudyError(f"{path} is of PostgreSQL {tool_version}, and {at_least} or newer is needed; {install}")
+    return path
+
+
+def _tool_version(tool: str) -> int:
+    output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
+    match = _VERSION.search(output)
+    if match is None:
+        raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
+    return int(match[1])

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +15,7 @@ PATIENCE_S = 30.0
 """How long one who writes waits for another."""
 
 BUSY = "another process is writing to it; try again when that one is done"
+UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
 SEALED = "the grid is sealed"
 Spans = Sequence[tuple[int, int]]
 """The first and the last id that the cells of each of some grids can have."""
@@ -34,17 +34,6 @@ def refusal(table: str) -> str:
     return f"{table} is append-only"
 
 
-class OddRowError(Exception):
-    """A row of a table that one database has, and that cannot be kept by another.
-
-    `row` is its key, or empty; then `line` is its place among the rows in order, from 1, or 0 where neither is known.
-    """
-
-    def __init__(self, table: str, reason: str, *, row: str = "", line: int = 0) -> None:
-        super().__init__(table, reason)
-        self.table, self.reason, self.row, self.line = table, reason, row, line
-
-
 class Backend(Protocol):
     """A database. `conn` is the connection of the transaction that is under way."""
 
@@ -52,13 +41,7 @@ class Backend(Protocol):
     """What its driver raises, by itself or by way of SQLAlchemy."""
 
     MANY_WRITE: bool
-    """Whether several can write at once."""
-
-    HAS_SERVER: bool
-    """Whether a server keeps it, which can end a connection at any time."""
-
-    ROWS: str
-    """What it calls the number of any row; empty where it has none but ours."""
+    """Whether a server keeps it: several can write at once, and a connection can be ended at any time."""
 
     def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
         """Begin: to read what there is at one moment, or to write.
@@ -66,9 +49,6 @@ class Backend(Protocol):
         Who writes `alone` waits until nobody else does, and keeps others waiting; all others may write side by side,
         where the database can. A wait of more than `patience_s` is an error.
         """
-
-    def savepoint(self, conn: Connection) -> AbstractContextManager[object]:
-        """Let statements that may fail leave the transaction as it was before them."""
 
     def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
         """Let nobody else who holds one of these rows go on until the end of the transaction.
@@ -84,9 +64,6 @@ class Backend(Protocol):
 
     def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
         """Let the database find out what is in tables that have just been filled, where it plans by that."""
-
-    def touch(self, conn: Connection) -> None:
-        """Write what is there already: an error where nothing can be written."""
 
     def pause_references(self, conn: Connection, *, paused: bool) -> None:
         """Switch reference checks, outside a transaction, where looking each of them up would dominate."""
@@ -121,9 +98,6 @@ class Backend(Protocol):
     def raw_column(self, table: Table, column: str, of: str) -> str:
         """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
 
-    def dangling_references(self, conn: Connection, table: Table) -> list[tuple[int, str]]:
-        """The rows of a table that refer to nothing, each with the table in which there should be something."""
-
     def faults(self, conn: Connection) -> list[str]:
         """A sentence for each thing that the database finds wrong with how the study is kept."""
 
@@ -133,60 +107,19 @@ class Backend(Protocol):
     def folder(self, conn: Connection) -> str | None:
         """The folder that the study is in; None where it is in none."""
 
+    def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows of all columns, in their order, as `raw_column` reads them."""
+
+    def last_number(self, conn: Connection) -> int:
+        """The highest number that was ever given to an assignment: none is given out again, though its row is gone."""
+
+    def set_numbers(self, conn: Connection, tables: Sequence[Table], last: int) -> None:
+        """Let the next assignment have the number after this one, and rows of other tables those after their own."""
+
     def remedy(self, error: Exception) -> str | None:
-        """Say what a user can do about an error that says something of the place; None for any other."""
+        """Say what a user can do about an error that says something of the place; None for any other.
 
-    def is_gone(self, error: Exception) -> bool:
-        """Whether an error says that a server is gone, so that a commit under way may have been done or not."""
-
-
-class Lines(Protocol):
-    """Whole tables as lines that do not depend on the database, see `table_dump.py`."""
-
-    def read(self, conn: Connection, table: Table) -> Iterator[bytes]:
-        """Every line of a table, in order, a block at a time; raises OddRowError for one that cannot be written."""
-
-    def write(self, conn: Connection, table: Table, blocks: Iterable[bytes], number: str) -> None:
-        """Write lines into an empty table; `number` is the column, if any, that SQLite's number of a row follows.
-
-        Raises OddRowError for one that the database does not take.
-        """
-
-    def begin(self, conn: Connection) -> Any:
-        """Make ready for writing all tables; returns what `end` is given."""
-
-    def end(self, conn: Connection, begun: Any) -> None:
-        """Make good what was left for the end; raises OddRowError for a row that refers to nothing."""
-
-    def last_numbers(self, conn: Connection, tables: Sequence[Table]) -> dict[str, int]:
-        """The highest number that was ever given to a row of each of these tables, by its name.
-
-        They are those whose numbers are never given out again.
-        """
-
-    def set_last_numbers(self, conn: Connection, last: Mapping[str, int]) -> None:
-        """Let the next numbers follow these, and in all other tables their rows."""
-
-
-class Backups(Protocol):
-    """Backups of one kind of database: a study is written, all of it in one stream, and read again."""
-
-    KIND: str
-    """Which database this is."""
-
-    MEMBER: str
-    """The name of what is written."""
-
-    def restore_facts(self, conn: Connection) -> dict[str, str]:
-        """Facts that must be known to read the study again; raises StudyError where none can be written."""
-
-    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
-        """Write the study to a stream; the folder has room for it, too."""
-
-    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
-        """Write what is read from a stream at a place where no study is: all of it, or nothing.
-
-        A database that a server does not have is made only to `create` it.
+        UNREACHABLE says that a commit under way may have been done or not.
         """
 
 
@@ -205,7 +138,8 @@ class Home(Protocol):
         """An engine on the study; `close` disposes of it."""
 
     def reading_engine(self) -> Engine:
-        """An engine that only reads, whatever became of the study."""
+        """An engine that only reads, whatever became of the study; a server does not let what reads write anyway."""
+        return self.engine()
 
     def check_in_place(self) -> None:
         """Raise StudyError where the study is not any more what was opened."""
@@ -215,6 +149,7 @@ class Home(Protocol):
 
     def share(self) -> bool:
         """Let readers and writers work side by side until `close`; whether that could be had at this moment."""
+        return True
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the study is damaged, or put together of parts of different times."""
@@ -224,6 +159,38 @@ class Home(Protocol):
 
     def abandon(self) -> None:
         """Let go of what was made here and has nothing in it; what somebody else has put there meanwhile stays."""
+        self.close()
 
     def remove(self) -> None:
         """Delete the study, as it was opened or made here."""
+
+
+class Places(Protocol):
+    """Where studies in one kind of database are, and their backups: all of one in a stream, which is read again."""
+
+    KIND: str
+    """Which database this is."""
+
+    MEMBER: str
+    """The name of what is written of a study."""
+
+    def is_there(self, place: str | Path) -> bool:
+        """Whether something is at a place that is no new one: a file, or a database with tables in it."""
+
+    def find(self, place: str | Path) -> Home:
+        """The study at this place; raises StudyError when there is none."""
+
+    def make(self, place: str | Path, *, create: bool) -> Home:
+        """An empty database at this place; raises StudyError when something is there, or it cannot be made.
+
+        Without `create`, a server must have the database already; a file is made in any case.
+        """
+
+    def restore_facts(self, conn: Connection) -> dict[str, str]:
+        """Facts that must be known to read the study again; raises StudyError where none can be written."""
+
+    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
+        """Write the study to a stream; the folder has room for it, too."""
+
+    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+        """Write what is read from a stream at a place where no study is, as `make` does: all of it, or nothing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,8 +23,6 @@ from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEALED, Sp
 ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
 SEAL = "cell_sealed"
 MANY_WRITE = False
-HAS_SERVER = False
-ROWS = "rowid"
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 NEEDS_UNDOING = (
     "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
@@ -132,11 +130,6 @@ def begin(conn: Connection, *, write: bool, alone: bool = True, patience_s: floa
             raw_connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
 
 
-def savepoint(_conn: Connection) -> AbstractContextManager[object]:
-    """A statement that fails leaves it so by itself."""
-    return nullcontext()
-
-
 def hold_rows(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
     """Do nothing: whoever writes has the whole study."""
 
@@ -147,12 +140,6 @@ def hold_numbers(_conn: Connection) -> None:
 
 def update_statistics(_conn: Connection, _tables: Sequence[Table]) -> None:
     """SQLite plans by the indexes alone."""
-
-
-def touch(conn: Connection) -> None:
-    """That one begins to write does not tell whether one can."""
-    version = conn.exec_driver_sql("PRAGMA user_version").scalar()
-    conn.exec_driver_sql(f"PRAGMA user_version = {version}")
 
 
 def pause_references(conn: Connection, *, paused: bool) -> None:
@@ -177,7 +164,7 @@ def enable_wal(connection: sqlite3.Connection) -> bool:
     return False
 
 
-def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object]) -> bool:
+def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connection], object] | None) -> bool:
     """Fold the log into the file, unless anybody else has it open; returns whether it was folded.
 
     What `check` raises, while nobody else can write, is raised, and nothing is changed. Folding ends in two steps: the
@@ -188,7 +175,8 @@ def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connecti
     try:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN IMMEDIATE")
-        check(connection)
+        if check is not None:
+            check(connection)
         connection.execute(f"PRAGMA user_version = {_WHOLE}")
         connection.execute("COMMIT")
         return bool(connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",))
@@ -198,11 +186,7 @@ def checkpoint(connection: sqlite3.Connection, check: Callable[[sqlite3.Connecti
         with suppress(sqlite3.Error):
             connection.rollback()
             connection.execute("PRAGMA locking_mode = NORMAL")
-            _read(connection)  # lets go of the lock
-
-
-def _read(connection: sqlite3.Connection) -> None:
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # lets go of the lock
 
 
 def log_size(path: str) -> int:
@@ -317,7 +301,7 @@ def actual_guards(conn: Connection) -> dict[str, str]:
 
 def raw_column(_table: Table, column: str, of: str) -> str:
     """As it is in the file: nothing may be read into it that is not there."""
-    return f"{of}.{column}"
+    return f'{of}."{column}"'
 
 
 def reading_engine(path: Path) -> Engine:
@@ -338,14 +322,8 @@ def reading_engine(path: Path) -> Engine:
 def faults(conn: Connection) -> list[str]:
     """In the pages of the file, in indexes that are not those of their tables, and in how tables are defined."""
     messages = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
-    return [f"SQLite says: {one}" for one in (*messages, *_definition_faults(conn))]
-
-
-def _definition_faults(conn: Connection) -> list[str]:
-    """Why the first table that cannot be made as it is defined cannot be; what belongs to it cannot be then, either.
-
-    SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does.
-    """
+    # SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does. The
+    # first table that cannot be made as it is defined says it all: what belongs to it cannot be made then, either.
     is_own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
     definitions = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {is_own} ORDER BY rowid")
     with closing(sqlite3.connect(":memory:")) as empty:
@@ -353,18 +331,14 @@ def _definition_faults(conn: Connection) -> list[str]:
             try:
                 empty.execute(statement)
             except sqlite3.Error as error:
-                return [f"{name} is not defined as it was: {error}"]
-    return []
+                messages.append(f"{name} is not defined as it was: {error}")
+                break
+    return [f"SQLite says: {message}" for message in messages]
 
 
 def n_pages(conn: Connection) -> int:
     """Those of the file."""
     return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
-
-
-def dangling_references(conn: Connection, table: Table) -> list[tuple[int, str]]:
-    """As SQLite finds them."""
-    return [(row[1], row[2]) for row in conn.exec_driver_sql(f"PRAGMA foreign_key_check({table.name})")]
 
 
 def folder(conn: Connection) -> str | None:
@@ -373,12 +347,26 @@ def folder(conn: Connection) -> str | None:
     return os.path.dirname(str(place))
 
 
+def write_rows(conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+    """By the driver alone."""
+    names = [f'"{column.name}"' for column in table.columns]
+    values = ", ".join("?" for _ in names)
+    driver(conn).executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values})", rows)
+
+
+def last_number(conn: Connection) -> int:
+    """As SQLite keeps it."""
+    row = driver(conn).execute("SELECT seq FROM sqlite_sequence WHERE name = 'assignment'").fetchone()
+    return int(row[0]) if row else 0
+
+
+def set_numbers(conn: Connection, _tables: Sequence[Table], last: int) -> None:
+    """Other tables follow their rows by themselves."""
+    driver(conn).execute("DELETE FROM sqlite_sequence WHERE name = 'assignment'")
+    driver(conn).execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('assignment', ?)", (last,))
+
+
 def remedy(error: Exception) -> str | None:
     """SQLite says it in words."""
     message = str(getattr(error, "orig", error)).lower()
     return next((what for symptom, what in REMEDIES.items() if symptom in message), None)
-
-
-def is_gone(_error: Exception) -> bool:
-    """There is no server between."""
-    return False

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import closing, suppress
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from shlex import quote
 from threading import Lock, Thread
-from typing import ClassVar
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary, finalize
 
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store.database import backup_format, file_permissions, table_extents
-from fcpair.store.database.backends import rescue_copy, sqlite
+from fcpair.store.database import backup_format, file_permissions, schema
+from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import Backend, driver
+from fcpair.unfinished import new_path
 
+KIND, MEMBER = "sqlite", "study.sqlite"
+TEMPORARY_PREFIX, PART = "fcpair-backup-", ".part"
 Identity = tuple[int, int]
 LOG, JOURNAL = "-wal", "-journal"
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begin or to end sharing
@@ -65,10 +73,15 @@ class MissingLogError(StudyError):
     """A file that was being served is without its log; what is in it may still be all that there is."""
 
 
-def make(path: Path) -> StudyFile:
+def make(place: str | Path, *, create: bool = True) -> StudyFile:
     """An empty file, which SQLite takes for an empty database; not where the log of another one lies."""
-    if is_left_empty(path):
-        _delete_empty(path)
+    path = Path(place)
+    if is_left_empty(path):  # it is deleted, unless its maker is at work on it
+        with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN EXCLUSIVE")
+            if path.stat().st_size == 0:
+                path.unlink()
     for end in sqlite.FILES:
         if Path(f"{path}{end}").exists():
             what = "exists already; choose another place or use that study"
@@ -94,18 +107,14 @@ def is_left_empty(path: Path) -> bool:
     return False
 
 
-def _delete_empty(path: Path) -> None:
-    """Delete a file that was left empty, unless its maker is at work on it."""
-    with suppress(sqlite3.Error, OSError), closing(sqlite.connect(os.path.realpath(path))) as connection:
-        connection.execute("PRAGMA busy_timeout = 0")
-        connection.execute("BEGIN EXCLUSIVE")
-        if path.stat().st_size == 0:
-            path.unlink()
+def is_there(place: str | Path) -> bool:
+    """Whether there is a file that is not left empty."""
+    return Path(place).exists() and not is_left_empty(Path(place))
 
 
-def find(path: Path) -> StudyFile:
+def find(place: str | Path) -> StudyFile:
     """The study in a file, whole; raises StudyError where there is none."""
-    study_file = open_unchecked(path)
+    study_file = open_unchecked(Path(place))
     study_file.check_whole()
     return study_file
 
@@ -114,9 +123,67 @@ def open_unchecked(path: Path) -> StudyFile:
     """The study in a file, be it whole or not; raises StudyError where there is none."""
     if not path.is_file():
         raise StudyError(
-            f"there is no study at {path}; `fcpair init` makes one, `--study` or FCPAIR_STUDY names another"
+            f"there is no study at {path}; `fcpair init` or `Study.create` makes one, `--study` or "
+            "FCPAIR_STUDY names another"
         )
     return StudyFile(path)
+
+
+def restore_facts(_conn: Connection) -> dict[str, str]:
+    """Nothing else need be known."""
+    return {}
+
+
+def save(conn: Connection, _address: str, to: Any, folder: Path) -> None:
+    """Write SQLite's own copy of the study, which is a study by itself; it is in the folder meanwhile, too."""
+    with new_path(folder, TEMPORARY_PREFIX) as temporary:
+        sqlite.copy(driver(conn), temporary / MEMBER)
+        with (temporary / MEMBER).open("rb") as content:
+            shutil.copyfileobj(content, to)
+
+
+def restore(place: str | Path, content: Any, _further: Mapping[str, str], *, create: bool) -> None:
+    """Write a study where none is; it has its name only when all of it is on the disk. A file is made in any case."""
+    home, folder = make(place, create=create), Path(place).absolute().parent
+    try:
+        with closing(home.connect()) as connection, new_path(folder, TEMPORARY_PREFIX) as temporary:
+            connection.execute("BEGIN IMMEDIATE")  # lest it be taken for one that was left empty
+            unpack(content, temporary / MEMBER)
+            os.replace(temporary / MEMBER, place)
+            backup_format.sync_folder(folder)
+    except BaseException:
+        home.remove()
+        raise
+
+
+def unpack(content: Any, path: Path) -> None:
+    """Write the study into a new file that only its owner can read, and see that it is on the disk."""
+    file_permissions.create_private(path)
+    with path.open("r+b") as target:
+        shutil.copyfileobj(content, target)
+        target.flush()
+        os.fsync(target.fileno())
+
+
+def save_rescued(connection: sqlite3.Connection, place: str) -> Path:
+    """Write a whole copy of what a connection sees, under a new name, and return it.
+
+    It goes beside the study; where that cannot be, into the working folder, the home folder or the temporary one.
+    Raises OSError when it can go nowhere.
+    """
+    last_error = OSError(f"there is no folder to save {place} in")
+    stem, suffix = f"{Path(place).stem}-rescued-{datetime.now(UTC):%Y%m%dT%H%M%S}", Path(place).suffix
+    for folder in dict.fromkeys((Path(place).parent, Path.cwd(), Path.home(), Path(tempfile.gettempdir()))):
+        paths = (folder / f"{stem}{f'-{n}' * (n > 1)}{suffix}" for n in count(1))
+        path = next(one for one in paths if not (one.exists() or Path(f"{one}{PART}").exists()))
+        try:
+            sqlite.copy(connection, Path(f"{path}{PART}"))
+            os.rename(f"{path}{PART}", path)
+        except OSError as error:
+            last_error = error
+        else:
+            return path
+    raise last_error
 
 
 class _OpenFile:
@@ -184,7 +251,7 @@ class StudyFile:
         self._engines: list[Engine] = []
         self._process = os.getpid()
         self._rescuing = Lock()
-        self._absent, self._n_absences, self._saved = False, 0, 0  # the absence for which all was saved
+        self._absent = self._saved = False  # since it was missed; all that was acknowledged is saved once
 
     # -- what it is
 
@@ -216,11 +283,12 @@ class StudyFile:
         """
         if reason := self._identity_error():
             if not self._absent:
-                self._mark_missing()
+                self._absent = True
                 Thread(target=self.rescue, daemon=True).start()
             raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
         if self._absent:
-            self._absent = False
+            with self._rescuing:
+                self._absent = self._saved = False
             _log.warning("%s is back, and is in use again", self.place)
 
     def _identity_error(self) -> str | None:
@@ -247,7 +315,9 @@ class StudyFile:
 
     def _examine_connection(self, connection: sqlite3.Connection) -> None:
         self.check_sound(connection)
-        if differences := table_extents.torn_tables(connection, sqlite.ROWS) if _has_extents(connection) else []:
+        # What a file of an older schema should have is looked at once it is upgraded.
+        current = connection.execute("SELECT 1 FROM alembic_version WHERE version_num = ?", (schema.HEAD,)).fetchone()
+        if differences := schema.torn_tables(connection) if current else []:
             raise StudyError(MIXED.format(place=self.place, found="; ".join(differences)))
 
     @property
@@ -334,7 +404,7 @@ class StudyFile:
         """Close a connection, after folding the log if it may be; one that this process did not begin is examined."""
         try:
             if self._may_checkpoint():
-                sqlite.checkpoint(connection, _check_nothing if began_here else self._examine_connection)
+                sqlite.checkpoint(connection, None if began_here else self._examine_connection)
         finally:
             sqlite.drop(connection)
 
@@ -360,35 +430,15 @@ class StudyFile:
         """
         with self._rescuing:
             reason = self._identity_error()
-            if not reason or self._keeper is None:
+            if not reason or self._keeper is None or self._saved:
                 return
-            if not self._absent:
-                self._mark_missing()
-            if self._saved != self._n_absences:
-                self._save_copy(self._keeper, reason)
-
-    def _mark_missing(self) -> None:
-        self._absent = True
-        self._n_absences += 1
-
-    def _save_copy(self, keeper: sqlite3.Connection, reason: str) -> None:
-        absence = self._n_absences
-        try:
-            copy = rescue_copy.save(keeper, self._real)
-        except OSError as error:
-            _log.error(
-                "%s %s. Its answers could not be saved elsewhere (%s): put it back now", self.place, reason, error
-            )
-            return
-        self._saved = absence
-        what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
-        _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)
-
-
-def _has_extents(connection: sqlite3.Connection) -> bool:
-    """Whether a study notes how far its tables go: one of an older schema does not."""
-    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'extent'").fetchone() is not None
-
-
-def _check_nothing(_connection: sqlite3.Connection) -> None:
-    """Whoever began the log knows what is in it."""
+            self._absent = True
+            try:
+                copy = save_rescued(self._keeper, self._real)
+            except OSError as error:
+                what = "Its answers could not be saved elsewhere (%s): put it back now"
+                _log.error(f"%s %s. {what}", self.place, reason, error)
+                return
+            self._saved = True
+            what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
+            _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)

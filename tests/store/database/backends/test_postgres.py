@@ -59,7 +59,7 @@ def names(store: Store) -> list[str]:
 def test_the_database_is_made_where_it_is_not_there(url: str) -> None:
     study = Study.create(url, Setup(title="On a server"))
     study.close()
-    again = Study.open(url)
+    again = Study(url)
     assert again.facts["title"] == "On a server"
     again.close()
     with pytest.raises(StudyError, match="has tables already; choose another database"):
@@ -74,7 +74,7 @@ def test_a_database_with_tables_of_others_is_left_alone(url: str, postgres: Serv
     with pytest.raises(StudyError, match="has tables already"):
         Study.create(url)
     with pytest.raises(StudyError, match="is a database but not a study"):
-        Study.open(url)
+        Study(url)
 
 
 def test_a_study_that_could_not_be_begun_leaves_an_empty_database(url: str) -> None:
@@ -94,7 +94,7 @@ def test_a_study_that_is_not_there_is_said_with_what_makes_one(url: str, postgre
     assert "nothing was changed" not in result.stderr
     postgres.make(url.rpartition("/")[2].partition("?")[0])
     with pytest.raises(StudyError, match=r"there is no study at .*; `fcpair init --study"):
-        Study.open(url)
+        Study(url)
 
 
 def test_a_password_is_in_no_message() -> None:
@@ -116,7 +116,7 @@ def test_a_password_is_in_no_message() -> None:
 )
 def test_what_is_no_url_of_a_study_is_refused(place: str, said: str) -> None:
     with pytest.raises(StudyError, match=said):
-        Study.open(place)
+        Study(place)
 
 
 @pytest.mark.parametrize("act", ["UPDATE adjudication SET note = ''", "DELETE FROM adjudication", "TRUNCATE judgement"])

@@ -26,7 +26,7 @@ from fcpair.store import Store
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.backends.sqlite import Header
-from fcpair.store.database.backends.sqlite_file import StudyFile
+from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 from fcpair.study import Study
@@ -317,7 +317,7 @@ def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path:
         assert (result.exit_code, WITHOUT_LOG in result.stderr) == (2, True), result.output
         assert "fcpair doctor --as-it-is" in result.stderr
     with pytest.raises(StudyError, match=WITHOUT_LOG):
-        Study.open(copy)
+        Study(copy)
     assert (copy.read_bytes(), lying_at(copy)) == (before, ["copy.db"])
 
 
@@ -340,7 +340,7 @@ def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, 
         left = Path(f"{copy}-wal").read_bytes()
     Path(f"{copy}-wal").write_bytes(left)
     with pytest.raises(StudyError, match=WITHOUT_LOG):
-        Study.open(copy)
+        Study(copy)
     assert left == b""
     assert Study.accept(copy) is not None
 
@@ -358,7 +358,7 @@ def test_a_link_to_a_copy_without_its_log_is_refused_by_the_name_of_where_it_lie
     link.symlink_to(copy)
     shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
     with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
-        Study.open(link)
+        Study(link)
 
 
 def test_a_copy_with_its_log_is_whole(killed: Path, tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_the_backup_that_is_advised_is_whole(store: Store, tmp_path: Path) -> No
     add(store, "ana")
     copied_by_vacuum(Path(store.place), tmp_path / "copy.db")
     assert names(tmp_path / "copy.db") == ["ana"]
-    Study.open(tmp_path / "copy.db").examine()
+    Study(tmp_path / "copy.db").examine()
 
 
 def test_a_backup_that_cannot_be_told_from_a_torn_copy_is_taken_as_it_is_when_asked(
@@ -466,12 +466,12 @@ def without_rows(path: Path) -> Path:
 
 def test_rows_that_are_missing_are_counted(without_rows: Path) -> None:
     with pytest.raises(StudyError, match=r"run has 3 rows up to number 5, and should have 5 up to 5"):
-        Study.open(without_rows).examine()
+        Study(without_rows).examine()
 
 
 def test_what_is_missing_is_accepted_once_and_noted(without_rows: Path) -> None:
     assert Study.accept(without_rows) == {"run": 2}
-    study = Study.open(without_rows)
+    study = Study(without_rows)
     study.examine()
     assert (study.log()[-1].stage, study.log()[-1].counts) == ("accept", {"missing": {"run": 2}})
     add(Store.open(without_rows), "cleo")
@@ -492,7 +492,7 @@ def test_the_newest_rows_are_missed_as_well(path: Path) -> None:
         connection.execute("DELETE FROM run WHERE id = 2")
         connection.commit()
     with pytest.raises(StudyError, match=r"run has 1 rows up to number 1, and should have 2 up to 2"):
-        Study.open(path).examine()
+        Study(path).examine()
 
 
 def test_a_study_whose_log_is_lost_is_accepted_as_it_is(killed: Path) -> None:
@@ -501,7 +501,7 @@ def test_a_study_whose_log_is_lost_is_accepted_as_it_is(killed: Path) -> None:
     Study.accept(killed)
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
     assert names(killed) == []
-    assert Study.open(killed).log()[-1].stage == "accept"
+    assert Study(killed).log()[-1].stage == "accept"
 
 
 def test_the_doctor_takes_it_as_it_is_and_then_examines_it(killed: Path) -> None:
@@ -530,7 +530,7 @@ def test_an_older_study_without_its_log_is_accepted_and_then_upgraded(older: Pat
     assert versions(path) == ROLLBACK_HEADER
     copy = Study.upgrade(path)
     assert copy is not None
-    Study.open(path).examine()
+    Study(path).examine()
 
 
 def test_a_damaged_file_is_not_accepted(path: Path) -> None:
@@ -615,11 +615,9 @@ def test_it_is_said_when_nothing_can_be_saved(
 
 
 def test_a_second_copy_of_the_same_second_has_another_name(gone: Store, tmp_path: Path) -> None:
-    from fcpair.store.database.backends import rescue_copy
-
     connection = file_of(gone)._keeper
     assert connection is not None
-    paths = [rescue_copy.save(connection, gone.place) for _ in range(3)]
+    paths = [save_rescued(connection, gone.place) for _ in range(3)]
     assert len(set(paths)) == 3
     assert [names(one) for one in paths] == [["ana"]] * 3
 
@@ -652,19 +650,19 @@ def test_an_upgrade_keeps_its_copy_to_the_owner(tmp_path: Path) -> None:
 
 def test_a_study_that_others_may_read_is_named(path: Path) -> None:
     said = f"others on this machine may read or write {path} (its rights are 0644); `chmod 600 {path}` ends that"
-    assert Study.open(path).exposure_warning is None
+    assert Study(path).exposure_warning is None
     path.chmod(0o644)
-    assert Study.open(path).exposure_warning == said
+    assert Study(path).exposure_warning == said
     assert said in CliRunner().invoke(main, ["status", "--study", str(path)]).stderr
 
 
 def test_commands_that_are_advised_can_be_pasted_whatever_the_name(path: Path, tmp_path: Path) -> None:
     spaced = path.rename(tmp_path / "my study.db")
     spaced.chmod(0o644)
-    assert f"`chmod 600 '{spaced}'`" in str(Study.open(spaced).exposure_warning)
+    assert f"`chmod 600 '{spaced}'`" in str(Study(spaced).exposure_warning)
     shutil.copy(OLDER[-1], spaced)
     with pytest.raises(StudyError, match=f"`fcpair upgrade --study '{spaced}'`"):
-        Study.open(spaced)
+        Study(spaced)
 
 
 def test_the_umask_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,351 @@
+"""Commands that are one act: a method of a grid or of the study is called, and what it did is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fcpair.cli.options import (
+    Command,
+    as_click_type,
+    recipe_params,
+    redo_option,
+    seed_option,
+    shared_option,
+    with_grid,
+    with_study,
+)
+from fcpair.cli.output import print_run, progress, status_spinner, warn_of_simulated
+from fcpair.known_pairs import Controls, Qualification
+from fcpair.param_values import N_PEOPLE
+from fcpair.params import ANNOTATORS_HELP, Calibration, Import, Pair, Retrieve, Select, Simulate, Validate
+
+
+@dataclass(frozen=True)
+class Act:
+    """A command that calls `method`, with its own options by their names, and `also`.
+
+    Where there are `params`, the method is called with an instance of them, made of what is given and of the study's
+    recipe; fields named in `without` have options of their own, or arguments. `working` is shown meanwhile, with
+    `counted` as far as it is done; `then` is called with the grid or the study.
+    """
+
+    method: str
+    help: str
+    params: type | None = None
+    without: tuple[str, ...] = ()
+    options: tuple[Callable[[Command], Command], ...] = ()
+    also: Mapping[str, Any] = field(default_factory=dict)
+    of_study: bool = False
+    working: str = ""
+    counted: bool = False
+    then: Callable[[Any], None] | None = None
+
+
+examples_round = shared_option("--round", required=True, metavar="NAME", detail="Its models are shown the examples.")
+_FILE = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+_NAME = click.argument("name")
+_RUN = click.argument("run", type=int)
+_EARLY = click.option("--early", is_flag=True, help="Go on without the answers that are still open.")
+_WITHDRAW = """Withdraw all {what} of a file that was imported by mistake.
+
+RUN is the number that the import printed; `fcpair log` has it too. {its}
+
+\b
+Example:
+  fcpair {example}
+"""
+_WITHDRAW_ANSWERS = (
+    "Its answers stay on record as withdrawn, and what was answered is open again, so that the right file can be "
+    "imported. Simulated answers can be withdrawn in the same way."
+)
+
+ACTS = {
+    "import": Act(
+        "import_corpus",
+        """Read the corpus that the study starts from.
+
+        \b
+        Example:
+          fcpair import CONAN.csv --reader conan --only-language en
+          fcpair import corpus.jsonl --hs-column claim --cn-column reply
+          fcpair import corpus.xlsx --sheet-name pairs
+          fcpair import texts.csv --unpaired --hs-id-column qid --cn-id-column docid
+        """,
+        Import,
+        without=("path",),
+        options=(redo_option, click.argument("path", type=click.Path(path_type=Path))),
+        of_study=True,
+        working="reading the corpus",
+    ),
+    "select": Act(
+        "select",
+        """Choose the HS, by seed or from a file.
+
+        \b
+        Example:
+          fcpair select --hs 45 --seed 13
+          fcpair select --hs-list hs45.csv
+        """,
+        Select,
+        options=(redo_option,),
+    ),
+    "retrieve": Act(
+        "retrieve",
+        """Retrieve candidate CNs.
+
+        They are the CNs nearest to those that the corpus pairs with the selected HS, those of a list, those at the top
+        of TREC runs, or all that the corpus has.
+
+        \b
+        Example:
+          fcpair retrieve --k 2 --count-duplicates
+          fcpair retrieve --backend onnx --dask local:4
+          fcpair retrieve --cn-list candidates.csv
+          fcpair retrieve --run bm25.trec --run dense.trec --depth 20
+        """,
+        Retrieve,
+        options=(redo_option,),
+        working="retrieving",
+        counted=True,
+    ),
+    "pair": Act(
+        "pair",
+        """Cross the HS with the candidates.
+
+        Pairs that occur in the corpus are left out: only novel pairs are assigned, unless `--keep-known` is given.
+
+        \b
+        Example:
+          fcpair pair --candidates 129 --seed 13
+        """,
+        Pair,
+        options=(redo_option,),
+        working="making the grid",
+    ),
+    "calibrate start": Act(
+        "calibration.start",
+        """Draw a batch, and assign it to everybody, before the pairs are assigned.
+
+        \b
+        Example:
+          fcpair calibrate start --pairs 20 --annotators 3 --seed 13
+          fcpair calibrate start --grid rate --pairs 10 --counts second
+        """,
+        Calibration,
+        without=("round",),
+        options=(
+            shared_option(
+                "--round",
+                metavar="NAME",
+                detail="People calibrate themselves for it. By default the one that counts.",
+            ),
+            click.option(
+                "--annotators",
+                type=as_click_type(int, N_PEOPLE),
+                help=f"{ANNOTATORS_HELP[0].upper()}{ANNOTATORS_HELP[1:]}.",
+            ),
+        ),
+    ),
+    "calibrate discuss": Act(
+        "calibration.open_discussion",
+        """Open the discussion: who differed sees all answers, and answers again.
+
+        The first answers stand from then on. Answers are shown without names, and only on pairs that a person has
+        answered.
+
+        \b
+        Example:
+          fcpair calibrate discuss
+        """,
+        options=(_EARLY,),
+    ),
+    "calibrate close": Act(
+        "calibration.close",
+        """End the calibration, so that the pairs can be assigned.
+
+        \b
+        Example:
+          fcpair calibrate close
+        """,
+        options=(_EARLY,),
+    ),
+    "simulate": Act(
+        "simulate",
+        """Let simulated people answer what is open.
+
+        This is for planning or demonstrating a study; every figure that rests on it says so. Those below the pass mark
+        of a qualification wait until `fcpair people let-on` lets them begin.
+
+        \b
+        Example:
+          fcpair simulate --accuracy 0.9 --not-sure 0.05 --seed 13
+        """,
+        Simulate,
+        working="simulating",
+        then=warn_of_simulated,
+    ),
+    "people qualify": Act(
+        "save.qualification",
+        """Set known pairs that everybody answers before their shard.
+
+        The table has the columns `row`, `column`, `answer` and `explanation`, with texts of the grid or their ids. Set
+        it before `fcpair assign`, which gives each person known pairs that are not in their shard. Below the pass mark
+        people wait until you decide.
+
+        \b
+        Example:
+          fcpair people qualify known.csv --pass-mark 0.75 --known-pairs 40
+        """,
+        Qualification,
+        without=("file",),
+        options=(_FILE,),
+    ),
+    "people controls": Act(
+        "save.controls",
+        """Set known pairs that `fcpair assign` puts among those of each shard.
+
+        The table is as for `fcpair people qualify`, but explanations may be missing. Nobody can tell a control pair,
+        and none counts for a tier or a figure.
+
+        \b
+        Example:
+          fcpair people controls controls.csv --rate 0.05
+        """,
+        Controls,
+        without=("file",),
+        options=(_FILE,),
+    ),
+    "people let-on": Act(
+        "desk.let_on",
+        """Let somebody below the pass mark begin their shard.
+
+        \b
+        Example:
+          fcpair people let-on ben
+        """,
+        options=(_NAME,),
+    ),
+    "people retire": Act(
+        "retire",
+        """Retire a person: what they did stays, their open work goes to others.
+
+        \b
+        Example:
+          fcpair people retire ben
+        """,
+        options=(_NAME, seed_option),
+        of_study=True,
+    ),
+    "people handover": Act(
+        "hand_over",
+        """Give a person's open work to others.
+
+        \b
+        Example:
+          fcpair people handover ben --to ana
+          fcpair people handover ben --last 20
+        """,
+        options=(
+            _NAME,
+            click.option("--to", help="The person who takes over; if not given, everybody else in the role."),
+            click.option(
+                "--last", type=int, metavar="N", help="Hand over only the last N open pairs; all if not given."
+            ),
+            seed_option,
+        ),
+        of_study=True,
+    ),
+    "labels withdraw": Act(
+        "withdraw",
+        _WITHDRAW.format(what="answers", its=_WITHDRAW_ANSWERS, example="labels withdraw 12"),
+        options=(_RUN,),
+        also={"kind": "labels"},
+    ),
+    "answers withdraw": Act(
+        "withdraw",
+        _WITHDRAW.format(what="answers", its=_WITHDRAW_ANSWERS, example="answers withdraw 12 --grid write"),
+        options=(_RUN,),
+        also={"kind": "answers"},
+    ),
+    "validate withdraw": Act(
+        "withdraw",
+        _WITHDRAW.format(
+            what="verdicts",
+            its="Its verdicts stay on record as withdrawn, and their pairs are open again.",
+            example="validate withdraw 12",
+        ),
+        options=(_RUN,),
+        also={"kind": "verdicts"},
+    ),
+    "validate assign": Act(
+        "assign_validation",
+        """Assign adjudicated pairs to validators who took no part in them.
+
+        \b
+        Example:
+          fcpair validate assign --validators 4 --pairs 4000 --seed 13
+        """,
+        Validate,
+        options=(redo_option, shared_option("--more", is_flag=True, detail="Pairs without a verdict are added.")),
+        working="assigning pairs",
+    ),
+    "examples find": Act(
+        "find_examples",
+        """Find the examples of each row of a round.
+
+        None of them answers the row's own text. With --redo, reviews of examples that are found again are kept.
+
+        \b
+        Example:
+          fcpair examples find --grid replies --round propose
+        """,
+        options=(examples_round, redo_option),
+        working="encoding",
+        counted=True,
+    ),
+}
+"""By the words that call them, in the order in which a study needs them."""
+
+
+def add_acts(group: click.Group) -> None:
+    """Give the group the acts whose words begin with its name."""
+    for words in ACTS:
+        if words.startswith(f"{group.name} "):
+            group.add_command(make_command(words))
+
+
+def make_command(words: str) -> click.Command:
+    """The command of an act."""
+    act = ACTS[words]
+
+    def call(**arguments: Any) -> None:
+        target = arguments.pop("study" if act.of_study else "grid")
+        shown = progress(act.working) if act.counted else status_spinner(act.working) if act.working else nullcontext()
+        with shown as report:
+            options = []
+            if act.params:
+                own = {name: arguments.pop(name) for name in act.without}
+                said = arguments.pop("said") | {name: value for name, value in own.items() if value is not None}
+                options.append(target.recipe_options(act.params, more=arguments.get("more", False), **said))
+            more = {"progress": report} if act.counted else {}
+            run = attrgetter(act.method)(target)(*options, **arguments, **act.also, **more)
+        print_run(run)
+        if act.then:
+            act.then(target)
+
+    command: Command = (with_study if act.of_study else with_grid)(call)
+    for option in reversed(act.options):
+        command = option(command)
+    if act.params:
+        command = recipe_params(act.params, without=act.without)(command)
+    return click.command(words.rsplit(maxsplit=1)[-1], help=act.help)(command)
+
+
+import_, select, retrieve, pair, simulate = map(make_command, ("import", "select", "retrieve", "pair", "simulate"))

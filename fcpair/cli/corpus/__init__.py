@@ -1,1 +1,0 @@
-"""The texts of a study and its grids: init, import, select, retrieve, pair, grids."""

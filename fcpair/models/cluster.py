@@ -1,0 +1,323 @@
+"""The heavy stages on a Dask cluster: the same functions, in pieces.
+
+`encode_on_cluster` does what `fcpair.models.encode` does, `nearest_on_cluster` what `stages.corpus.nearest_neighbours`
+does, with their functions: they cut the work, and put together what comes back. Only this module imports Dask.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+import numpy as np
+
+from fcpair.arrays import Ints, Vectors
+from fcpair.errors import ClusterError, FcpairError, InputError, ModelError, require
+from fcpair.models.cache import folder_of, key_of, path_of, read_part, read_parts, read_vectors, write_part
+from fcpair.models.encode import Progress, encode_batches, open_encoder, prepare_backend
+from fcpair.models.encoder import Encoder
+from fcpair.models.model_files import Model, resolve
+from fcpair.params import MEMORY_MB
+from fcpair.stages.corpus import nearest_neighbours as stage
+from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Blocks, Neighbours
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+LOCAL = "local:"
+ANSWERS_WITHIN_S = 15
+_ONE_THREAD = {f"{name}_NUM_THREADS": 1 for name in ("OMP", "MKL", "OPENBLAS")}
+_SETTINGS = {
+    # Dask's own also has MALLOC_TRIM_THRESHOLD_, which has each block's memory given back and asked for again
+    "distributed.nanny.pre-spawn-environ": _ONE_THREAD,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.comm.timeouts.connect": ANSWERS_WITHIN_S,
+}
+AHEAD = 3  # pieces of work that each worker has before it, so that none waits
+Piece = TypeVar("Piece")
+PART = 2048  # texts
+SOURCES_A_BLOCK, TEXTS_A_BLOCK = 4096, 65_536  # of a block: what one task compares
+FAN_IN = 8
+
+
+def check_address(address: str) -> None:
+    """Raise InputError unless `address` is `local:N`, or looks like the address of a Dask scheduler."""
+    n = address.removeprefix(LOCAL)
+    is_valid = n.isdecimal() and int(n) > 0 if address.startswith(LOCAL) else address.rpartition(":")[2].isdecimal()
+    if not is_valid:
+        raise InputError(
+            f"dask is `{address}`; expected local:N for N processes on this machine, or the address of a scheduler, "
+            "such as tcp://node1:8786"
+        )
+
+
+@contextmanager
+def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
+    """A client of the cluster `address`, whose workers all see `folder`.
+
+    `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
+
+    Raises:
+        InputError: `address` is neither that nor an address.
+        ClusterError: the extra is not installed, no scheduler or no worker is there in time, a worker does not see the
+            folder, or the cluster is lost while the block runs.
+    """
+    check_address(address)
+    require("cluster", "`--dask`", "dask", "distributed")
+    import dask
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as exit_stack, dask.config.set(_SETTINGS):
+        client = exit_stack.enter_context(_open_client(address, exit_stack))
+        try:
+            client.wait_for_workers(1, timeout=ANSWERS_WITHIN_S)
+        except TimeoutError:
+            raise ClusterError(
+                f"the scheduler at {address} has no worker; start one with `dask worker {address}`"
+            ) from None
+        _check_folder(client, folder)
+        try:
+            yield client
+        except FcpairError:
+            raise
+        except KilledWorker as error:
+            raise ClusterError(f"the same part of the work has crashed its worker several times ({error})") from error
+        except (FutureCancelledError, CommClosedError, TimeoutError) as error:
+            raise ClusterError(
+                f"the cluster {address} was lost; what was encoded is kept, and the same command continues from there"
+            ) from error
+        except OSError as error:
+            raise ClusterError(f"a worker of {address} cannot go on: {error}") from error
+
+
+def _open_client(address: str, exit_stack: ExitStack) -> Client:
+    from distributed import Client, LocalCluster
+
+    if address.startswith(LOCAL):
+        cluster = LocalCluster(
+            n_workers=int(address.removeprefix(LOCAL)),
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+            scheduler_kwargs={"dashboard": False},
+            worker_dashboard_address=None,
+        )
+        return Client(exit_stack.enter_context(cluster), timeout=ANSWERS_WITHIN_S)
+    try:
+        return Client(address, timeout=ANSWERS_WITHIN_S)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ClusterError(f"no Dask scheduler answers at {address} within {ANSWERS_WITHIN_S} s: {error}") from None
+
+
+def _check_folder(client: Client, folder: Path) -> None:
+    """Raise ClusterError unless every worker sees what is written into the folder here."""
+    mark = folder / f".{uuid4().hex}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError as error:
+        raise ClusterError(f"vectors cannot be kept in {folder}: {error.strerror}; set FCPAIR_CACHE") from None
+    try:
+        blind = sorted(worker for worker, sees in client.run(Path.exists, mark).items() if not sees)
+    finally:
+        mark.unlink()
+    if blind:
+        raise ClusterError(
+            f"{len(blind)} workers, such as {blind[0]}, do not see the folder {folder}; set FCPAIR_CACHE to a folder "
+            "that all of them share under one name"
+        )
+
+
+def run_pieces(
+    client: Client, pieces: Iterable[Piece], submit: Callable[[Piece], Future[Any]]
+) -> Iterator[tuple[Piece, Any]]:
+    """Submit each piece, and yield it with its result as soon as that is there, in whatever order that is.
+
+    What a dead worker had is done again by another one.
+    """
+    from distributed import as_completed
+
+    waiting, pieces = {}, iter(pieces)
+    done = as_completed()
+
+    def submit_more(n: int) -> None:
+        for piece in islice(pieces, n):
+            future = submit(piece)
+            waiting[future.key] = piece
+            done.add(future)
+
+    submit_more(AHEAD * max(1, len(client.scheduler_info(n_workers=-1)["workers"])))
+    for future in done:
+        result = future.result()
+        yield waiting.pop(future.key), result
+        future.release()
+        submit_more(1)
+
+
+@dataclass(frozen=True)
+class VectorPlaces:
+    """Where the vectors of texts are kept: in which file each is, and in which of its rows."""
+
+    paths: list[Path]
+    path: Ints
+    row: Ints
+
+    def subset(self, texts: Ints) -> VectorPlaces:
+        """The same for some of the texts, by their positions, and only the files that these need."""
+        used, path = np.unique(self.path[texts], return_inverse=True)
+        return VectorPlaces([self.paths[at] for at in used], path, self.row[texts])
+
+
+def encode_on_cluster(
+    client: Client, texts: Sequence[str], model: Model, progress: Progress | None = None
+) -> VectorPlaces:
+    """Have every text encoded that is not kept yet; returns where the vectors of all of them are.
+
+    `progress(done, total)` counts the texts that had to be encoded.
+
+    Raises:
+        ModelError: the model cannot be had or run, or a worker has another one by this name.
+    """
+    keys = [key_of(text) for text in texts]
+    distinct = dict(zip(keys, texts, strict=True))
+    if not distinct:
+        raise ModelError("there are no texts to encode")
+    cached_keys = {key for part in read_parts(folder_of(model)) for key in part.keys}
+    new = [key for key in distinct if key not in cached_keys]
+    pieces = [new[at : at + PART] for at in range(0, len(new), PART)]
+    folder, done = folder_of(model), 0
+    if new:
+        prepare_backend(model)
+    for piece, _ in run_pieces(
+        client,
+        pieces,
+        lambda piece_keys: client.submit(_encode, piece_keys, [distinct[key] for key in piece_keys], model, folder),
+    ):
+        done += len(piece)
+        if progress:
+            progress(done, len(new))
+    return cached_places(keys, folder)
+
+
+def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
+    """Where in a folder the vectors of the keys are kept; raises ClusterError where they are not all there."""
+    paths: list[Path] = []
+    place_by_key: dict[str, tuple[int, int]] = {}
+    for part in read_parts(folder):
+        place_by_key.update((key, (len(paths), row)) for row, key in enumerate(part.keys))
+        paths.append(part.path)
+    if n_lost := sum(key not in place_by_key for key in keys):
+        raise ClusterError(f"the vectors of {n_lost:,} texts that workers have kept are not found in {folder}")
+    path, row = np.array([place_by_key[key] for key in keys], np.int64).T
+    return VectorPlaces(paths, path, row).subset(np.arange(len(keys)))
+
+
+def _encode(keys: list[str], texts: list[str], model: Model, folder: Path) -> None:
+    """Encode the texts of a part in a worker, and keep their vectors, unless a lost worker has done so before."""
+    if read_part(path_of(folder, keys)) is not None:
+        return
+    done = list(encode_batches(texts, _encoder(model), model.name))
+    vectors = np.empty((len(texts), done[0][1].shape[1]), np.float32)
+    for at, unit in done:
+        vectors[at] = unit
+    write_part(folder, keys, vectors)
+
+
+@lru_cache(maxsize=1)
+def _encoder(model: Model) -> Encoder:
+    """The model, loaded once in a worker; it must be what it is where the work comes from."""
+    local_model = resolve(model.folder if Path(model.folder).is_dir() else model.name, backend=model.backend)
+    if local_model.key != model.key:
+        raise ModelError(
+            f"a worker has another {model.name}: weights, configuration or libraries differ "
+            f"({local_model.record()['libraries']}); install the same versions on all workers"
+        )
+    return open_encoder(local_model)
+
+
+def nearest_on_cluster(
+    client: Client,
+    places: VectorPlaces,
+    sources: Ints,
+    k: int,
+    memory_mb: int = MEMORY_MB,
+    progress: Progress | None = None,
+) -> Neighbours:
+    """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included.
+
+    Args:
+        client: of the cluster.
+        places: where the vectors of all texts are kept, in corpus order.
+        sources: positions of the source texts, shape `(n_sources,)`.
+        k: how many neighbours; all others where there are fewer.
+        memory_mb: what a task may take beside the vectors and what it finds.
+        progress: called with the sources that are done, and all of them.
+
+    Returns:
+        Positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
+    """
+    n_texts = len(places.row)
+    k = min(k, n_texts - 1)
+    if not k:
+        return stage.stack_parts([], 0)
+    cn, score = np.empty((len(sources), k), np.int64), np.empty((len(sources), k))
+    starts = range(0, n_texts, TEXTS_A_BLOCK)
+    columns = [
+        client.submit(_load, places.subset(np.arange(start, min(start + TEXTS_A_BLOCK, n_texts)))) for start in starts
+    ]
+    done = 0
+
+    def submit_block(at: int) -> Future[Any]:
+        block_sources = sources[at : at + SOURCES_A_BLOCK]
+        rows = client.submit(_load, places.subset(block_sources))
+        futures = [
+            client.submit(_nearest_of_block, rows, texts, block_sources, start, k, memory_mb)
+            for start, texts in zip(starts, columns, strict=True)
+        ]
+        while len(futures) > 1:
+            futures = [
+                client.submit(stage.merge_parts, futures[i : i + FAN_IN], k) for i in range(0, len(futures), FAN_IN)
+            ]
+        return futures[0]
+
+    for at, block_neighbours in run_pieces(client, range(0, len(sources), SOURCES_A_BLOCK), submit_block):
+        cn[at : at + SOURCES_A_BLOCK], score[at : at + SOURCES_A_BLOCK] = block_neighbours
+        done += len(block_neighbours[0])
+        if progress:
+            progress(done, len(sources))
+    return cn, score
+
+
+def _load(places: VectorPlaces) -> Vectors:
+    """Read vectors in a worker, from the files in which they are kept."""
+    read: list[tuple[Ints, Vectors]] = []
+    for number, path in enumerate(places.paths):
+        at = np.flatnonzero(places.path == number)
+        read.append((at, read_vectors(path, places.row[at])))
+    vectors = np.empty((len(places.row), read[0][1].shape[1]), np.float32)
+    for at, rows in read:
+        vectors[at] = rows
+    return vectors
+
+
+def _nearest_of_block(
+    queries: Vectors, texts: Vectors, self_position: Ints, start: int, k: int, memory_mb: int
+) -> Neighbours:
+    """Find in a worker the nearest of some sources among the texts that begin at `start`."""
+    cn, score = stage.nearest_neighbours(queries, texts, self_position - start, k, Blocks.fit_memory(memory_mb, k))
+    return np.where(cn == NO_NEIGHBOUR, NO_NEIGHBOUR, cn + start), score

@@ -1,0 +1,166 @@
+"""What a model replied: marks for those who curate it, which drop and mend nothing, and which answer it gave.
+
+The answer to a closed question is in what it wrote, or in how probable it holds each.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from fcpair.errors import InputError
+from fcpair.stages.corpus.text_identity import fold_letters
+from fcpair.stages.questions import Text, n_words
+from fcpair.values import is_blank, parse_json
+
+EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
+    "empty",
+    "too long",
+    "too short",
+    "refusal",
+    "several replies",
+    "wrong language",
+    "duplicate keys",  # of a JSON object with an answer to each of several questions
+)
+MARKS = (EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS)
+"""All marks, in the order in which a reply gets them."""
+_BEGINNING = 200  # characters in which a refusal says so
+_NO = r"(?:cannot|can't|can not|won't|will not|(?:am|'m) (?:not able|unable) to|must decline to)"
+_DO = r"(?:assist|comply|fulfil|generate|provide|produce|create|write|help (?:you|with)|respond to|reply to)"
+REFUSALS = (
+    rf"\bi ?{_NO} {_DO}",
+    rf"\bi(?:'m| am) sorry,? (?:but )?i ?{_NO}\b",
+    r"\bas an? (?:ai|artificial intelligence|(?:large )?language model)\b",
+    r"\bi(?:'m| am) (?:just |only )?an? (?:ai|artificial intelligence|(?:large )?language model)\b",
+    r"\bi (?:do not|don't) feel comfortable\b",
+    r"\b(?:against|violates?) (?:my|our) (?:guidelines|policy|policies|programming|principles)\b",
+    "متاسفم،? (?:اما |ولی )?(?:من )?نمی ?توانم",
+    "نمی ?توانم (?:به این درخواست|به این سوال|به این پیام|چنین|کمک|پاسخی? (?:ارایه|بدهم|دهم))",
+    "قادر به (?:کمک|پاسخ|تولید|ارایه|انجام|نوشتن)[^.؟!]{0,40} نیستم",
+    "به ?عنوان (?:یک )?(?:مدل زبانی|هوش مصنوعی|دستیار هوش مصنوعی)",
+    "من (?:یک |فقط یک )?(?:مدل زبانی|هوش مصنوعی) هستم",
+)
+"""Patterns of what models say who do not answer, in English and in Persian, of texts as `_plain` folds them.
+
+They name the help that is declined, or who speaks: "I'm sorry, but cyclists pay taxes" and "I can't help but wonder"
+are what counter-narratives say. None of CrowdCounter's 3,435 and none of ParsCN's 1,100 is taken for a refusal.
+"""
+_REFUSAL = re.compile("|".join(REFUSALS))
+_DIGIT = "[0-9۰-۹٠-٩]"
+_LISTED = re.compile(rf"^\s*(?:\(?{_DIGIT}{{1,2}}\s?[.):-]|[-*•]\s)", re.MULTILINE)
+_OPTION = re.compile(
+    rf"^\W*(?:option|reply|response|version|گزینه|پاسخ|نسخه)\s*(?:{_DIGIT}{{1,2}}|[a-d])\b", re.I | re.M
+)
+_PARTED = re.compile(r"\n\s*\n")
+_LETTERS = str.maketrans({"’": "'", "‘": "'", "ئ": "ی", "أ": "ا"})
+
+
+def find_marks(reply: str, question: Text, language: str | None = None) -> tuple[str, ...]:
+    """The marks of a reply to a question that asks for one text.
+
+    Args:
+        reply: what the model said, verbatim.
+        question: its word limits say what is too long or too short.
+        language: the language that the reply is in instead of the one that was asked for; None where it is not.
+
+    Returns:
+        Some of `MARKS`: `empty`; `too long` and `too short` by the words; `refusal` where it begins, within 200
+        characters, by one of `REFUSALS`; `several replies` where it has two or more lines of a list, a line that begins
+        as an option does ("Option 1"), or several paragraphs; `wrong language`. An empty reply has no other mark.
+    """
+    if is_blank(reply):
+        return (EMPTY,)
+    n = n_words(reply)
+    folded = " ".join(fold_letters(reply.replace("\u200c", " ")).translate(_LETTERS).casefold().split())
+    is_marked = {
+        TOO_LONG: question.max_words is not None and n > question.max_words,
+        TOO_SHORT: n < question.min_words,
+        REFUSAL: bool(_REFUSAL.search(folded[:_BEGINNING])),
+        SEVERAL: len(_LISTED.findall(reply)) > 1 or bool(_OPTION.search(reply) or _PARTED.search(reply.strip())),
+        LANGUAGE: language is not None,
+    }
+    return tuple(name for name, is_so in is_marked.items() if is_so)
+
+
+TOLERANCE = 1e-3  # in which probabilities add up to 1: files round them
+LEAST_MASS = 0.5
+_LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
+
+
+def read_choice(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
+    """The one of these names that a reply gives; None where it cannot be read.
+
+    It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
+    comma, bracket or line break (`B`, `(b)`, `B. It is not said`); or if it is the text of one option, but for
+    capitals, spaces and a full stop; or if it holds the text of one option, and of no other. `A night owl` is not read
+    by its first letter.
+
+    Args:
+        reply: what was written.
+        names: how answers are called, such as `A`, `B`, `C`.
+        texts: what each of them stands for, where that is known.
+    """
+    names_by_folded = {name.casefold(): name for name in names}
+    alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    if match := re.fullmatch(_LETTER.format(names=alternatives), reply.strip(), re.IGNORECASE | re.DOTALL):
+        return names_by_folded[match[1].casefold()]
+    folded_reply = _fold(reply)
+    equal = [name for name, text in zip(names, texts, strict=False) if _fold(text) == folded_reply]
+    contained = [name for name, text in zip(names, texts, strict=False) if _fold(text) and _fold(text) in folded_reply]
+    readings = equal or contained
+    return readings[0] if len(readings) == 1 else None
+
+
+def _fold(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").casefold()
+
+
+class ProbabilityReading(NamedTuple):
+    """Probabilities that a model gives each answer: the likeliest, all probabilities in their order, and a remark."""
+
+    likeliest: str
+    shares: tuple[float, ...]
+    note: str
+
+
+def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
+    """Read probabilities as `parse_probabilities` has them, and which answer is the likeliest.
+
+    Raises:
+        InputError: what `parse_probabilities` raises, or several answers are the likeliest.
+    """
+    shares, note = parse_probabilities(reply, names, all_)
+    if (n := shares.count(max(shares))) > 1:
+        raise InputError(
+            f"{n} answers tie as the likeliest, at {max(shares):g}; the probabilities count, but no answer does"
+        )
+    return ProbabilityReading(names[shares.index(max(shares))], shares, note)
+
+
+def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
+    """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
+
+    Returns:
+        All in the order of `names`, which are tied where several are the highest; and a remark, mostly empty.
+
+    Raises:
+        InputError: no such object, a number below 0, or probabilities that do not add up to 1.
+    """
+    try:
+        probabilities = parse_json(reply)
+    except (ValueError, RecursionError):
+        probabilities = None
+    if not isinstance(probabilities, Mapping) or not set(names) <= set(probabilities) <= {*names, all_}:
+        raise InputError(f"expected a JSON object with the probability of each of {', '.join(names)}")
+    shares = tuple(float(probabilities[name]) if _is_number(probabilities[name]) else math.nan for name in names)
+    if any(not 0 <= share <= 1 for share in shares) or abs(sum(shares) - 1) > TOLERANCE:
+        raise InputError(f"the probabilities are {', '.join(map(str, shares))}; expected numbers that add up to 1")
+    mass = probabilities.get(all_, 1.0)
+    is_low = _is_number(mass) and mass < LEAST_MASS
+    return shares, f"all answers together have {mass:.3g} of the probability" if is_low else ""
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
