@@ -1,7 +1,7 @@
 """Evaluation of retrieval systems, from texts and arrays: systems, measures, bounds, comparisons.
 
 A system and a measure are values whose name can be read back (`NamedValue` in `fcpair.stages.questions.named_values`).
-Systems: `systems`, `rerank`, `embed`, `llm` and runs (`ranking`), listed in `catalogue`. Arithmetic:
+Systems: `systems`, `services`, `rerank` and runs (`ranking`), listed in `catalogue`. Arithmetic:
 `judged_rankings` and `measures`; intervals and tests come from `fcpair.stages.stats`. `evaluation` has the
 bounds of measures, and joins all of it into an `Outcome`, from which tables, figures and the report are made.
 

@@ -22,7 +22,7 @@ class _Systems(Mapping[str, type[System]]):
 
     _modules: ClassVar = {
         **dict.fromkeys(("random", "tfidf", "bm25", "sbert"), "systems"),
-        **{"cross": "rerank", "embed": "embed", "llm": "llm", "rerank": "rerank", "run": "ranking"},
+        **{"cross": "rerank", "embed": "services", "llm": "services", "rerank": "rerank", "run": "ranking"},
     }
 
     def __getitem__(self, word: str) -> type[System]:

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.llm import (
+from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
+from fcpair.evaluate.services import (
     Llm,
     Picks,
     Request,
@@ -19,7 +20,6 @@ from fcpair.evaluate.llm import (
     format_examples,
     pick_notes,
 )
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.evaluate.systems import Sbert
 from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.encode import count_cut

@@ -16,8 +16,7 @@ from fcpair.files.tables.tabular import LINE, lines_of, place_of, read_cells, re
 from fcpair.lazy import pd
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.bootstraps import describe_sample, resample_sums, with_percentiles
-from fcpair.stages.stats.intervals import check_resamples, with_note
+from fcpair.stages.stats.intervals import check_resamples, describe_sample, resample_sums, with_note, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.values import with_point
 

@@ -18,8 +18,7 @@ from fcpair.arrays import Bools, Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
 from fcpair.stages.questions.form import Answer
-from fcpair.stages.stats.label_profiles import class_model_at
-from fcpair.stages.stats.latent_labels import Effects, fit_effects
+from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effects
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from fcpair.stages.assignment.width_sources import (
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import find_overlap
 from fcpair.stages.stats.kappa import MEANS
-from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
+from fcpair.stages.stats.latent_labels import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import ALPHA
 from fcpair.stages.stats.paired_tests import least_number
 from fcpair.stages.stats.predicted_widths import OverlapSize

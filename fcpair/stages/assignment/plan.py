@@ -8,11 +8,10 @@ from fcpair.errors import InputError, suggest_name
 from fcpair.params import check_unique
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.round_options import ROW
-from fcpair.stages.answers.model_spec import parse_model_spec
-from fcpair.stages.answers.prompts import DEFINITION, EXAMPLES, parse_places
+from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_spec, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
-from fcpair.stages.stats.rating_bins import check_bins
+from fcpair.stages.stats.agreement import check_bins
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
 CHANGE_COLUMNS = ("act", "words_changed", "characters_changed")

@@ -14,16 +14,18 @@ from fcpair.errors import InputError
 from fcpair.params import Plan
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed
-from fcpair.stages.questions.answer_arrays import numbers
+from fcpair.stages.questions.form import numbers
 from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.label_profiles import ClassModel, fit_class_model, kappa_range
 from fcpair.stages.stats.latent_labels import (
+    ClassModel,
     Effects,
     answer_by_classes,
     answer_by_effects,
     class_model,
     explained_variances,
+    fit_class_model,
     fit_effects,
+    kappa_range,
 )
 from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of, pooled_figure
 from fcpair.stages.stats.predicted_widths import (

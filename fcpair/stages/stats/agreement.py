@@ -1,10 +1,12 @@
 """Agreement of annotators: figures for every two annotators, their summary, and figures over all labels.
 
-Cautions say in which studies its intervals hold less often than they say.
+Cautions say in which studies its intervals hold less often than they say. Bins of a scale are ranges of its numbers
+that count as one class.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -19,13 +21,12 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.sentences import Answer, Sentence, Written, say
 from fcpair.stages.questions import Closed, Form, Scale
-from fcpair.stages.questions.answer_arrays import numbers
 from fcpair.stages.questions.base import NO_CODE, Choice
+from fcpair.stages.questions.form import numbers
 from fcpair.stages.stats.intervals import f_tail
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
 from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, own_alpha, pooled_figures
-from fcpair.stages.stats.rating_bins import check_bins, parse_bins
 from fcpair.stages.stats.rating_counts import Overlap
 
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
@@ -397,3 +398,79 @@ def intraclass_correlation(share: Floats, text: Ints) -> float:
         return 0.0
     size = (n - float((n_each**2).sum()) / n) / (k - 1)
     return (between - within) / (between + (size - 1) * within)
+
+
+_BIN = re.compile(r"\s*\[?\s*([+-]?[\d.,٫]+)\s*[-–]\s*([+-]?[\d.,٫]+)\s*\]?\s*")
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a scale, ascending: what they are called, and for each code of the scale the bin that it is in.
+
+    `bin_of` has shape (n_codes,), from 0.
+    """
+
+    names: tuple[str, ...]
+    bin_of: Ints
+
+
+def parse_bins(question: Closed, bin_texts: Sequence[str]) -> Bins:
+    """The bins that are written `1-2`, each from its first number to its last, both of them in it.
+
+    Raises:
+        InputError: the question is no scale; fewer than two bins; one that cannot be read, is not on the scale or ends
+            before it begins; two that overlap; a number of the scale that is in none.
+    """
+    if not isinstance(question, Scale):
+        raise InputError(f"bins are for numbers on a scale, and this asks {question}")
+    if len(bin_texts) < 2:
+        raise InputError(f"{len(bin_texts)} bin; expected two or more, which cover the scale from {question.range}")
+    ends = sorted(_parse_ends(question, bin_) for bin_ in bin_texts)
+    bin_of = np.full(len(question.choices), -1, dtype=np.int64)
+    for at, (first, last) in enumerate(ends):
+        if (bin_of[first : last + 1] >= 0).any():
+            raise InputError(f"bins {_bin_name(question, ends[at - 1])} and {_bin_name(question, ends[at])} overlap")
+        bin_of[first : last + 1] = at
+    if (bin_of < 0).any():
+        missing = ", ".join(question[int(code)].name for code in np.flatnonzero(bin_of < 0)[:5])
+        raise InputError(f"no bin has {missing}; expected bins that cover the scale from {question.range}")
+    return Bins(tuple(_bin_name(question, bin_) for bin_ in ends), bin_of)
+
+
+def check_bins(form: Form, bin_texts: Sequence[str]) -> None:
+    """Raise InputError unless the bins, if there are any, are those of all scales of a form, and it has one."""
+    scales = {name: question for name, question in form.questions if isinstance(question, Scale)}
+    if bin_texts and not scales:
+        raise InputError(f"bins are for numbers on a scale, and `{form}` asks for none")
+    for name, question in scales.items() if bin_texts else ():
+        try:
+            parse_bins(question, bin_texts)
+        except InputError as error:
+            raise InputError(f"`{name}`: {error}") from None
+
+
+def drop_unfit_bins(form: Form, options: Agree) -> Agree:
+    """The same options without their bins where these are not for this form."""
+    try:
+        check_bins(form, options.bins)
+    except InputError:
+        return replace(options, bins=())
+    return options
+
+
+def _parse_ends(scale: Scale, bin_text: str) -> tuple[int, int]:
+    match = _BIN.fullmatch(bin_text)
+    if not match:
+        raise InputError(f"bin `{bin_text}` cannot be read; expected its first and its last number, such as 1-2")
+    try:
+        first, last = (scale.read(end) for end in match.groups())
+    except InputError as error:
+        raise InputError(f"bin `{bin_text}`: {error}") from None
+    if last < first:
+        raise InputError(f"bin `{bin_text}` ends before it begins")
+    return first, last
+
+
+def _bin_name(scale: Scale, ends: tuple[int, int]) -> str:
+    first, last = (scale[code].name for code in ends)
+    return first if first == last else f"{first}-{last}"

@@ -14,7 +14,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.sentences import say
-from fcpair.stages.assignment.extra_labels import choose_slots, n_labels_missing, refill_threshold
+from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing, refill_threshold
 from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options

@@ -18,8 +18,7 @@ from fcpair.models.model_files import is_english
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.texts.measures.base import ENGLISH, Measure, SetFigure, TextTable, Values
-from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
-from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
+from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
 from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.texts.measures.readability import DaleChall, FleschKincaid

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from fcpair.errors import InputError
 from fcpair.texts.measures import measure, measuring
 from fcpair.texts.measures.base import Measure, TextTable
-from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
+from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
 from fcpair.texts.measures.measuring import MEASURES, _language_warning, parse_measure, references_of
-from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
 from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.texts.measures.readability import DaleChall, FleschKincaid
