@@ -172,11 +172,7 @@ def score_each_hs(tier: TierLabels, rankings: Sequence[Ranking], measure: Measur
 
 
 def _scores(
-    part: _MeasuredTier,
-    values: Floats,
-    names: Sequence[str],
-    measures: Sequence[Measure],
-    options: Evaluate,
+    part: _MeasuredTier, values: Floats, names: Sequence[str], measures: Sequence[Measure], options: Evaluate
 ) -> Iterator[Score]:
     reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
@@ -246,10 +242,7 @@ def _comparisons(
 
 
 def _concordances(
-    parts: Sequence[_MeasuredTier],
-    values: Sequence[Floats],
-    measures: Sequence[Measure],
-    compared: Sequence[int],
+    parts: Sequence[_MeasuredTier], values: Sequence[Floats], measures: Sequence[Measure], compared: Sequence[int]
 ) -> Iterator[Concordance]:
     for at in compared:
         for tier_a, tier_b in combinations(range(len(parts)), 2):

@@ -46,10 +46,7 @@ class CorrelationFigures:
 
 
 def correlate(
-    texts: RatedTexts,
-    population: Mapping[str | None, Floats] | None = None,
-    draws: int = RESAMPLES,
-    seed: int = 0,
+    texts: RatedTexts, population: Mapping[str | None, Floats] | None = None, draws: int = RESAMPLES, seed: int = 0
 ) -> tuple[CorrelationFigures, ...]:
     """Correlate the measure of each text with the mean of its ratings: over all texts, then for each group.
 

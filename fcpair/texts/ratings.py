@@ -212,12 +212,7 @@ def read_rated_texts(
 
 
 def _inconsistent_rows(
-    table: pd.DataFrame,
-    place: str,
-    name: str,
-    column: npt.NDArray[np.generic],
-    text_index: Ints,
-    first: Ints,
+    table: pd.DataFrame, place: str, name: str, column: npt.NDArray[np.generic], text_index: Ints, first: Ints
 ) -> list[Finding]:
     """The rows that say something else of their text than its first row does."""
     cells = table[name].to_numpy()

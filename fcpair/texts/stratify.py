@@ -232,12 +232,7 @@ SwapOffer = tuple[float, tuple[int, int], Ints, Ints]
 
 
 def _best_swap(
-    counts: Ints,
-    weights: Floats,
-    excess: Floats,
-    offers: Sequence[Ints],
-    is_last: Bools,
-    pair: tuple[int, int],
+    counts: Ints, weights: Floats, excess: Floats, offers: Sequence[Ints], is_last: Bools, pair: tuple[int, int]
 ) -> SwapOffer:
     """The best move or swap between two sides: what it adds to the squares, and what each side gives, a group or none.
 

@@ -68,11 +68,7 @@ _DIFFER = {
     ("definite", "answer"): mark("%(number)s of %(all)s definite labels equal the final one"),
     ("definite", "side"): mark("%(number)s of %(all)s definite labels are on the side of the final one"),
 }
-_VERDICTS = {
-    "accepted": mark("valid"),
-    "any": mark("valid or not valid"),
-    "none": mark("with or without a verdict"),
-}
+_VERDICTS = {"accepted": mark("valid"), "any": mark("valid or not valid"), "none": mark("with or without a verdict")}
 
 
 @dataclass(frozen=True)
@@ -289,10 +285,7 @@ def tier_tables(
 
 
 def tier_table_rows(
-    pairs: Mapping[str, Ints],
-    question: Closed,
-    rules: tuple[TierRule, ...],
-    heads: ColumnHeads = PAIR_HEADS,
+    pairs: Mapping[str, Ints], question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> tuple[TableRows, TableRows, TableRows]:
     """The sizes, the balance and the labels of each tier, best first and the study's own after the four, row by row.
 

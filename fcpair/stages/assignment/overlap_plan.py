@@ -229,12 +229,7 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
 
 
 def _describe_miss(
-    source: WidthSource,
-    figure: str,
-    grid: GridFacts,
-    plan: Plan,
-    nearest: PredictedWidth,
-    likeliest: float | None,
+    source: WidthSource, figure: str, grid: GridFacts, plan: Plan, nearest: PredictedWidth, likeliest: float | None
 ) -> str:
     """Why a wish cannot be met, and what is nearest to it."""
     if nearest.safe is None:

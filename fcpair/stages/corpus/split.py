@@ -122,10 +122,7 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
     over, under = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
     sources, sinks = np.full(len(over), source), np.full(len(under), sink)
     room = np.concatenate([highs - flow, flow - lows, excess[over], -excess[under]]).astype(np.int32)
-    rows, columns = (
-        np.concatenate([tails, heads, sources, under]),
-        np.concatenate([heads, tails, over, sinks]),
-    )
+    rows, columns = (np.concatenate([tails, heads, sources, under]), np.concatenate([heads, tails, over, sinks]))
     result = maximum_flow(csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1)), source, sink)
     change = np.asarray(result.flow[tails, heads]).ravel().astype(np.int64)
     return (flow + change)[: len(pairs)] == 1, bool(result.flow_value == excess[over].sum())

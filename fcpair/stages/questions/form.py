@@ -254,10 +254,7 @@ def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (
-    *(OneOf, AnyOf, Scale),
-    *(Text, Edit, Curate),
-)
+_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (*(OneOf, AnyOf, Scale), *(Text, Edit, Curate))
 KINDS = {kind.kind: kind for kind in _ALL}
 
 

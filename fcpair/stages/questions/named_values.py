@@ -219,12 +219,7 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     word, of, inside = head.groups()
     if word not in classes:
         raise InputError(
-            say(
-                "%(place)s: there is no `%(word)s`; %(hint)s",
-                place=place,
-                word=word,
-                hint=suggest_name(word, classes),
-            )
+            say("%(place)s: there is no `%(word)s`; %(hint)s", place=place, word=word, hint=suggest_name(word, classes))
         )
     cls = classes[word]
     option_texts = _parse_options(place, inside or "")

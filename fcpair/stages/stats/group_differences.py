@@ -261,12 +261,7 @@ def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
 
 
 def _compare_pair(
-    labels: pd.DataFrame,
-    kind: str,
-    pair: tuple[str, str],
-    few: dict[str, str],
-    tests: list[PermutationTest],
-    seed: int,
+    labels: pd.DataFrame, kind: str, pair: tuple[str, str], few: dict[str, str], tests: list[PermutationTest], seed: int
 ) -> Difference:
     """The difference of two groups; its test is added to `tests`, and `p` is to be replaced when all are drawn."""
     pair_labels = labels[labels["group"].isin(pair)]

@@ -192,10 +192,7 @@ COEFFICIENTS = (
     _fleiss_coefficient(3),
     Coefficient(ALPHA["nominal"], nominal_alpha, distances=_nominal_distances),
     Coefficient(
-        ALPHA["ordinal"],
-        ordinal_alpha,
-        note=mark("classes in the order of their codes"),
-        distances=_ordinal_distances,
+        ALPHA["ordinal"], ordinal_alpha, note=mark("classes in the order of their codes"), distances=_ordinal_distances
     ),
     Coefficient(
         mark("Gwet's AC1"),
