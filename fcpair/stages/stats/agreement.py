@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -26,7 +26,7 @@ from fcpair.stages.questions.form import numbers
 from fcpair.stages.stats.intervals import f_tail
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, own_alpha, pooled_figures
+from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, pooled_figure, pooled_figures
 from fcpair.stages.stats.rating_counts import Overlap
 
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
@@ -256,20 +256,19 @@ def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, 
     with one label change nothing. They are not checked.
     """
     _, codes = _classes_of(question, options)
-    counted = _rows_of(labels, np.isin(labels["code"], codes))
-    place, n_labels = np.unique(counted["cell_id"], return_inverse=True, return_counts=True)[1:]
-    overlap = _overlap(_rows_of(counted, n_labels[place] > 1), codes)
-    return own_alpha(overlap, options.intervals, options.level, question.distance, numbers(question, codes), sides)
+    rows = np.flatnonzero(np.isin(labels["code"], codes))
+    place, n_labels = np.unique(labels["cell_id"][rows], return_inverse=True, return_counts=True)[1:]
+    rows = rows[n_labels[place] > 1]
+    overlap = _overlap({name: column[rows] for name, column in labels.items()}, codes)
+    coefficients = coefficients_of(question.distance, numbers(question, codes))
+    alpha = next(one for one in coefficients if one.name == ALPHA[question.distance])
+    return pooled_figure(overlap, options.intervals, options.level, alpha, sides)
 
 
 def _classes_of(question: Closed, options: Agree) -> tuple[list[Choice], Ints]:
     """The answers that count, and their codes."""
     classes = [choice for choice in question if choice.definite or options.indefinite == "class"]
     return classes, np.array([choice.code for choice in classes], dtype=np.int64)
-
-
-def _rows_of(columns: Mapping[str, Ints], is_meant: Bools) -> dict[str, Ints]:
-    return {name: column[is_meant] for name, column in columns.items()}
 
 
 def _overlap(labels: Mapping[str, Ints], codes: Ints) -> Overlap:
@@ -325,10 +324,9 @@ def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AN
     Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
     side differ strongly (in camps or not), and that nearly all labels are of one class.
     """
-    return tuple(_find_cautions(overlap, classes, sides)) if len(overlap.pair) else ()
-
-
-def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterator[Sentence]:
+    if not len(overlap.pair):
+        return ()
+    cautions = []
     common = int(np.bincount(overlap.klass).argmax())
     is_common = overlap.klass == common
     n_labels = np.bincount(overlap.pair)
@@ -339,7 +337,7 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
         n = len(np.unique(text))
         word, n_effective = sides.cluster_name(side, 2), effective_number(text)
         if n_effective < EVEN * n:
-            yield say(
+            uneven = say(
                 "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals "
                 "contained the true value in as few as %(least)s of 100 simulated studies like this",
                 number=n,
@@ -348,8 +346,9 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
                 level=LEVEL,
                 least=90,
             )
+            cautions.append(uneven)
         if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
-            yield say(
+            differing = say(
                 "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
                 "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
                 "this",
@@ -360,8 +359,9 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
                 level=LEVEL,
                 least=76,
             )
+            cautions.append(differing)
     if is_common.mean() > COMMON:
-        yield say(
+        one_sided = say(
             "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained "
             "the true value in as few as %(least)s of 100 simulated studies like this",
             share=Written(f"{100 * is_common.mean():.0f} %"),
@@ -369,6 +369,8 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
             level=LEVEL,
             least=87,
         )
+        cautions.append(one_sided)
+    return tuple(cautions)
 
 
 def effective_number(text: Ints) -> float:

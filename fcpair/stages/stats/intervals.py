@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import atanh, exp, inf, isfinite, lgamma, log, nan, pi, tanh
+from math import atanh, exp, isfinite, lgamma, log, nan, pi, tanh
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -136,7 +136,13 @@ def t_quantile(df: float, p: float) -> float:
         return nan
     z = NormalDist().inv_cdf(p)
     if df >= MANY:
-        return z if df == inf else _t_of_many(df, z)
+        terms = (
+            (z**3 + z) / 4,
+            (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+            (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+            (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
+        )
+        return z + sum(term / df**power for power, term in enumerate(terms, 1))
     t, log_constant = z, lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
     for _ in range(N_STEPS):
         total = df + t * t
@@ -146,16 +152,6 @@ def t_quantile(df: float, p: float) -> float:
         if abs(step) <= 1e-14 * t:
             break
     return t
-
-
-def _t_of_many(df: float, z: float) -> float:
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92_160,
-    )
-    return z + sum(term / df**power for power, term in enumerate(terms, 1))
 
 
 MAX_UNDEFINED_SHARE = (
@@ -240,26 +236,17 @@ def mean_intervals(values: Floats, reach: Floats, draws: int, seed: int) -> tupl
         return np.full(n_figures, np.nan), np.full(n_figures, np.nan)
     least, span = reach[0], reach[1] - reach[0]
     scaled = np.sort((values - least) / span, axis=0)
-    low, high = np.quantile(_draw_means(scaled, draws, seed), [TAIL, 1 - TAIL], axis=0)
-    low, high = _bound_at_ends(scaled, low, high)
-    mean = scaled.mean(axis=0)  # which a constant very near an end could otherwise leave outside
-    return least + span * np.minimum(low, mean), least + span * np.maximum(high, mean)
-
-
-def _draw_means(scaled: Floats, draws: int, seed: int) -> Floats:
-    """The weighted means of each draw, shape `(draws, n_figures)`."""
-    rng, shape = np.random.default_rng(seed), np.array([1.0] * len(scaled) + [END, END])
+    rng, shape = np.random.default_rng(seed), np.array([1.0] * n_hs + [END, END])
     means = []
     for size in block_sizes(draws, len(shape)):
         weights = rng.standard_gamma(shape, (size, len(shape)))
         weights /= weights.sum(axis=1, keepdims=True)
-        means.append(weights[:, : len(scaled)] @ scaled + weights[:, -1:])
-    return np.concatenate(means)
-
-
-def _bound_at_ends(scaled: Floats, low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """The bounds of figures whose HS, all or all but one, stand at one end of the scale."""
+        means.append(weights[:, :n_hs] @ scaled + weights[:, -1:])
+    low, high = np.quantile(np.concatenate(means), [TAIL, 1 - TAIL], axis=0)
+    # where the HS, all or all but one, stand at one end of the scale
     n_above, n_below = (scaled > SAME).sum(axis=0), (scaled < 1 - SAME).sum(axis=0)
-    unseen = TAIL ** (1 / len(scaled))
+    unseen = TAIL ** (1 / n_hs)
     low, high = np.where(n_below == 0, unseen, low), np.where(n_above == 0, 1 - unseen, high)
-    return np.where(n_above <= 1, 0.0, low), np.where(n_below <= 1, 1.0, high)
+    low, high = np.where(n_above <= 1, 0.0, low), np.where(n_below <= 1, 1.0, high)
+    mean = scaled.mean(axis=0)  # which a constant very near an end could otherwise leave outside
+    return least + span * np.minimum(low, mean), least + span * np.maximum(high, mean)

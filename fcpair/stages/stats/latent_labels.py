@@ -61,24 +61,14 @@ class ClassModel:
 
     def probabilities(self, profiles: Ints) -> Floats:
         """How probable each profile (n_profiles, n_classes) is among pairs with as many labels, whose sum is 1."""
-        return np.asarray(self.truths @ profile_probabilities(self.answers, profiles))
-
-
-def profile_probabilities(answers: Floats, profiles: Ints) -> Floats:
-    """How probable profiles are on pairs of several kinds, shape (n_kinds, n_profiles).
-
-    Args:
-        answers: the probabilities of each answer to a pair of each kind, (n_kinds, n_classes).
-        profiles: the labels of each class, (n_profiles, n_classes).
-    """
-    with np.errstate(divide="ignore"):
-        logs = np.log(answers)
-    logs = np.where(np.isfinite(logs), logs, NEVER)
-    # in how many orders the labels of each profile can be given: the multinomial coefficient
-    kinds, kind = dense_codes(profiles.ravel())
-    factorials = np.array([float(factorial(int(count))) for count in kinds])[kind].reshape(profiles.shape)
-    totals = np.array([float(factorial(int(n))) for n in profiles.sum(axis=1)])
-    return np.asarray(np.exp(logs @ profiles.T) * (totals / factorials.prod(axis=1)))
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.answers)
+        logs = np.where(np.isfinite(logs), logs, NEVER)
+        # in how many orders the labels of each profile can be given: the multinomial coefficient
+        kinds, kind = dense_codes(profiles.ravel())
+        factorials = np.array([float(factorial(int(count))) for count in kinds])[kind].reshape(profiles.shape)
+        totals = np.array([float(factorial(int(n))) for n in profiles.sum(axis=1)])
+        return np.asarray(self.truths @ (np.exp(logs @ profiles.T) * (totals / factorials.prod(axis=1))))
 
 
 def kappa_of_joint(joint: Floats) -> float:

@@ -106,10 +106,6 @@ def _ordinal_distances(shares: Floats) -> tuple[Floats, float]:
     return _squared_distances(shares, np.cumsum(shares) - shares / 2)
 
 
-def _interval_distances(shares: Floats, *, numbers: Floats) -> tuple[Floats, float]:
-    return _squared_distances(shares, numbers / np.ptp(numbers))
-
-
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
     """Variance that alpha, or Fleiss' kappa, would have over independent pairs, by what its true value is, at most 1.
 
@@ -155,9 +151,7 @@ class Coefficient:
 
     def variance_at(self, labels: Floats, n_pairs: Ints) -> Callable[[float], float] | None:
         """`variance_if_true` for any true value; None for a coefficient whose intervals do not need it."""
-        if self.distances is None:
-            return None
-        return variance_if_true(labels, n_pairs, self.distances)
+        return None if self.distances is None else variance_if_true(labels, n_pairs, self.distances)
 
     def undefined_reason(self, used: Floats, n: int) -> Sentence | None:
         """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
@@ -215,7 +209,8 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
         note = join([coefficient.note, OWN_DISTANCE], "; ") if is_own else coefficient.note
         coefficients.append(replace(coefficient, note=note))
         if coefficient.name == ALPHA["ordinal"] and distance == "interval":
-            compute, distances = partial(interval_alpha, numbers=numbers), partial(_interval_distances, numbers=numbers)
+            compute, values = partial(interval_alpha, numbers=numbers), numbers / np.ptp(numbers)
+            distances = partial(_squared_distances, values=values)
             coefficients.append(Coefficient(ALPHA[distance], compute, note=OWN_DISTANCE, distances=distances))
     return tuple(coefficients)
 
@@ -242,14 +237,6 @@ def pooled_figures(
         for figure in _compute_figures(of_part, sums_for(overlap, n_labels), reach, level, sides):
             figures[figure.name] = figure
     return tuple(figures[coefficient.name] for coefficient in selected)
-
-
-def own_alpha(
-    overlap: Overlap, reach: IntervalScope, level: float, distance: Distance, numbers: Floats, sides: Sides = HS_AND_CN
-) -> Figure:
-    """The alpha with the distance of the question, as `pooled_figures` has it."""
-    coefficient = next(one for one in coefficients_of(distance, numbers) if one.name == ALPHA[distance])
-    return pooled_figure(overlap, reach, level, coefficient, sides)
 
 
 def pooled_figure(
