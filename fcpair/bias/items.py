@@ -17,8 +17,7 @@ from fcpair.lazy import pd
 
 SHOWN = 20
 TEXTS = ("ambiguous", "disambiguating", "negative", "non_negative")
-Chosen = dict[str, int]
-"""By slot, the number of the filler that is put there."""
+Chosen = dict[str, int]  # by slot, the number of the filler that is put there
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
 PER_FILLING = len(FOUR)
 COLUMNS = (
@@ -45,8 +44,7 @@ class Blank:
     forms: tuple[str, ...]
 
 
-Text = tuple[str | Blank, ...]
-"""What is written, in the order in which it is read."""
+Text = tuple[str | Blank, ...]  # what is written, in the order in which it is read
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,8 @@ def cosines(queries: Vectors, texts: Vectors) -> Floats:
     return np.round(queries.astype(np.float64) @ texts.astype(np.float64).T, DECIMALS)
 
 
+# A function of the text of an HS and those of the pool that returns the latter best first, all or some of them.
 Ranker = Callable[[str, Sequence[str]], Sequence[str]]
-"""A function of the text of an HS and those of the pool that returns the latter best first, all or some of them."""
 
 
 @dataclass(frozen=True)

@@ -230,6 +230,7 @@ class _FigureKind:
     zero: bool = False
 
 
+# CrowdCounter's; Y are the true labels of a row, Z the predicted ones.
 FIGURES = (
     _FigureKind(
         "accuracy", lambda one: ratio(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True
@@ -249,8 +250,8 @@ FIGURES = (
         "Hamming loss", lambda one: ratio(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"
     ),
 )
-"""CrowdCounter's; Y are the true labels of a row, Z the predicted ones."""
 
+# scikit-learn's, with `zero_division=nan`.
 AVERAGES = (
     _FigureKind("samples precision", lambda one: ratio(one.hit, one.guess), "guess", NO_PREDICTION),
     _FigureKind("samples recall", lambda one: ratio(one.got, one.true), "true", NO_TRUTH),
@@ -265,7 +266,6 @@ AVERAGES = (
         "exact match", lambda one: ratio(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
     ),
 )
-"""scikit-learn's, with `zero_division=nan`."""
 
 _OF_LABELS = {"macro precision": _precisions, "macro recall": _recalls, "macro F1": _f1s}
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+# What counts call a unanimous decision on a pair with a single label, which could not be otherwise.
 ONE_LABEL = "one_label"
-"""What counts call a unanimous decision on a pair with a single label, which could not be otherwise."""
 HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 

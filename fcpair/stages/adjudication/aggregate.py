@@ -25,12 +25,10 @@ from fcpair.stages.stats.intervals import wilson_intervals
 MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE = "majority", "one-coin", "dawid-skene", "glad", "mace"
 LABEL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE)
 USUAL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE)
+# Expected labels on pairs of a true class from which a person's errors on it are shown. With fewer, and two labels
+# a pair, the share of right labels that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean square, by `python -m
+# benchmarks.label_models`), which is as far as people are apart.
 LEAST_LABELS = 20
-"""Expected labels on pairs of a true class from which a person's errors on it are shown.
-
-With fewer, and two labels a pair, the share of right labels that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean
-square, by `python -m benchmarks.label_models`), which is as far as people are apart.
-"""
 LEAST_PEOPLE = 3
 EQUAL = 1e-9  # probabilities that differ by less are the same
 PAIR_COLUMNS = ("model", "pair", "n_labels", "label", "tied", "doubt")

@@ -271,8 +271,8 @@ class ColumnHeads:
 
 
 PAIR_HEADS = ColumnHeads("pairs", "hs", "cn", "appropriate", "not_appropriate")
+# Those of a grid whose sides are not HS and CN.
 CELL_HEADS = ColumnHeads("cells", "rows", "columns", "positive", "not_positive")
-"""Those of a grid whose sides are not HS and CN."""
 
 
 def tier_tables(

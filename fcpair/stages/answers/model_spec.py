@@ -17,12 +17,10 @@ from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.stages.questions import LONGEST_NAME
 
 Source = Literal["service", "local", "canned"]
-OPTIONS = ("max_new_tokens", "num_beams")
-"""What a local model may be told in brackets: whole numbers, 1 or more."""
+OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in brackets: whole numbers, 1 or more
+# What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and
+# in place of the row's text a column that its metadata have, too (`by=item_id`).
 COLUMNS, SEVERAL, BY = ("row", "column", "reply"), "several", "by"
-"""What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and in
-place of the row's text a column that its metadata have, too (`by=item_id`).
-"""
 _EXPECTED = "expected NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
 _BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 

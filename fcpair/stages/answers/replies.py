@@ -24,11 +24,14 @@ EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
     "wrong language",
     "duplicate keys",  # of a JSON object with an answer to each of several questions
 )
+# All marks, in the order in which a reply gets them.
 MARKS = (EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS)
-"""All marks, in the order in which a reply gets them."""
 _BEGINNING = 200  # characters in which a refusal says so
 _NO = r"(?:cannot|can't|can not|won't|will not|(?:am|'m) (?:not able|unable) to|must decline to)"
 _DO = r"(?:assist|comply|fulfil|generate|provide|produce|create|write|help (?:you|with)|respond to|reply to)"
+# Patterns of what models say who do not answer, in English and in Persian, of texts as `_plain` folds them. They
+# name the help that is declined, or who speaks: "I'm sorry, but cyclists pay taxes" and "I can't help but wonder"
+# are what counter-narratives say. None of CrowdCounter's 3,435 and none of ParsCN's 1,100 is taken for a refusal.
 REFUSALS = (
     rf"\bi ?{_NO} {_DO}",
     rf"\bi(?:'m| am) sorry,? (?:but )?i ?{_NO}\b",
@@ -42,11 +45,6 @@ REFUSALS = (
     "به ?عنوان (?:یک )?(?:مدل زبانی|هوش مصنوعی|دستیار هوش مصنوعی)",
     "من (?:یک |فقط یک )?(?:مدل زبانی|هوش مصنوعی) هستم",
 )
-"""Patterns of what models say who do not answer, in English and in Persian, of texts as `_plain` folds them.
-
-They name the help that is declined, or who speaks: "I'm sorry, but cyclists pay taxes" and "I can't help but wonder"
-are what counter-narratives say. None of CrowdCounter's 3,435 and none of ParsCN's 1,100 is taken for a refusal.
-"""
 _REFUSAL = re.compile("|".join(REFUSALS))
 _DIGIT = "[0-9۰-۹٠-٩]"
 _LISTED = re.compile(rf"^\s*(?:\(?{_DIGIT}{{1,2}}\s?[.):-]|[-*•]\s)", re.MULTILINE)

@@ -38,8 +38,8 @@ class Habits:
     skips: float
 
 
+# Probability that a simulated person takes over, in a discussion, the answer that most others gave.
 MOVES_TO_MAJORITY = 0.5
-"""Probability that a simulated person takes over, in a discussion, the answer that most others gave."""
 
 
 def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
@@ -140,6 +140,7 @@ def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -
 
 LEFT_ALONE = 0.5  # the share of texts to be edited that are good as they are
 REJECTED = 0.2  # and of texts to be curated that are rejected
+# What simulated people write: one sentence of each row, and so on until it is long enough.
 _SENTENCES = (
     (
         "I see this another way.",
@@ -166,7 +167,6 @@ _SENTENCES = (
         "Shall we talk about it over a cup of tea?",
     ),
 )
-"""What simulated people write: one sentence of each row, and so on until it is long enough."""
 
 
 def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> Ints:

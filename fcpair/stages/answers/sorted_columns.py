@@ -9,8 +9,7 @@ from math import exp, lgamma, log
 
 from fcpair.values import with_point
 
-RARE = 0.001
-"""How seldom chance would sort the cells so, for them to be called sorted."""
+RARE = 0.001  # how seldom chance would sort the cells so, for them to be called sorted
 
 
 def is_ascending(places: Sequence[int]) -> bool:

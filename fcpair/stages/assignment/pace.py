@@ -18,31 +18,28 @@ from statistics import median
 from fcpair.records import LISTED
 from fcpair.sentences import say
 
+# A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting.
 PAUSE_S = 600.0
-"""A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
 
+# Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists.
 LIST_GAP_S = 2.0
-"""Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists."""
 
+# A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
+# long gap, such as a telephone call, does not move it.
 LAST_INTERVALS = 50
-"""A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
-long gap, such as a telephone call, does not move it."""
 
-LEAST_INTERVALS = 5
-"""Fewer intervals than this tell no pace."""
+LEAST_INTERVALS = 5  # fewer intervals than this tell no pace
 
+# Why a pace is undefined.
 NO_PACE = say(
     "fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages",
     least=LEAST_INTERVALS,
     most=int(PAUSE_S // 60),
 )
-"""Why a pace is undefined."""
 
-RATE_DAYS = 7
-"""The daily rhythm is counted over this many days."""
+RATE_DAYS = 7  # the daily rhythm is counted over this many days
 
-NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"
-"""Why an end by the daily rhythm is undefined."""
+NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"  # why an end by the daily rhythm is undefined
 
 DAY_S = 86_400.0
 
@@ -157,14 +154,11 @@ def _most(numbers: Sequence[float | None]) -> float | None:
     return max(known) if known and len(known) == len(numbers) else None
 
 
+# Words a minute in silent reading of English non-fiction, the mean over 190 studies. Source: Brysbaert (2019), DOI
+# 10.1016/j.jml.2019.104047.
 MEAN_WPM = 238.0
-"""Words a minute in silent reading of English non-fiction, the mean over 190 studies.
 
-Source: Brysbaert (2019), DOI 10.1016/j.jml.2019.104047.
-"""
-
-FASTEST_WPM = 700.0
-"""Words a minute that nobody reads with understanding: about three times `MEAN_WPM`."""
+FASTEST_WPM = 700.0  # words a minute that nobody reads with understanding: about three times `MEAN_WPM`
 
 
 def start_of_day(now: datetime) -> datetime:

@@ -14,13 +14,13 @@ from fcpair.stages.questions.labels import check_own_tiers, need_tiers
 from fcpair.stages.stats.agreement import check_bins
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
+# What files of answers say of a text that was edited: what was done with it, and how much of it was changed.
 CHANGE_COLUMNS = ("act", "words_changed", "characters_changed")
-"""What files of answers say of a text that was edited: what was done with it, and how much of it was changed."""
+# What files of answers say beside the answers, so that no question can be called so.
 RESERVED_COLUMNS = {
     *("by", "cell", "row", "column", "original", "skipped", "note", "seconds", "time", "origin"),
     *("answered", "written_as", "source", "group", "marks", *CHANGE_COLUMNS),
 }
-"""What files of answers say beside the answers, so that no question can be called so."""
 
 
 def check_plan(plan: GridPlan) -> None:

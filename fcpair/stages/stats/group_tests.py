@@ -109,8 +109,7 @@ def least_p(n_first: int, n_other: int, n_drawn: int = N_DRAWN) -> tuple[bool, f
     return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (n_drawn + 1))
 
 
-Bounds = tuple[float, float, float]
-"""A value and the ends of its interval at 95 %."""
+Bounds = tuple[float, float, float]  # a value and the ends of its interval at 95 %
 
 
 def share_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:

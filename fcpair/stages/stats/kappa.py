@@ -35,11 +35,9 @@ ONE_BIN = mark("both used the same single bin, so agreement by chance would be c
 COHENS_KAPPA = mark("Cohen's kappa")
 MEANS = (mark("mean kappa"), mark("mean kappa weighted by n"))
 DEVIATION = mark("standard deviation of kappa")
+# Labels not of the commonest class that the interval of a kappa needs, and that of a mean for every two annotators.
+# With fewer, V is that of the few that happen to be there; docs/reference/stages/07-agree.md has the coverage.
 FEWEST_OTHERS, FEWEST_OTHERS_EACH = 5, 4
-"""Labels not of the commonest class that the interval of a kappa needs, and that of a mean for every two annotators.
-
-With fewer, V is that of the few that happen to be there; docs/reference/stages/07-agree.md has the coverage.
-"""
 NAMES_ON_BINS = {  # where several numbers of a scale are one class
     COHENS_KAPPA: mark("Cohen's kappa on bins"),
     MEANS[0]: mark("mean kappa on bins"),

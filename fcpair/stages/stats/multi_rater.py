@@ -88,8 +88,8 @@ def gwet_ac1(sums: Sums) -> Floats:
     return ratio(observed_agreement(sums) - expected, 1 - expected)
 
 
+# From the shares of classes, (n_classes,): each one's mean distance to a label, and the mean square between labels.
 Distances = Callable[[Floats], tuple[Floats, float]]
-"""From the shares of classes, (n_classes,): each one's mean distance to a label, and the mean square between labels."""
 
 
 def _nominal_distances(shares: Floats) -> tuple[Floats, float]:

@@ -98,8 +98,8 @@ def suggestions_grid_name(name: str) -> str:
 ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undefined"]
 SKIPPED = "skipped"
+# What is written beside each statement that is kept by its share.
 KEPT_COLUMNS = ("n", "share", "low", "high", "undecided")
-"""What is written beside each statement that is kept by its share."""
 _RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
 
 
