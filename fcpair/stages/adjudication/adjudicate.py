@@ -92,25 +92,19 @@ def decide_by_policy(
         return RuleDecision(Rule.UNANIMOUS, definite[0][0])
     if policy == "manual" or not any(counts):
         return None
-    code = _modal_code(definite) if policy == "majority" else _median_code(definite, question)
+    code: int | None = None
+    if policy == "majority":
+        most = max((n for _, n in definite), default=0)
+        leaders = [code for code, n in definite if n == most]
+        code = leaders[0] if len(leaders) == 1 else None
+    elif definite:
+        answers = [code for code, n in definite for _ in range(n)]
+        low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
+        halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
+        code = (low + high) // 2 if low == high or halfway else None
     if code is not None:
         return RuleDecision(DECIDING_RULES[policy], code)
     return RuleDecision(DISCARDING_RULES[policy], None) if ties == "discard" else None
-
-
-def _modal_code(definite: list[tuple[int, int]]) -> int | None:
-    most = max((n for _, n in definite), default=0)
-    leaders = [code for code, n in definite if n == most]
-    return leaders[0] if len(leaders) == 1 else None
-
-
-def _median_code(definite: list[tuple[int, int]], question: Closed) -> int | None:
-    answers = [code for code, n in definite for _ in range(n)]
-    if not answers:
-        return None
-    low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
-    halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
-    return (low + high) // 2 if low == high or halfway else None
 
 
 @dataclass
@@ -147,32 +141,25 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
     for pair in pairs:
         if pair.counts not in decisions:
             decisions[pair.counts] = decide_by_policy(pair.counts, question, policy, ties)
-        _count_pair(totals, pair, decisions[pair.counts])
-    return totals
-
-
-def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None) -> None:
-    stands = pair.rule is not None and pair.rule not in UNDECIDED
-    by_hand = pair.rule in HAND_RULES
-    labelled = any(pair.counts)
-    totals.n_standing += stands and labelled
-    if stands and settled is not None:
-        totals.n_compared += 1
-        if settled.code != pair.code:
-            totals.different.append(pair.cell_id)
-    if by_hand:
-        return
-    if pair.rule == Rule.REQUESTED:
-        totals.n_waiting += labelled
-    elif settled is None:
-        totals.n_waiting += labelled
-        if stands:
-            totals.reopened.append(pair.cell_id)
-    else:
+        settled, labelled = decisions[pair.counts], any(pair.counts)
+        stands = pair.rule is not None and pair.rule not in UNDECIDED
+        totals.n_standing += stands and labelled
+        if stands and settled is not None:
+            totals.n_compared += 1
+            if settled.code != pair.code:
+                totals.different.append(pair.cell_id)
+        if pair.rule in HAND_RULES:
+            continue
+        if pair.rule == Rule.REQUESTED or settled is None:
+            totals.n_waiting += labelled
+            if stands:
+                totals.reopened.append(pair.cell_id)
+            continue
         is_single = settled.rule is Rule.UNANIMOUS and sum(pair.counts) == 1
         totals.by_rule[ONE_LABEL if is_single else settled.rule.value] += 1
         if (settled.rule, settled.code) != (pair.rule, pair.code):
             totals.new.append((pair.cell_id, settled))
+    return totals
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:

@@ -8,7 +8,7 @@ A prompt has named places: `{row}`, `{column}`, `{definition}`, `{examples}` and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
@@ -21,6 +21,7 @@ OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in b
 # What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and
 # in place of the row's text a column that its metadata have, too (`by=item_id`).
 COLUMNS, SEVERAL, BY = ("row", "column", "reply"), "several", "by"
+_OPTIONS_OF = {"local": OPTIONS, "canned": (*COLUMNS, SEVERAL, BY)}
 _EXPECTED = "expected NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
 _BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 
@@ -62,14 +63,15 @@ def parse_model_spec(text: str) -> ModelSpec:
         raise InputError(
             f"the model `{text}` has the source `{source}`; {suggest_name(source, list(get_args(Source)))}"
         )
-    if source in _OPTION_PARSERS and (bracketed := _BRACKETED.fullmatch(of)):
-        return ModelSpec(name, source, bracketed[1].strip(), _OPTION_PARSERS[source](text, bracketed[2]))  # type: ignore[arg-type]
+    if source in _OPTIONS_OF and (bracketed := _BRACKETED.fullmatch(of)):
+        return ModelSpec(name, source, bracketed[1].strip(), _parse_options(text, source, bracketed[2]))  # type: ignore[arg-type]
     return ModelSpec(name, source, of)  # type: ignore[arg-type]
 
 
-def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[str, str]:
-    """Parse the options in a model's brackets, by name; raises InputError for an unknown name or one given twice."""
+def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str, int | str], ...]:
+    """Parse the options in a model's brackets; raises InputError for those that its source does not take."""
     options: dict[str, str] = {}
+    allowed = _OPTIONS_OF[source]
     for item in option_text.split(","):
         name, _, value = (part.strip() for part in item.partition("="))
         if name not in allowed:
@@ -77,30 +79,16 @@ def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[
         if name in options or not value:
             raise InputError(f"the model `{text}` has `{item.strip()}`; expected a value, once")
         options[name] = value
-    return options
-
-
-def _parse_decoding(text: str, option_text: str) -> tuple[tuple[str, int], ...]:
-    options = _parse_options(text, option_text, OPTIONS)
-    for name, value in options.items():
-        if not re.fullmatch("[1-9][0-9]{0,5}", value):
-            raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
-    return tuple((name, int(value)) for name, value in options.items())
-
-
-def _parse_columns(text: str, option_text: str) -> tuple[tuple[str, str], ...]:
-    options = _parse_options(text, option_text, (*COLUMNS, SEVERAL, BY))
+    if source == "local":
+        for name, value in options.items():
+            if not re.fullmatch("[1-9][0-9]{0,5}", value):
+                raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
+        return tuple((name, int(value)) for name, value in options.items())
     if {BY, COLUMNS[0]} <= set(options):
         raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
     if options.get(SEVERAL, "first") != "first":
         raise InputError(f"the model `{text}` has `{SEVERAL}={options[SEVERAL]}`; expected `{SEVERAL}=first`")
     return tuple(options.items())
-
-
-_OPTION_PARSERS: Mapping[str, Callable[[str, str], tuple[tuple[str, int | str], ...]]] = {
-    "local": _parse_decoding,
-    "canned": _parse_columns,
-}
 
 
 def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:

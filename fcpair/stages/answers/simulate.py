@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
 from fcpair.stages.questions.form import Answer
@@ -199,17 +199,13 @@ def draw_form_answers(
         n_parts = len(question.parts())
         columns.append((name, list(_draw_question(question, codes[:, first : first + n_parts], rng, texts_to_edit))))
         first += n_parts
-    return [
-        None if skipped[at] else _drop_unasked(form, {name: values[at] for name, values in columns}) for at in range(n)
-    ]
-
-
-def _drop_unasked(form: Form, full_answer: Answer) -> Answer:
-    """The same without what is not asked after it."""
-    answer: Answer = {}
-    for name, value in full_answer.items():
-        answer[name] = value if form.is_asked(name, answer) else None
-    return answer
+    answers: list[Answer | None] = []
+    for at in range(n):
+        answer: Answer = {}
+        for name, values in columns:
+            answer[name] = values[at] if form.is_asked(name, answer) else None
+        answers.append(None if skipped[at] else answer)
+    return answers
 
 
 def _part_seed(seed: int, part: int) -> int:
@@ -223,24 +219,21 @@ def _draw_question(
     if isinstance(question, Closed):
         yield from codes[:, 0].tolist()
     elif isinstance(question, AnyOf):
-        yield from (_pick_labels(question, row) for row in codes.astype(bool))
+        most = len(question.names) if question.max is None else question.max
+        for chosen in codes.astype(bool):  # without the last of too many, with the first others where too few are seen
+            ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
+            n = min(max(int(chosen.sum()), question.min), most)
+            yield sum(1 << at for at in ranked[:n])
     elif isinstance(question, Edit):
         alone = rng.random(len(codes)) < LEFT_ALONE
-        edited = (
-            (text if as_is and _is_taken(question, text) else _write_text(question, text, rng))
-            for text, as_is in zip(texts_to_edit, alone.tolist(), strict=True)
-        )
-        yield from (_curate_text(question, text, rng) for text in edited) if isinstance(question, Curate) else edited
+        for given_text, as_is in zip(texts_to_edit, alone.tolist(), strict=True):
+            is_kept = as_is and _is_taken(question, given_text)
+            text = given_text if is_kept else _write_text(question, given_text, rng)
+            if isinstance(question, Curate) and (rng.random() < REJECTED or not _is_taken(question, text)):
+                text = question.load({"reject": str(rng.choice(question.reasons))})
+            yield text
     elif isinstance(question, Text):
         yield from (_write_text(question, "", rng) for _ in codes)
-
-
-def _pick_labels(question: AnyOf, chosen: Bools) -> int:
-    """The labels that are seen, without the last of too many, and with the first of the others where too few are."""
-    ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
-    most = len(ranked) if question.max is None else question.max
-    n = min(max(int(chosen.sum()), question.min), most)
-    return sum(1 << at for at in ranked[:n])
 
 
 def _is_taken(question: Edit, text: str) -> bool:
@@ -248,12 +241,6 @@ def _is_taken(question: Edit, text: str) -> bool:
         return question.load(text) == text
     except InputError:
         return False
-
-
-def _curate_text(question: Curate, text: str, rng: np.random.Generator) -> str:
-    """The text, or a rejection for one of the reasons; always that where the text cannot be kept."""
-    is_rejected = rng.random() < REJECTED or not _is_taken(question, text)
-    return question.load({"reject": str(rng.choice(question.reasons))}) if is_rejected else text
 
 
 def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
@@ -324,10 +311,8 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
     from scipy.special import ndtri
 
     codes = [code for code in _ordered(question) if code in question.definite]
-    n_positive = len(question.positive)
-    shares = [(1 - positive) / (len(codes) - n_positive)] * (len(codes) - n_positive) + [
-        positive / n_positive
-    ] * n_positive
+    n_positive, n_negative = len(question.positive), len(codes) - len(question.positive)
+    shares = [(1 - positive) / n_negative] * n_negative + [positive / n_positive] * n_positive
     ends = ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0))
     return np.asarray(codes)[np.searchsorted(ends, pairs)]
 

@@ -28,18 +28,15 @@ def is_sorted(cells: Sequence[str]) -> bool:
     n_each = Counter(filled)
     log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)
     together = len(n_each) == sum(1 for _ in groupby(filled)) and _is_rare(log_alike + lgamma(len(n_each) + 1))
-    return together or (_is_rare(log_alike + log(2)) and _is_monotone(filled))
+    if together or not _is_rare(log_alike + log(2)):
+        return together
+    try:
+        ranks = [float(with_point(cell)) for cell in filled]
+    except ValueError:  # texts that come before numbers in one program come after them in another
+        places = {cell: float(rank) for rank, cell in enumerate(sorted(set(filled)))}
+        ranks = [places[cell] for cell in filled]
+    return sorted(ranks) in (ranks, ranks[::-1])
 
 
 def _is_rare(log_share: float) -> bool:
     return exp(log_share) < RARE
-
-
-def _is_monotone(cells: list[str]) -> bool:
-    """Whether all ascend or all descend; texts that come before numbers in one program come after them in another."""
-    try:
-        ranks = [float(with_point(cell)) for cell in cells]
-    except ValueError:
-        words = {cell: float(rank) for rank, cell in enumerate(sorted(set(cells)))}
-        ranks = [words[cell] for cell in cells]
-    return sorted(ranks) in (ranks, ranks[::-1])

@@ -76,7 +76,10 @@ class OneOf(Closed):
             if item.name == "distance" and item.value in get_args(Distance):
                 distance = item.value  # type: ignore[assignment]
             else:
-                choices.append(_parse_choice(len(choices), item))
+                if item.signs not in _SIGNS:
+                    raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
+                code = len(choices) if item.value is None else parse_whole_number(item.name, item.value)
+                choices.append(Choice(code, item.name, *_SIGNS[item.signs]))
         return cls(tuple(choices), distance)
 
     def items(self) -> Iterator[Item]:
@@ -119,13 +122,6 @@ class OneOf(Closed):
     def as_json(self) -> dict[str, Any]:
         """`kind`, `choices` (their names), of each its `keys`, and `distance`."""
         return {"kind": self.kind, **choices_with_keys([one.name for one in self]), "distance": self.distance}
-
-
-def _parse_choice(at: int, item: Item) -> Choice:
-    if item.signs not in _SIGNS:
-        raise InputError(f"`{item}`: expected `?` (not definite) or `+` (positive) after it, or nothing")
-    code = at if item.value is None else parse_whole_number(item.name, item.value)
-    return Choice(code, item.name, *_SIGNS[item.signs])
 
 
 def raise_first(problems: Iterable[tuple[bool, str]]) -> None:

@@ -152,31 +152,28 @@ def check_own_tiers(
         n_people: how many people label at most; None where anybody may.
         is_validated: whether anybody gives verdicts.
     """
-    if problems := list(_obstacles(tiers, question, n_people, is_validated)):
-        raise InputError("; ".join(problems))
-
-
-def _obstacles(
-    tiers: Mapping[str, Any], question: Question[Any], n_people: int | None, is_validated: bool
-) -> Iterator[str]:
+    problems: list[str] = []
     names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
     plans = read_tiers(tiers)
     for tier, plan in plans.items():
         for answer in plan.answers:
             if answer not in names:
                 hint = suggest_name(answer, names, "the definite answers are %(names)s")
-                yield f"no pair of the tier `{tier}` can have the final label `{answer}`; {hint}"
+                problems.append(f"no pair of the tier `{tier}` can have the final label `{answer}`; {hint}")
         if n_people is not None and (n_labels := plan.least_labels) > n_people:
             people = "1 person labels" if n_people == 1 else f"{n_people} people label"
-            yield f"no pair can be in the tier `{tier}`: it requires {n_labels} labels, and {people}"
+            problems.append(f"no pair can be in the tier `{tier}`: it requires {n_labels} labels, and {people}")
         if is_validated:
             continue
         if plan.verdict != "none":
             advice = 'add the section `validate`, or give the tier `verdict = "none"`'
-            yield f"the tier `{tier}` requires a verdict, and nobody validates; {advice}"
+            problems.append(f"the tier `{tier}` requires a verdict, and nobody validates; {advice}")
         elif (outermost := path_upwards(tier, plans)[-1]) in TIERS:
             advice = "add the section `validate`, or remove `within`"
-            yield f"the tier `{tier}` is within `{outermost}`, which requires a verdict, and nobody validates; {advice}"
+            why = f"is within `{outermost}`, which requires a verdict, and nobody validates"
+            problems.append(f"the tier `{tier}` {why}; {advice}")
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 VERDICTS = Form((("verdict", VERDICT),))  # what validators are asked, in grids that are not validated yet, too
@@ -232,19 +229,20 @@ def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[d
 
     Where options have any, `texts` and `helps` stand beside their names, None for those without.
     """
-    return [_with_wording(question, words, grid) for question in form]
 
-
-def _with_wording(question: dict[str, Any], words: Words, grid: str) -> dict[str, Any]:
-    def of_options(names: Sequence[str]) -> dict[str, Any]:
-        wordings = [words.option(grid, question["name"], name) for name in names]
+    def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:
+        wordings = [words.option(grid, question, name) for name in names]
         columns = {"texts": [one.text for one in wordings], "helps": [one.help for one in wordings]}
         return {key: column for key, column in columns.items() if any(column)}
 
-    worded = question | present_parts(words.question(grid, question["name"]))
-    worded |= of_options(question.get("choices") or question.get("reasons") or [])
-    if acts := question.get("acts"):
-        worded["acts"] = acts | of_options(acts["choices"])
+    worded = []
+    for question in form:
+        name = question["name"]
+        worded_question = question | present_parts(words.question(grid, name))
+        worded_question |= of_options(name, question.get("choices") or question.get("reasons") or [])
+        if acts := question.get("acts"):
+            worded_question["acts"] = acts | of_options(name, acts["choices"])
+        worded.append(worded_question)
     return worded
 
 
