@@ -7,7 +7,7 @@ they load neither numpy nor pandas.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
@@ -65,26 +65,23 @@ def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list
     So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
     (LISTED), which come within moments. None is the key of any other.
     """
+    numbered: list[tuple[float, Hashable | None]] = []  # with keys that tell one list from the next
+    n, before = 0, -inf
+    for time, key in answers:
+        n += key == LISTED and time - before > LIST_GAP_S
+        numbered.append((time, (LISTED, n) if key == LISTED else key))
+        before = time
     times: list[float] = []
-    for key, group in groupby(_number_lists(answers), key=itemgetter(1)):
+    for key, group in groupby(numbered, key=itemgetter(1)):
         group_times = [time for time, _ in group]
         if key is None:
             times += group_times
         elif times:
-            before, share = times[-1], (group_times[-1] - times[-1]) / len(group_times)
-            times += [before + at * share for at in range(1, len(group_times) + 1)]
+            last, share = times[-1], (group_times[-1] - times[-1]) / len(group_times)
+            times += [last + at * share for at in range(1, len(group_times) + 1)]
         else:  # it is not known when the first of them was begun
             times.append(group_times[-1])
     return times
-
-
-def _number_lists(answers: Iterable[tuple[float, Hashable | None]]) -> Iterator[tuple[float, Hashable | None]]:
-    """The same, with keys that tell one list from the next."""
-    n, before = 0, -inf
-    for time, key in answers:
-        n += key == LISTED and time - before > LIST_GAP_S
-        yield time, (LISTED, n) if key == LISTED else key
-        before = time
 
 
 def left_s(n_open: int, pace: float | None) -> float | None:
@@ -163,10 +160,8 @@ FASTEST_WPM = 700.0  # words a minute that nobody reads with understanding: abou
 
 def start_of_day(now: datetime) -> datetime:
     """The last midnight before a time that knows its zone, where the server is."""
-    local_now = now.astimezone()
-    return datetime(
-        local_now.year, local_now.month, local_now.day
-    ).astimezone()  # whose offset may be another than that of `here`
+    day = now.astimezone().date()
+    return datetime(day.year, day.month, day.day).astimezone()  # whose offset may be another than that of `now`
 
 
 @dataclass(frozen=True)

@@ -97,8 +97,10 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
         is_apart = ~np.isin(others, bad)
         trade_columns(cells, rng.permutation(bad)[is_apart], others[is_apart])
     if len(bad):
-        move_cells(cells, conflicting_cells(cells))
-        level_columns(cells)
+        for cell in conflicting_cells(cells).tolist():  # into the free column of its row that has least
+            free = np.flatnonzero(cells.free_columns(cells.row[cell]))
+            cells.column[cell] = free[cells.counts[1][free].argmin()]
+        _level_columns(cells)
     for _ in range(MIXES if len(row) > 1 else 0):
         pairs = rng.permutation(len(row))[: len(row) // 2 * 2].reshape(2, -1)
         trade_columns(cells, *pairs[:, rng.random(pairs.shape[1]) < 0.5])  # what is not always done can be undone alone
@@ -169,14 +171,7 @@ class SparseCells:
         return free
 
 
-def move_cells(cells: SparseCells, conflicting: Ints) -> None:
-    """Put these cells, one by one, into the column of their row that has least, of those that are free."""
-    for cell in conflicting.tolist():
-        free = np.flatnonzero(cells.free_columns(cells.row[cell]))
-        cells.column[cell] = free[cells.counts[1][free].argmin()]
-
-
-def level_columns(cells: SparseCells) -> None:
+def _level_columns(cells: SparseCells) -> None:
     """Level the columns as far as it goes while rows stay as level as they are.
 
     A chain of moves leads from a column that has most to one that has at least two cells less, or there is none, and
@@ -184,22 +179,17 @@ def level_columns(cells: SparseCells) -> None:
     bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003). On its way a row
     may hand its place on to a row that has less.
     """
-    while chain := next(_chains(cells), None):
-        for cell, row, column in chain:
-            cells.row[cell], cells.column[cell] = row, column
-
-
-def _chains(cells: SparseCells) -> Iterator[list[tuple[int, int, int]]]:
-    """Chains of moves that make columns more level: of each a cell, and the row and the column that it gets."""
-    column_counts = cells.counts[1]
-    is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
-    for most in np.unique(column_counts[is_used])[::-1].tolist():
-        if most - int(column_counts.min()) < 2:
-            return
-        if chain := _ChainSearch(cells).find_chain(
-            np.flatnonzero(is_used & (column_counts == most)), column_counts <= most - 2
-        ):
-            yield chain
+    is_level = False
+    while not is_level:
+        counts, is_level = cells.counts[1], True
+        is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
+        for most in np.unique(counts[is_used & (counts - counts.min() >= 2)])[::-1].tolist():
+            begin = np.flatnonzero(is_used & (counts == most))
+            if chain := _ChainSearch(cells).find_chain(begin, counts <= most - 2):
+                for cell, row, column in chain:
+                    cells.row[cell], cells.column[cell] = row, column
+                is_level = False
+                break
 
 
 class _ChainSearch:
