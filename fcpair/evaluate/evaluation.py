@@ -25,7 +25,7 @@ from fcpair.evaluate.judged_rankings import (
     lowest_ndcg,
     select_hs,
 )
-from fcpair.evaluate.measures import AVERAGED, JudgedAt, Measure, expected_value
+from fcpair.evaluate.measures import AVERAGED, JudgedAt, Measure
 from fcpair.evaluate.outcome import (
     AVERAGE,
     NO_HS,
@@ -199,8 +199,12 @@ def _expected_scores(
     """The exact expectation of a random order, once for each system that ranks so."""
     for system, name, pool in zip(systems, names, part.judged, strict=True):
         for measure in measures if isinstance(system, Random) else ():
-            means = _means(_expected_readings(measure, pool), part.n)
+            expected = Readings(measure.expected(pool))
+            if measure.bounded:
+                left_out, right = (measure.expected(read(pool)) for read in (drop_unjudged, assume_relevant))
+                expected = Readings(expected.score, left_out, right)
             undefined = None if part.n else NO_HS
+            means = _means(expected, part.n)
             yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
 
 
@@ -215,15 +219,8 @@ def _scores_without_draws(
     expected_values = values.copy()
     for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
         if isinstance(system, Random):
-            expected_values[:, at] = np.stack([expected_value(measure, pool) for measure in measures], axis=1)
+            expected_values[:, at] = np.stack([measure.expected(pool) for measure in measures], axis=1)
     return expected_values
-
-
-def _expected_readings(measure: Measure, pool: Judged) -> Readings:
-    score = expected_value(measure, pool)
-    if not measure.bounded:
-        return Readings(score)
-    return Readings(score, expected_value(measure, drop_unjudged(pool)), expected_value(measure, assume_relevant(pool)))
 
 
 def _comparisons(
@@ -288,15 +285,9 @@ def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
         return Spread(first.system, first.measure, len(scores), None, None, None, None, first.expected, why)
     values = np.array(known_scores)
     mean, minimum, maximum = (round(float(value), 4) for value in (values.mean(), values.min(), values.max()))
-    cv = _variation(values)
+    cv = round(100 * float(values.std()) / float(values.mean()), 1) if values.mean() else None
     why = ZERO_MEAN if cv is None else None
     return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
-
-
-def _variation(values: Floats) -> float | None:
-    """The population standard deviation in percent of the mean, to one decimal; None where the mean is 0."""
-    mean = float(values.mean())
-    return round(100 * float(values.std()) / mean, 1) if mean else None
 
 
 def _average(rows: Sequence[Spread]) -> Spread:
@@ -351,43 +342,22 @@ def readings(measure: Measure, judged: Judged) -> Readings:
 
 
 def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Floats]:
-    if not (judged.graded and measure.graded):
-        return lowest_value(measure, judged), highest_value(measure, judged)
-    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    below, k = judged.n_unjudged - unjudged.sum(axis=1), measure.depth or judged.labels.shape[1]
-    return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
+    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`.
 
-
-def highest_value(measure: Measure, judged: Judged) -> Floats:
-    """The greatest value that labels of the unjudged pairs could give, shape `(n_hs,)`.
-
-    With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
-    below the cut never helps: so as many readings are tried as there are unjudged ranks above the cut, plus none.
+    A new positive below the cut never helps. With a given number of new ones above it a measure is greatest when they
+    stand highest, and least when they stand lowest and all pairs below the cut are positive: so as many readings are
+    tried as there are unjudged ranks above the cut, plus none.
     """
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    nth = np.cumsum(unjudged, axis=1)
-    none = np.zeros_like(judged.n_unjudged)
-    values = (_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in _possible_counts(unjudged))
-    return np.asarray(np.max(np.stack(list(values)), axis=0))
-
-
-def lowest_value(measure: Measure, judged: Judged) -> Floats:
-    """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
-
-    It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
-    of the lowest: again as many readings are tried as there are unjudged ranks above the cut, plus none.
-    """
-    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
-    below = judged.n_unjudged - unjudged.sum(axis=1)
-    values = (
-        _measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _possible_counts(unjudged)
-    )
-    return np.asarray(np.min(np.stack(list(values)), axis=0))
-
-
-def _possible_counts(unjudged: Bools) -> range:
-    return range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+    below, none = judged.n_unjudged - unjudged.sum(axis=1), np.zeros_like(judged.n_unjudged)
+    if judged.graded and measure.graded:
+        k = measure.depth or judged.labels.shape[1]
+        return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
+    nth, nth_from_below = np.cumsum(unjudged, axis=1), np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
+    n_new = range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+    lowest = [_measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in n_new]
+    highest = [_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in n_new]
+    return np.min(np.stack(lowest), axis=0), np.max(np.stack(highest), axis=0)
 
 
 def _measure_turned(measure: Measure, judged: Judged, is_turned: Bools, below: Ints) -> Floats:

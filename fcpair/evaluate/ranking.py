@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -122,9 +122,6 @@ class Function(System):
         return rank_without_scores(order)
 
 
-TIED = "tied: {:,} of {:,} lines have the score of another line of the same HS; ties are broken by candidate order"
-
-
 @dataclass(frozen=True)
 class Run(System):
     """A TREC run made elsewhere: lines of `hs_id Q0 cn_id rank score tag`.
@@ -157,23 +154,19 @@ class Run(System):
             (len(inside) - len(distinct), "repeat, by another id, a text ranked above"),
         )
         ignored = tuple(f"ignored: {n:,} of {len(lines):,} lines, which {what}" for n, what in skipped if n)
-        ranking = _ranking(distinct, search)
-        return replace(ranking, notes=(*notes, *ignored, *ranking.notes))
-
-
-def _ranking(lines: pd.DataFrame, search: Search) -> Ranking:
-
-    rows = lines.assign(
-        row=pd.Index(search.hs_ids).get_indexer(pd.Index(lines["hs_id"])),
-        cn=pd.Index(search.cn_ids).get_indexer(pd.Index(lines["cn_id"])),
-    ).sort_values(["row", "score", "cn"], ascending=[True, False, True])
-    at = rows.groupby("row").cumcount().to_numpy()
-    order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
-    scores = np.full(order.shape, -np.inf)
-    order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
-    n_tied = int(rows.duplicated(["row", "score"], keep=False).sum())
-    notes = (TIED.format(n_tied, len(rows)),) if n_tied else ()
-    return Ranking(order, scores, notes)
+        rows = distinct.assign(
+            row=pd.Index(search.hs_ids).get_indexer(pd.Index(distinct["hs_id"])),
+            cn=pd.Index(search.cn_ids).get_indexer(pd.Index(distinct["cn_id"])),
+        ).sort_values(["row", "score", "cn"], ascending=[True, False, True])
+        at = rows.groupby("row").cumcount().to_numpy()
+        order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
+        scores = np.full(order.shape, -np.inf)
+        order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
+        tied, n_tied = (), int(rows.duplicated(["row", "score"], keep=False).sum())
+        if n_tied:
+            what = "have the score of another line of the same HS; ties are broken by candidate order"
+            tied = (f"tied: {n_tied:,} of {len(rows):,} lines {what}",)
+        return Ranking(order, scores, (*notes, *ignored, *tied))
 
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:

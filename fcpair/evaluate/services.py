@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fcpair.arrays import Vectors
 from fcpair.errors import InputError
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, cosines, rank_without_scores, sort_by_score
 from fcpair.models.encode import Progress
@@ -64,8 +63,11 @@ class Llm(System):
         depth = min(self.n, len(search.cn))
         order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
         by_hs = dict(zip(search.hs_ids, choices, strict=True))
-        notes = (*pick_notes(by_hs, "in the pool"), *_short_answer_notes(by_hs, depth))
-        return rank_without_scores(order, notes, model_record(self.of, (choice.model for choice in choices)))
+        notes = [*pick_notes(by_hs, "in the pool")]
+        if short := {hs: str(len(choice.at)) for hs, choice in by_hs.items() if len(choice.at) < depth}:
+            which = f"{len(short)} of {len(by_hs)} ({format_examples(short)})"
+            notes.append(f"answers that name fewer than {depth}: {which}; the remaining ranks are empty")
+        return rank_without_scores(order, tuple(notes), model_record(self.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
         """Cost of asking for the HS whose answers are not kept yet."""
@@ -74,17 +76,6 @@ class Llm(System):
     def _requests(self, search: Search) -> list[Request]:
         pool: Sequence[int] = range(len(search.cn))
         return [build_request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
-
-
-def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
-    short_answers = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
-    if not short_answers:
-        return []
-    note = "the remaining ranks are empty"
-    return [
-        f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} "
-        f"({format_examples(short_answers)}); {note}"
-    ]
 
 
 EXAMPLES = 5  # HS that a note names
@@ -263,8 +254,10 @@ class Embed(System):
             replies |= self._query([prompts[text] for text in batch], dimensions)
             if search.progress:
                 search.progress(done, len(batches))
-        vectors = np.stack([_unit_vector(replies[text].said) for text in (*search.hs, *search.cn)])
-        scores = cosines(vectors[: len(search.hs)], vectors[len(search.hs) :])
+        vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)
+        vectors /= np.abs(vectors).max(axis=1, keepdims=True)
+        units = np.stack([(vector / np.linalg.norm(vector)).astype(np.float32) for vector in vectors])
+        scores = cosines(units[: len(search.hs)], units[len(search.hs) :])
         return Ranking(
             *sort_by_score(scores), model=model_record(self.of, (answer.model for answer in replies.values()))
         )
@@ -336,9 +329,3 @@ def _check_vector(answer: Reply) -> Reply:
     if not any(vector):
         raise BrokenReply("it answered with a vector of zeros")
     return answer
-
-
-def _unit_vector(vector: list[float]) -> Vectors:
-    scaled = np.array(vector, np.float64)
-    scaled /= np.abs(scaled).max()
-    return (scaled / np.linalg.norm(scaled)).astype(np.float32)

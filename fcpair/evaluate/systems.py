@@ -149,18 +149,8 @@ class Sbert(System):
 
 
 Variant = Literal["lucene", "robertson", "atire", "bm25l", "bm25plus", "okapi"]
-
-
 Tokens = Sequence[str]
-
-
 EPSILON = 0.25  # of the mean idf, which takes the place of a negative one in `okapi`
-
-
-_METHODS = {"bm25plus": "bm25+"}  # what bm25s calls differently
-
-
-_DELTAS = {"bm25l": 0.5, "bm25plus": 1.0}
 
 
 def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float) -> Floats:
@@ -184,23 +174,18 @@ def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Var
     Returns:
         Shape `(n_queries, n_texts)`.
     """
-    scores = (
-        _okapi_scores(texts, queries, k1, b) if variant == "okapi" else _library_scores(texts, queries, variant, k1, b)
-    )
-    return np.array(list(scores)).reshape(len(queries), len(texts))
+    if variant == "okapi":
+        scores = list(_okapi_scores(texts, queries, k1, b))
+    else:
+        from bm25s import BM25
 
-
-def _library_scores(
-    texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float
-) -> Iterator[Floats]:
-    from bm25s import BM25
-
-    method, delta = _METHODS.get(variant, variant), _DELTAS.get(variant, 0.0)
-    index = BM25(k1=k1, b=b, delta=delta, method=method, dtype="float64")
-    index.index([list(tokens) for tokens in texts], show_progress=False)
-    for tokens in queries:
-        known_tokens = [token for token in tokens if token in index.vocab_dict]
-        yield index.get_scores(known_tokens) if known_tokens else np.zeros(len(texts))
+        delta = {"bm25l": 0.5, "bm25plus": 1.0}.get(variant, 0.0)
+        method = "bm25+" if variant == "bm25plus" else variant
+        index = BM25(k1=k1, b=b, delta=delta, method=method, dtype="float64")
+        index.index([list(tokens) for tokens in texts], show_progress=False)
+        known = [[token for token in tokens if token in index.vocab_dict] for tokens in queries]
+        scores = [index.get_scores(tokens) if tokens else np.zeros(len(texts)) for tokens in known]
+    return np.array(scores).reshape(len(queries), len(texts))
 
 
 def _okapi_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], k1: float, b: float) -> Iterator[Floats]:

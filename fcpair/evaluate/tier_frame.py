@@ -159,13 +159,10 @@ def evaluate_tier_frame(
     ranked, notes = _ranked(ranked_cns, hs, cn, grows=pool is None)
     if len(cn) > labels.shape[1]:
         labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
-    tier_labels = TierLabels(
-        _tier_name(frame) if tier is None else tier,
-        "as the frame has it",
-        labels,
-        np.ones(len(hs), np.bool_),
-        n_outside,
-    )
+    if tier is None:
+        names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
+        tier = next((one.label for one in sorted(Tier) if one.label in names), "tier")
+    tier_labels = TierLabels(tier, "as the frame has it", labels, np.ones(len(hs), np.bool_), n_outside)
     outcome = evaluate(
         [RankedElsewhere(name)],
         [replace(ranked, notes=notes)],
@@ -304,7 +301,14 @@ def _ranked(
             continue
         if row in rows:
             raise InputError(f"HS {short_repr(key)} is ranked twice, by its id and by its text; drop one")
-        positions = [_position(cn, one, grows=grows) for one in ranked_cns]
+        positions = []
+        for cn_key in ranked_cns:
+            position = cn.find(cn_key)
+            if position is None and grows and not (cn_key is None or (isinstance(cn_key, float) and isnan(cn_key))):
+                position = cn.add(cn_key)
+            if position is None:
+                raise InputError(f"CN {short_repr(cn_key)} is ranked, but not in the pool; add it, or drop it")
+            positions.append(position)
         if len({*positions}) < len(positions):
             again = next(one for at, one in enumerate(ranked_cns) if positions[at] in positions[:at])
             raise InputError(f"CN {short_repr(again)} is ranked twice for HS {short_repr(key)}; keep the better rank")
@@ -319,15 +323,6 @@ def _ranked(
     return rank_without_scores(order), notes
 
 
-def _position(cn: _Side, key: Any, *, grows: bool) -> int:
-    position = cn.find(key)
-    if position is None and grows and not (key is None or (isinstance(key, float) and isnan(key))):
-        return cn.add(key)
-    if position is None:
-        raise InputError(f"CN {short_repr(key)} is ranked, but not in the pool; add it, or drop it")
-    return position
-
-
 def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Each HS of a ranking with its CNs, best first."""
     if not isinstance(ranking, Mapping):
@@ -339,10 +334,12 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
             raise InputError(
                 f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}"
             )
+        usable = {name: ranking[name].notna().tolist() for name in keys}
+        usable[by] = np.isfinite(pd.to_numeric(ranking[by], errors="coerce").to_numpy(np.float64)).tolist()
         findings = [
             Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
-            for name in (*keys, by)
-            for row, is_usable in enumerate(_are_usable(ranking[name], is_number=name == by), 1)
+            for name, rows in usable.items()
+            for row, is_usable in enumerate(rows, 1)
             if not is_usable
         ]
         reject(RANKING, findings)
@@ -354,16 +351,3 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
         if isinstance(cns, str | bytes | Mapping) or not isinstance(cns, Iterable):
             raise invalid_value(f"the ranking of HS {short_repr(key)}", cns, "a list of CNs, best first")
         yield key, list(cns)
-
-
-def _are_usable(column: pd.Series[Any], *, is_number: bool) -> list[bool]:
-
-    if not is_number:
-        return [bool(there) for there in column.notna()]
-    return [bool(finite) for finite in np.isfinite(pd.to_numeric(column, errors="coerce").to_numpy(np.float64))]
-
-
-def _tier_name(frame: pd.DataFrame) -> str:
-    """Name of the lowest tier that the frame has; `tier` where it does not say."""
-    names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
-    return next((one.label for one in sorted(Tier) if one.label in names), "tier")
