@@ -307,7 +307,12 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
     each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
     numbers = np.arange(n) // each % np.array(sizes, np.int64)[:, None]  # of each slot's filler; the last changes first
     at = dict(zip(template.fillers, numbers, strict=True))
-    filled = {name: _fill_text(text, at, n) for name, text in template.all_texts.items()}
+    filled: dict[str, Strings] = {}  # of each text each filling, `(n,)`
+    for name, text in template.all_texts.items():
+        parts: Strings = np.full(n, "", dtype=object)
+        for part in text:
+            parts = parts + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
+        filled[name] = _single_spaced(parts)
     clear = _single_spaced(filled["ambiguous"] + " " + filled["disambiguating"])
     unknown = np.array(template.unknown, dtype=object)[np.arange(n) % len(template.unknown)]
     places = rng.permuted(np.tile(np.arange(N_OPTIONS), (n, 1)), axis=1)  # of the culprit, the other and unknown
@@ -339,14 +344,6 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
         items = items + f"\n{letter}. " + alternating[f"option_{i}"].astype(object)
     asked = {"item": items, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
     return {**alternating, **same, **asked}
-
-
-def _fill_text(text: Text, at: dict[str, Ints], n: int) -> Strings:
-    """The text in each filling, `(n,)`."""
-    filled: Strings = np.full(n, "", dtype=object)
-    for part in text:
-        filled = filled + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
-    return _single_spaced(filled)
 
 
 def _single_spaced(texts: Strings) -> Strings:

@@ -186,9 +186,8 @@ class MAP(CutMeasure):
 
     def _expected(self, pool: Judged) -> Floats:
         ranks, there = _ranks_in_pool(pool, self.k)
-        also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[
-            :, None
-        ]  # that another rank is positive when this one is
+        # that another rank is positive when this one is
+        also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]
         precision = (1 + (ranks - 1) * also) / ranks
         return _positive_rate(pool) * ratio((precision * there).sum(axis=1), self.divisor(pool.n_positive), 0.0)
 

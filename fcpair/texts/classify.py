@@ -6,7 +6,7 @@ rows, so that all draws of its interval are computed at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -79,7 +79,15 @@ def read_label_table(
     first: dict[str, str] = {}  # spelling of each label that occurs
     for label in (label for name in truth for cell in cells[name] for label in cell):
         first.setdefault(fold_name(label), label)
-    label_by_key = index_labels(labels or [first[key] for key in sorted(first) if key])
+    label_by_key: dict[str, str] = {}
+    for label in labels or [first[key] for key in sorted(first) if key]:
+        if not fold_name(label):
+            raise InputError("a label has no name")
+        if fold_name(label) in label_by_key:
+            raise InputError(f"label `{label}` is duplicated: it is the same as `{label_by_key[fold_name(label)]}`")
+        label_by_key[fold_name(label)] = label.strip()
+    if not label_by_key:
+        raise InputError("there are no labels: no row of the truth has one, and none are declared")
     predicted_by_key = {fold_name(label): label for cell in cells[predicted] for label in cell}
     for name in ignored:
         if fold_name(name) in label_by_key:
@@ -104,20 +112,6 @@ def read_label_table(
     reject(place, findings)
     n_ignored = sum(fold_name(label) in ignored_keys for cell in cells[predicted] for label in cell)
     return LabelTable(tuple(label_by_key.values()), true, guess, n_ignored)
-
-
-def index_labels(names: Iterable[str]) -> dict[str, str]:
-    """The labels by what tells them apart, in the order given; raises InputError where there are none, or two alike."""
-    label_by_key: dict[str, str] = {}
-    for name in names:
-        if not fold_name(name):
-            raise InputError("a label has no name")
-        if fold_name(name) in label_by_key:
-            raise InputError(f"label `{name}` is duplicated: it is the same as `{label_by_key[fold_name(name)]}`")
-        label_by_key[fold_name(name)] = name.strip()
-    if not label_by_key:
-        raise InputError("there are no labels: no row of the truth has one, and none are declared")
-    return label_by_key
 
 
 def split_labels(cell: str) -> list[str]:
@@ -325,14 +319,31 @@ def _classify_rows(
     of: str | None, labels: tuple[str, ...], rows: Floats, group: Sequence[str] | None, draws: int, seed: int
 ) -> ClassificationFigures:
     sums = _Sums(rows.sum(axis=0))
-    resamples = _Resamples.from_rows(rows, group, draws, seed)
+    clusters, what = rows, "row"
+    if group is not None:
+        names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
+        clusters, what = np.zeros((len(names), rows.shape[1])), "group"
+        np.add.at(clusters, group_index, rows)
+    blocks = [_Sums(drawn) for drawn in resample_sums(clusters, draws, seed)] if len(clusters) > 1 else []
     n, n_true, n_guess, n_any = (round(float(one)) for one in (sums.n, sums.true, sums.guess, sums.any))
+
+    def compute(kind: _FigureKind, note: str, n: int | None = None) -> Figure:
+        """The figure on `n` rows, those that it counts if not given, with its interval."""
+        value = float(kind.of(sums))
+        n = round(float(getattr(sums, kind.counts))) if n is None else n
+        if np.isnan(value):
+            return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
+        result = Figure(kind.name, value, n, note=note)
+        if not blocks:
+            return with_note(result, f"no interval: it needs at least 2 {what}s, found {len(clusters)}")
+        drawn = np.concatenate([kind.of(block) for block in blocks])
+        return with_percentiles(result, drawn, describe_sample(len(clusters), what))
 
     def label_figures(at: int, label: str) -> LabelFigures:
         n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
 
         def figure(name: str, of: Callable[[_Sums], Floats], n: int, undefined: str) -> Figure:
-            return resamples.figure(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), sums, "", n)
+            return compute(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), "", n)
 
         return LabelFigures(
             label=label,
@@ -350,8 +361,8 @@ def _classify_rows(
         n_no_truth=n - n_true,
         n_no_prediction=n - n_guess,
         n_empty=n - n_any,
-        figures=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in FIGURES),
-        averages=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in AVERAGES),
+        figures=tuple(compute(kind, _remark(kind, sums)) for kind in FIGURES),
+        averages=tuple(compute(kind, _remark(kind, sums)) for kind in AVERAGES),
         per_label=tuple(label_figures(at, label) for at, label in enumerate(labels)),
     )
 
@@ -369,36 +380,3 @@ def _remark(kind: _FigureKind, sums: _Sums) -> str:
         n_undefined = int(np.isnan(each(sums)).sum())
         remarks.append(f"{plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
     return "; ".join(filter(None, remarks))
-
-
-@dataclass(frozen=True)
-class _Resamples:
-    """The draws on which intervals rest, in blocks; without any, `basis` says why."""
-
-    blocks: tuple[_Sums, ...]
-    basis: str
-
-    @classmethod
-    def from_rows(cls, rows: Floats, group: Sequence[str] | None, draws: int, seed: int) -> _Resamples:
-        """Draws of rows, or of groups of them."""
-        clusters, what = rows, "row"
-        if group is not None:
-            names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
-            clusters, what = np.zeros((len(names), rows.shape[1])), "group"
-            np.add.at(clusters, group_index, rows)
-        if len(clusters) < 2:
-            return cls((), f"it needs at least 2 {what}s, found {len(clusters)}")
-        return cls(
-            tuple(_Sums(one) for one in resample_sums(clusters, draws, seed)), describe_sample(len(clusters), what)
-        )
-
-    def figure(self, kind: _FigureKind, sums: _Sums, note: str, n: int | None = None) -> Figure:
-        """A figure on `n` rows, those that it counts if not given, with its interval."""
-        value = float(kind.of(sums))
-        n = round(float(getattr(sums, kind.counts))) if n is None else n
-        if np.isnan(value):
-            return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
-        result = Figure(kind.name, value, n, note=note)
-        if not self.blocks:
-            return with_note(result, f"no interval: {self.basis}")
-        return with_percentiles(result, np.concatenate([kind.of(block) for block in self.blocks]), self.basis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
@@ -31,10 +31,16 @@ def find_differences(before: str, after: str) -> list[tuple[Part, ...]] | None:
         return None
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND)
-    return [
-        _join(part for _, a, b, c, d in group for part in _compare_words("".join(old[a:b]), "".join(new[c:d])))
-        for group in groups
-    ]
+    places = []
+    for group in groups:
+        joined: list[Part] = []  # without empty parts, those of one fate in a row put together
+        for part in (part for _, a, b, c, d in group for part in _compare_words("".join(old[a:b]), "".join(new[c:d]))):
+            if joined and part.text and joined[-1].fate == part.fate:
+                joined[-1] = Part(part.fate, joined[-1].text + part.text)
+            elif part.text:
+                joined.append(part)
+        places.append(tuple(joined))
+    return places
 
 
 def _compare_words(before: str, after: str) -> Iterator[Part]:
@@ -47,14 +53,3 @@ def _compare_words(before: str, after: str) -> Iterator[Part]:
         else:
             yield Part("removed", "".join(old[a:b]))
             yield Part("added", "".join(new[c:d]))
-
-
-def _join(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The parts without empty ones, those of one fate in a row put together."""
-    joined: list[Part] = []
-    for part in parts:
-        if joined and part.text and joined[-1].fate == part.fate:
-            joined[-1] = Part(part.fate, joined[-1].text + part.text)
-        elif part.text:
-            joined.append(part)
-    return tuple(joined)

@@ -208,7 +208,12 @@ def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints
     excess = np.array([counts[side == at].sum(axis=0) for at in range(len(targets))]) - targets
     pairs = [(side_a, side_b) for side_a in range(len(targets)) for side_b in range(side_a)]
     for _ in range(MOST_SWAPS):
-        offers = [_draw_offers(kinds, np.flatnonzero(side == at), rng) for at in range(len(targets))]
+        offers = []  # a group of each kind among those of a side; those with the same counts are of the same kind
+        for at in range(len(targets)):
+            drawn = rng.permutation(np.flatnonzero(side == at))
+            offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
+            is_few = len(offered) <= MOST_OFFERS
+            offers.append(offered if is_few else rng.choice(offered, MOST_OFFERS, replace=False))
         is_last = np.bincount(side, minlength=len(targets)) == 1
         candidates = [_best_swap(counts, weights, excess, offers, is_last, pair) for pair in pairs]
         loss, (side_a, side_b), groups_a, groups_b = min(candidates, key=lambda each: each[0])
@@ -221,19 +226,9 @@ def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints
     return side
 
 
-def _draw_offers(kinds: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
-    """A group of each kind among those of a side, drawn; groups with the same counts are of the same kind."""
-    drawn = rng.permutation(groups)
-    offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
-    return offered if len(offered) <= MOST_OFFERS else rng.choice(offered, MOST_OFFERS, replace=False)
-
-
-SwapOffer = tuple[float, tuple[int, int], Ints, Ints]
-
-
 def _best_swap(
     counts: Ints, weights: Floats, excess: Floats, offers: Sequence[Ints], is_last: Bools, pair: tuple[int, int]
-) -> SwapOffer:
+) -> tuple[float, tuple[int, int], Ints, Ints]:
     """The best move or swap between two sides: what it adds to the squares, and what each side gives, a group or none.
 
     To exchange a for b changes the squares by pull.(b - a) + both.(b - a)^2, here for all a and b at once.

@@ -183,8 +183,15 @@ class Measure(NamedValue):
         raise NotImplementedError
 
     def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
-        """The figure of a set of texts, by their rows: pooled, or the mean."""
-        return self.pool(table, rows) if self.is_pooled else mean_figure(self.values(table).select(rows))
+        """The figure of a set of texts, by their rows: pooled, or the mean over those that have a figure."""
+        if self.is_pooled:
+            return self.pool(table, rows)
+        selected = self.values(table).select(rows)
+        defined, left_out = selected.values[~np.isnan(selected.values)], count_reasons(selected.why)
+        if not len(defined):
+            return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
+        sd = float(defined.std(ddof=1)) if len(defined) > 1 else None
+        return SetFigure(float(defined.mean()), len(defined), sd, left_out)
 
     def values(self, table: TextTable) -> Values:
         """The figure of each text, computed once for a table."""
@@ -193,16 +200,6 @@ class Measure(NamedValue):
     def undefined_everywhere(self, table: TextTable, why: str) -> Values:
         """No figure for any text, each for the same reason."""
         return Values(np.full(len(table.texts), np.nan), (why,) * len(table.texts))
-
-
-def mean_figure(values: Values) -> SetFigure:
-    """The mean over the texts that have a figure, and its standard deviation (n - 1)."""
-    defined = values.values[~np.isnan(values.values)]
-    left_out = count_reasons(values.why)
-    if not len(defined):
-        return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
-    sd = float(defined.std(ddof=1)) if len(defined) > 1 else None
-    return SetFigure(float(defined.mean()), len(defined), sd, left_out)
 
 
 def count_reasons(why: Sequence[str]) -> dict[str, int]:
