@@ -192,15 +192,15 @@ def _find_alike(template: Template) -> Chosen | None:
     culprit, other = template.culprit.text, template.other.text
     shared = [slot for slot in _slots(culprit) if slot in _slots(other)]
     chosen_by_key: dict[tuple[str, ...], Chosen] = {}
-    for reading, chosen in _readings(culprit, template):
-        if reading in unknown:
-            return chosen
-        chosen_by_key.setdefault(_key(reading, chosen, shared), chosen)
-    for reading, chosen in _readings(other, template):
-        if reading in unknown:
-            return chosen
-        if (same := chosen_by_key.get(_key(reading, chosen, shared))) is not None:
-            return {**same, **chosen}
+    for is_other, text in enumerate((culprit, other)):
+        for reading, chosen in _readings(text, template):
+            key = (reading, *(str(chosen[slot]) for slot in shared))  # slots of both are to be filled the same
+            if reading in unknown:
+                return chosen
+            if is_other and key in chosen_by_key:
+                return {**chosen_by_key[key], **chosen}
+            if not is_other:
+                chosen_by_key.setdefault(key, chosen)
     return None
 
 
@@ -217,11 +217,6 @@ def _readings(text: Text, template: Template) -> Iterator[tuple[str, Chosen]]:
 
 def _slots(text: Text) -> list[str]:
     return list(dict.fromkeys(blank.slot for blank in _blanks(text)))
-
-
-def _key(reading: str, chosen: Chosen, shared: Sequence[str]) -> tuple[str, ...]:
-    """Key shared by two readings that are the same as long as the slots of both are filled the same."""
-    return (reading, *(str(chosen[slot]) for slot in shared))
 
 
 def _fold(text: str) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Floats, Ints
 from fcpair.bias.answers import AnsweredItems, Answers
 from fcpair.bias.formulas import SCHEMES, WEIGHED, Counts, Score, count_by_unit
 from fcpair.errors import InputError, suggest_name
@@ -21,9 +20,7 @@ from fcpair.params import BELIEVED
 from fcpair.stages.stats.intervals import LEVEL, Interval, interval_within, t_reach
 from fcpair.stages.stats.jackknife_intervals import NO_WIDTH, jackknife_spread
 
-NAME = "kl_people_model"
 FORMULA = "mean over statements of KL(people || model) in nats, of yes and no against target and counter-target"
-SOURCE = "10.1214/aoms/1177729694"
 NO_GROUP = "the model names no group in the ambiguous items about it"
 NOBODY = "nobody said yes or no to it"
 ZERO = "the model gives probability 0 to something that people say"
@@ -85,7 +82,7 @@ class ModelDivergence(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it, with the formula and its source."""
-        return {"score": NAME, "formula": FORMULA, "source": SOURCE, **asdict(self)}
+        return {"score": "kl_people_model", "formula": FORMULA, "source": "10.1214/aoms/1177729694", **asdict(self)}
 
 
 def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, smooth: float = 0.0) -> ModelDivergence:
@@ -123,14 +120,23 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
             f"{suggest_name(missing[0], list(question_counts.index))}"
         )
     statement_index = pd.Index(statements).get_indexer(pd.Index(about)).astype(np.int64)
-    target, counter, n = _sum_shares(answers.answered, statement_index, len(statements))
+    # of each statement what target and counter-target weigh in ambiguous items, and how many of these there are
+    answered = answers.answered
+    shares = answered.probabilities
+    if shares is None:
+        shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
+    is_pair, *weights = answered.side_probabilities(shares)
+    rows = answered.ambiguous & answered.is_weighed & is_pair & (statement_index >= 0)
+    of_rows = statement_index[rows]
+    target, counter = (np.bincount(of_rows, weight[rows], len(statements)) for weight in weights)
+    n = np.bincount(of_rows, minlength=len(statements))
     yes_and_no = {
         str(at): (int(yes), int(no))
         for at, yes, no in zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
     }
     divergences = []
     for at, statement in enumerate(statements):
-        category = answers.categories[answers.answered.category[statement_index == at][0]]
+        category = answers.categories[answered.category[statement_index == at][0]]
         yes, no = yes_and_no[statement]
         both = float(target[at] + counter[at])
         share = float(target[at]) / both if both else None
@@ -144,20 +150,6 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
         divergences.append(StatementDivergence(statement, category, yes + no, people, int(n[at]), share, value, why))
     n_without = int((statement_index < 0).sum())
     return ModelDivergence(question, smooth, n_without, tuple(divergences), tuple(_mean_divergences(divergences)))
-
-
-def _sum_shares(answered: AnsweredItems, statement_index: Ints, n_statements: int) -> tuple[Floats, Floats, Floats]:
-    """Of each statement what target and counter-target weigh in ambiguous items, and how many of these there are."""
-    shares = answered.probabilities
-    if shares is None:
-        shares = (answered.chosen[:, None] == np.arange(answered.unknown.shape[1])).astype(np.float64)
-    is_pair, target, counter = answered.side_probabilities(shares)
-    rows = answered.ambiguous & answered.is_weighed & is_pair & (statement_index >= 0)
-    target_sums, counter_sums, n = (
-        np.bincount(statement_index[rows], weights, n_statements).astype(np.float64)
-        for weights in (target[rows], counter[rows], np.ones(np.count_nonzero(rows)))
-    )
-    return target_sums, counter_sums, n
 
 
 def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Divergence]:

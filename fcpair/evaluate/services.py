@@ -115,15 +115,7 @@ class Request:
     given: Mapping[int, int]
     n: int
 
-    def read_cached_picks(self) -> Picks | None:
-        """Read the picks of an earlier answer to the same request; None where it has to be asked."""
-        return read_cached(self.prompt, self._read_picks)
-
-    def query(self) -> Picks:
-        """Ask the service that the environment names, and keep the answer; raises ServiceError."""
-        return query_and_cache(self.prompt, _message_text, self._read_picks)
-
-    def _read_picks(self, answer: Reply) -> Picks:
+    def read_picks(self, answer: Reply) -> Picks:
         """Read the picks from an answer; raise BrokenReply where it names no CN that was given."""
         try:
             parsed = parse_json(strip_fence(answer.said) if isinstance(answer.said, str) else answer.said)
@@ -166,14 +158,14 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
     Raises:
         ServiceError: the service gives no usable answer.
     """
-    choices = [request_.read_cached_picks() if request_ else Picks() for request_ in requests]
+    choices = [read_cached(one.prompt, one.read_picks) if one else Picks() for one in requests]
     missing = [
         (row, request_)
         for row, (request_, choice) in enumerate(zip(requests, choices, strict=True))
         if request_ and not choice
     ]
     for done, (row, request_) in enumerate(missing, 1):
-        choices[row] = request_.query()
+        choices[row] = query_and_cache(request_.prompt, _message_text, request_.read_picks)
         if progress:
             progress(done, len(missing))
     return [choice for choice in choices if choice]
@@ -182,7 +174,7 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
 def cost_of(requests: Sequence[Request | None]) -> Cost:
     """Estimate what `collect_picks` asks of the service."""
     needed = [request_ for request_ in requests if request_]
-    missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
+    missing = [request_.prompt for request_ in needed if read_cached(request_.prompt, request_.read_picks) is None]
     return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
 
 

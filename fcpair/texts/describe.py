@@ -125,21 +125,6 @@ def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
     return Decimal(math.floor(scaled)).scaleb(-decimals).quantize(Decimal(1).scaleb(-decimals), ROUND_FLOOR)
 
 
-@dataclass(frozen=True)
-class CrossCount:
-    """Number of texts of a group that have a label, of how many texts of that group."""
-
-    label: str
-    group: str
-    n: int
-    n_group: int
-
-    @property
-    def name(self) -> str:
-        """Its name: `humour x women`."""
-        return f"{self.label} x {self.group}"
-
-
 def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
     """The groups of each cell (`split_cell`), each once; `none` where there is none.
 
@@ -158,18 +143,6 @@ def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: st
     )
     reject(place, findings)
     return groups
-
-
-def cross_counts(
-    labels: Sequence[Sequence[str]], names: Sequence[str], groups: Sequence[Groups]
-) -> Iterator[CrossCount]:
-    """Every group, the largest first, with every label; `labels` and `groups` are those of each text."""
-    n_group = Counter(group for own in groups for group in own)
-    n_both = Counter(
-        (label, group) for own, of in zip(labels, groups, strict=True) for label in set(own) for group in of
-    )
-    for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):
-        yield from (CrossCount(label, group, n_both[label, group], n) for label in names)
 
 
 @dataclass(frozen=True)
@@ -333,9 +306,13 @@ def describe(
         _count_labels(table, labels_of_texts, names, prefix)
         if groups is not None:
             groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
-            for one in cross_counts(labels_of_texts, names, groups_of_texts):
-                table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
-                _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
+            n_group = Counter(group for own in groups_of_texts for group in own)
+            both = zip(labels_of_texts, groups_of_texts, strict=True)
+            n_both = Counter((label, group) for own, of in both for label in set(own) for group in of)
+            for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):  # the largest first
+                for label in names:
+                    table.add(TEXTS, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
+                    _add_share(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
         listed = (
             find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords) if n_keywords else ()
         )

@@ -15,7 +15,8 @@ from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions import Text, n_words
 from fcpair.values import is_blank, parse_json
 
-EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
+# All marks, in the order in which a reply gets them.
+EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = MARKS = (
     "empty",
     "too long",
     "too short",
@@ -24,8 +25,6 @@ EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
     "wrong language",
     "duplicate keys",  # of a JSON object with an answer to each of several questions
 )
-# All marks, in the order in which a reply gets them.
-MARKS = (EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS)
 _BEGINNING = 200  # characters in which a refusal says so
 _NO = r"(?:cannot|can't|can not|won't|will not|(?:am|'m) (?:not able|unable) to|must decline to)"
 _DO = r"(?:assist|comply|fulfil|generate|provide|produce|create|write|help (?:you|with)|respond to|reply to)"

@@ -155,21 +155,18 @@ def plan_grid(
     facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
     if len(question.definite) == len(question.codes):
         plan = replace(plan, not_sure=0.0)
-    return plan_overlap(plan, question, facts, None if pilot is None else _read_pilot(pilot, question))
-
-
-def _read_pilot(labels: pd.DataFrame, question: Closed) -> Overlap:
-    """The overlap of a pilot; raises InputError where it has none."""
-    n_people = labels["annotator"].nunique()
+    if pilot is None:
+        return plan_overlap(plan, question, facts)
+    n_people = pilot["annotator"].nunique()
     if n_people < 2:
         raise InputError(
             f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
             "people label the same pairs"
         )
-    overlap = find_overlap(labels, question)
+    overlap = find_overlap(pilot, question)
     if not len(overlap.pair):
         raise InputError("the pilot tells no width: no pair in it has two labels; have two people label the same pairs")
-    return overlap
+    return plan_overlap(plan, question, facts, overlap)
 
 
 def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:

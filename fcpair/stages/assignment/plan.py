@@ -117,23 +117,17 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
                     f"grid `{plan.name}` takes the answers of `{earlier}`, but the main round of that grid asks for "
                     "no text; ask `text()` there"
                 )
-        for round_ in plan.rounds:
-            _check_examples(round_, known_forms)
+        for round_ in (round_ for round_ in plan.rounds if round_.examples):
+            of = f"round `{round_.name}` has examples of `{round_.examples}`"
+            if round_.examples not in known_forms:
+                hint = "it is the first"
+                if known_forms:
+                    hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
+                raise InputError(f"{of}, which is not an earlier grid; {hint}")
+            if not parse_form(known_forms[round_.examples]).written_question:
+                advice = "ask `text()` there, or name another grid"
+                raise InputError(f"{of}, but the main round of that grid asks for no text; {advice}")
         known_forms[plan.name] = plan.counting.form
-
-
-def _check_examples(plan: RoundPlan, known_forms: Mapping[str, str]) -> None:
-    """Raise InputError where the examples of a round are of no earlier grid, or of one in which no text is written."""
-    if not plan.examples:
-        return
-    if plan.examples not in known_forms:
-        hint = suggest_name(plan.examples, known_forms, "earlier are %(names)s") if known_forms else "it is the first"
-        raise InputError(f"round `{plan.name}` has examples of `{plan.examples}`, which is not an earlier grid; {hint}")
-    if not parse_form(known_forms[plan.examples]).written_question:
-        raise InputError(
-            f"round `{plan.name}` has examples of `{plan.examples}`, but the main round of that grid asks for no "
-            "text; ask `text()` there, or name another grid"
-        )
 
 
 def _check_models(plan: RoundPlan, columns: SidePlan) -> None:

@@ -368,11 +368,6 @@ def choose_slots(
     return chosen
 
 
-def refill_threshold(n: int) -> int:
-    """Below how many slots in hand somebody who wants `n` is given more: not one at each answer, but some at once."""
-    return (n + 1) // 2
-
-
 def n_controls(n_pairs: int, rate: float) -> int:
     """Number of control pairs beside `n_pairs` others, so that they are a share `rate` of all that is shown."""
     return round(n_pairs * rate / (1 - rate))

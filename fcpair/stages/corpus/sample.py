@@ -47,23 +47,19 @@ def draw_cells(rows: Ints, columns: Ints, n: int, known_places: Ints, *, seed: i
     rng = np.random.default_rng(seed)
     turn = rng.permutation(rows), rng.permutation(columns)  # so that nothing rests on where a text stands
     row, column = (at.argsort()[part] for at, part in zip(turn, np.divmod(known_places, n_columns), strict=True))
-    places = _draw_places((n_rows, n_columns), n, np.sort(row * n_columns + column), rng)
+    known_places = np.sort(row * n_columns + column)
+    n_known = np.bincount(row, minlength=n_rows), np.bincount(column, minlength=n_columns)
+    room = n_columns - n_known[0], n_rows - n_known[1]
+    share = _level_counts(room[0], n, rng), _level_counts(room[1], n, rng)
+    if 2 * n <= n_free:
+        places = _join_ends(share, known_places, (np.zeros(n_rows, np.int64), np.zeros(n_columns, np.int64)), rng)
+    else:
+        inside = np.ones(n_rows * n_columns, np.bool_)
+        inside[known_places] = False
+        inside[_join_ends((room[0] - share[0], room[1] - share[1]), known_places, n_known, rng)] = False
+        places = np.flatnonzero(inside)
     row, column = np.divmod(places, n_columns)
     return np.sort(turn[0][row] * n_columns + turn[1][column])
-
-
-def _draw_places(shape: tuple[int, int], n: int, known_places: Ints, rng: np.random.Generator) -> Ints:
-    """The places of the cells that are drawn, in any order; `known_places` is ascending."""
-    row, column = np.divmod(known_places, shape[1])
-    n_known = np.bincount(row, minlength=shape[0]), np.bincount(column, minlength=shape[1])
-    room = shape[1] - n_known[0], shape[0] - n_known[1]
-    share = _level_counts(room[0], n, rng), _level_counts(room[1], n, rng)
-    if 2 * n <= room[0].sum():
-        return _join_ends(share, known_places, (np.zeros_like(room[0]), np.zeros_like(room[1])), rng)
-    inside = np.ones(shape[0] * shape[1], np.bool_)
-    inside[known_places] = False
-    inside[_join_ends((room[0] - share[0], room[1] - share[1]), known_places, n_known, rng)] = False
-    return np.flatnonzero(inside)
 
 
 def _level_counts(room: Ints, n: int, rng: np.random.Generator) -> Ints:
