@@ -228,7 +228,14 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
         if is_empty
     ]
     reject(FRAME, findings)
-    is_positive = _is_positive(used[column].tolist(), ["1"] if column == FINAL else [*positive])
+    right, labels = ["1"] if column == FINAL else [*positive], [as_text(label) for label in used[column].tolist()]
+    if not {*labels} & {*right}:
+        known = sorted({*labels})[:SHOWN]
+        hint = f"its labels are {', '.join(known)}"
+        if right:
+            hint = suggest_name(right[0], known, "its labels are %(names)s")
+        raise InputError(f"no pair of the tier frame is labelled {' or '.join(right)}; {hint}; give `positive`")
+    is_positive = [label in right for label in labels]
     hs, cn = (list(zip(*(used[name].tolist() for name in keys[side]), strict=True)) for side in (HS, CN))
     for side, called in ((HS, hs), (CN, cn)):
         if own_ids and {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:  # in place of the number; a text may have several
@@ -245,20 +252,6 @@ def _read_columns(name: str, frame: Any) -> list[str]:
     if repeated := sorted({column for column in columns if columns.count(column) > 1}):
         raise InputError(f"column `{repeated[0]}` of the {name} is duplicated; rename or drop one")
     return columns
-
-
-def _is_positive(labels: list[Any], positive: list[str]) -> list[bool]:
-    """Whether each label is one of those; raises InputError where none is."""
-    texts = [as_text(label) for label in labels]
-    if not {*texts} & {*positive}:
-        known = sorted({*texts})[:SHOWN]
-        hint = (
-            suggest_name(positive[0], known, "its labels are %(names)s")
-            if positive
-            else f"its labels are {', '.join(known)}"
-        )
-        raise InputError(f"no pair of the tier frame is labelled {' or '.join(positive)}; {hint}; give `positive`")
-    return [text in positive for text in texts]
 
 
 def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tuple[Any, int]:

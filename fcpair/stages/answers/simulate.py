@@ -78,11 +78,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> I
 def draw_answers(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
-    Args:
-        true: the true code of the pair of each answer, shape `(n,)`.
-        question: the answers that there are.
-        habits: how they answer.
-        seed: of all that is drawn.
+    `true`, shape `(n,)`, has the true code of the pair of each answer.
     """
     rng = np.random.default_rng([seed, 1])
     codes = _perceive(true, question, habits.accuracy, rng)
@@ -110,13 +106,8 @@ def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Gene
 def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
 
-    They see what is true as often as annotators do, so that most wrong labels are disagreed with.
-
-    Args:
-        true: the true code of the pair of each verdict, shape `(n,)`.
-        question: the answers that there are.
-        habits: how they answer.
-        seed: of all that is drawn.
+    They see what is true as often as annotators do, so that most wrong labels are disagreed with. `true`, shape `(n,)`,
+    has the true code of the pair of each verdict.
     """
     rng = np.random.default_rng([seed, 2])
     codes = _perceive(true, question, habits.accuracy, rng)
@@ -329,13 +320,8 @@ def draw_latent_answers(
 ) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
-    Args:
-        pairs: what the pair of each answer is like, shape `(n,)`.
-        leniency: that of who answers, shape `(n,)`.
-        question: the answers that there are.
-        model: thresholds and noise, as `fit_habits` has them.
-        habits: how people lean and skip.
-        seed: of all that is drawn.
+    `pairs` and `leniency`, shape `(n,)`, say what the pair of each answer is like and who answers, `model` has
+    thresholds and noise, as `fit_habits` has them, and `habits` how people lean and skip.
     """
     rng = np.random.default_rng([seed, 7])
     seen = pairs + leniency + model.noise * rng.normal(size=len(pairs))

@@ -43,8 +43,26 @@ def assign_cells(
     Raises:
         InputError: no cell, nobody to deal to, or too few people for what is asked, with the number there must be.
     """
-    n_people = barred.shape[1]
-    _check_feasible(row, barred, answers, once_per_row=once_per_row, unit=unit)
+    n_cells, n_people = barred.shape
+    if n_cells == 0:
+        raise InputError(f"there are no {unit} to assign")
+    if n_people == 0:
+        raise InputError(NOBODY_TO_ASSIGN)
+    if answers > n_people:
+        raise InputError(
+            f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
+        )
+    widest = int(np.unique(row, return_counts=True)[1].max())
+    if once_per_row and widest * answers > n_people:
+        raise InputError(
+            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
+            f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`"
+        )
+    if n_short := int(((~barred).sum(axis=1) < max(answers, 1)).sum()):
+        raise InputError(
+            f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
+            f"{n_people} people may not have them, such as those who wrote their texts; add people"
+        )
     if not answers:
         person, cell = np.nonzero(~barred.T)
         return AssignedPairs(cell, person)
@@ -148,30 +166,6 @@ def order_by_batch(annotator: Ints, batch: Ints, place: Ints) -> Ints:
     new_place = np.empty(len(place), np.int64)
     new_place[order] = 1 + np.arange(len(place)) - np.repeat(starts, np.diff([*starts, len(place)]))
     return new_place
-
-
-def _check_feasible(row: Ints, barred: Bools, answers: int, *, once_per_row: bool, unit: str) -> None:
-    n_cells, n_people = barred.shape
-    if n_cells == 0:
-        raise InputError(f"there are no {unit} to assign")
-    if n_people == 0:
-        raise InputError(NOBODY_TO_ASSIGN)
-    if answers > n_people:
-        raise InputError(
-            f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
-        )
-    widest = int(np.unique(row, return_counts=True)[1].max())
-    if once_per_row and widest * answers > n_people:
-        raise InputError(
-            f"nobody may have a row twice: a row of {widest} cells, each to be answered by {answers}, needs "
-            f"{widest * answers} people, but there are {n_people}; add people, or omit `once_per_row`"
-        )
-    n_short = int(((~barred).sum(axis=1) < max(answers, 1)).sum())
-    if n_short:
-        raise InputError(
-            f"{n_short:,} of {n_cells:,} {unit} cannot be answered by {max(answers, 1)}, because too many of the "
-            f"{n_people} people may not have them, such as those who wrote their texts; add people"
-        )
 
 
 def _replace_barred(row: Ints, crew: Bools, barred: Bools, answers: int) -> Bools:

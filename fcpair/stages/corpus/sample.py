@@ -181,57 +181,53 @@ def _level_columns(cells: SparseCells) -> None:
         is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
         for most in np.unique(counts[is_used & (counts - counts.min() >= 2)])[::-1].tolist():
             begin = np.flatnonzero(is_used & (counts == most))
-            if chain := _ChainSearch(cells).find_chain(begin, counts <= most - 2):
+            if chain := _find_chain(cells, begin, counts <= most - 2):
                 for cell, row, column in chain:
                     cells.row[cell], cells.column[cell] = row, column
                 is_level = False
                 break
 
 
-class _ChainSearch:
-    """A search, breadth first, for places to which a cell of some columns can be handed on."""
+def _find_chain(cells: SparseCells, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
+    """The moves from one of the columns to one where they may end, breadth first; none where there is no way.
 
-    def __init__(self, cells: SparseCells) -> None:
-        self._cells = cells
-        n_rows = len(cells.base[0])
-        self._row_counts = cells.counts[0]
-        self._by_column = np.argsort(cells.column, kind="stable")
-        self._ends = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])
-        self._cell_to = np.full(n_rows, NOWHERE)  # the cell that a row gives up where the search comes to it
-        self._row_to = np.full(n_rows, NOWHERE)  # or the row that hands its place on to it
-        self._column_from = np.full(cells.n_columns, NOWHERE)  # the row from which a column was reached
-        self._rows_left, self._columns_left = np.ones(n_rows, np.bool_), np.ones(cells.n_columns, np.bool_)
+    Of each move the cell, and the row and the column that it gets.
+    """
+    n_rows, row_counts = len(cells.base[0]), cells.counts[0]
+    by_column = np.argsort(cells.column, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])
+    cell_to = np.full(n_rows, NOWHERE)  # the cell that a row gives up where the search comes to it
+    row_to = np.full(n_rows, NOWHERE)  # or the row that hands its place on to it
+    column_from = np.full(cells.n_columns, NOWHERE)  # the row from which a column was reached
+    rows_left, columns_left = np.ones(n_rows, np.bool_), np.ones(cells.n_columns, np.bool_)
 
-    def find_chain(self, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
-        """The moves that lead from one of the columns to one where it may end; none where there is no way."""
-        self._columns_left[begin] = False
-        rows = deque(self._rows_of(begin))
-        while rows:
-            row = rows.popleft()
-            reached = np.flatnonzero(self._columns_left & self._cells.free_columns(row))
-            self._columns_left[reached] = False
-            self._column_from[reached] = row
-            if len(ends := reached[is_end[reached]]):
-                column = int(ends[0])
-                moves = []
-                while (taker := int(self._column_from[column])) != NOWHERE:
-                    giver = taker
-                    while self._cell_to[giver] == NOWHERE:
-                        giver = int(self._row_to[giver])
-                    cell = int(self._cell_to[giver])
-                    moves.append((cell, taker, column))
-                    column = int(self._cells.column[cell])
-                return moves
-            rows.extend(self._rows_of(reached))
-            lighter = np.flatnonzero(self._rows_left & (self._row_counts < self._row_counts[row]))
-            self._rows_left[lighter], self._row_to[lighter] = False, row
-            rows.extend(lighter.tolist())
-        return []
-
-    def _rows_of(self, columns: Ints) -> Iterator[int]:
+    def rows_of(columns: Ints) -> Iterator[int]:
         for column in columns.tolist():
-            for cell in self._by_column[self._ends[column] : self._ends[column + 1]].tolist():
-                row = int(self._cells.row[cell])
-                if self._rows_left[row]:
-                    self._rows_left[row], self._cell_to[row] = False, cell
+            for cell in by_column[bounds[column] : bounds[column + 1]].tolist():
+                row = int(cells.row[cell])
+                if rows_left[row]:
+                    rows_left[row], cell_to[row] = False, cell
                     yield row
+
+    columns_left[begin] = False
+    rows = deque(rows_of(begin))
+    while rows:
+        row = rows.popleft()
+        reached = np.flatnonzero(columns_left & cells.free_columns(row))
+        columns_left[reached] = False
+        column_from[reached] = row
+        if len(ends := reached[is_end[reached]]):
+            column, moves = int(ends[0]), []
+            while (taker := int(column_from[column])) != NOWHERE:
+                giver = taker
+                while cell_to[giver] == NOWHERE:
+                    giver = int(row_to[giver])
+                cell = int(cell_to[giver])
+                moves.append((cell, taker, column))
+                column = int(cells.column[cell])
+            return moves
+        rows.extend(rows_of(reached))
+        lighter = np.flatnonzero(rows_left & (row_counts < row_counts[row]))
+        rows_left[lighter], row_to[lighter] = False, row
+        rows.extend(lighter.tolist())
+    return []

@@ -299,11 +299,12 @@ def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects
             f"HS and CN explain {effects.hs:g} and {effects.cn:g} of what pairs are like; expected less than 1 together"
         )
     low, high = LEAST_NOISE, MOST_NOISE
-    if kappa > (highest := _kappa(_with_shares(effects, class_shares, low))):
+    if kappa > (highest := new_annotators(_with_shares(effects, class_shares, low))[MEANS[0]]):
         raise InputError(f"kappa is {kappa:g}; with annotators this different it is {highest:.3f} at most")
     for _ in range(NOISE_BISECTIONS):
         middle = sqrt(low * high)
-        low, high = (middle, high) if _kappa(_with_shares(effects, class_shares, middle)) > kappa else (low, middle)
+        agreement = new_annotators(_with_shares(effects, class_shares, middle))[MEANS[0]]
+        low, high = (middle, high) if agreement > kappa else (low, middle)
     return _with_shares(effects, class_shares, high)
 
 
@@ -313,10 +314,6 @@ def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effect
     spread = sqrt(1 + noise**2 + effects.leniency**2)
     thresholds = ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * spread
     return replace(effects, noise=noise, thresholds=tuple(thresholds.tolist()))
-
-
-def _kappa(effects: Effects) -> float:
-    return new_annotators(effects)[MEANS[0]]
 
 
 def class_model(effects: Effects) -> ClassModel:

@@ -44,7 +44,21 @@ class TextTable:
         progress: encode.Progress | None = None,
     ) -> None:
         self.texts = _check_strings("texts", texts)
-        self.references = None if references is None else _check_lists(references, len(self.texts))
+        self.references: tuple[tuple[str, ...], ...] | None = None
+        if isinstance(references, str):
+            raise InputError("references is a string; expected a list of references for each text")
+        if references is not None:
+            listed = list(references)
+            if len(listed) != len(self.texts):
+                counts = f"{len(listed):,} entries for {len(self.texts):,} texts"
+                raise InputError(f"references has {counts}; expected one list for each")
+            for at, of in enumerate(listed):
+                if isinstance(of, str):
+                    raise InputError(
+                        f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its "
+                        "single characters would be taken for references"
+                    )
+            self.references = tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
         self.beside = {
             name: _check_strings(f"beside[{name!r}]", column, len(self.texts))
             for name, column in (beside or {}).items()
@@ -92,21 +106,6 @@ def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tu
     if n is not None and len(listed) != n:
         raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
     return listed
-
-
-def _check_lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...], ...]:
-    if isinstance(references, str):
-        raise InputError("references is a string; expected a list of references for each text")
-    listed = list(references)
-    if len(listed) != n:
-        raise InputError(f"references has {len(listed):,} entries for {n:,} texts; expected one list for each")
-    for at, of in enumerate(listed):
-        if isinstance(of, str):
-            raise InputError(
-                f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its single "
-                "characters would be taken for references"
-            )
-    return tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
 
 
 @dataclass(frozen=True)
