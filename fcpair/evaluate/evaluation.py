@@ -114,7 +114,7 @@ def evaluate(
         resamples=options.resamples,
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
-        tiers=tuple(_tier_facts(tier) for tier in tiers),
+        tiers=tuple(map(_tier_facts, tiers)),
         systems=tuple(facts),
         scores=tuple(scores),
         spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),

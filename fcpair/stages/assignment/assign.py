@@ -253,9 +253,8 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
         turn = rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)
         keys.insert(1, turn[person, text])
     order = np.lexsort(keys)
-    n_each = np.bincount(person, minlength=len(people))
     place = np.empty(len(order), np.int64)
-    place[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    place[order] = 1 + n_earlier_equal(person[order])
     return place
 
 

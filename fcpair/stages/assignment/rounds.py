@@ -12,7 +12,7 @@ import numpy as np
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, overlap_counts, share_out
+from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
 from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
 
 NOBODY_TO_ASSIGN = "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"
@@ -153,18 +153,16 @@ def batches(row: Ints, size: int, seed: int) -> Ints:
 def draw_per_batch(batch: Ints, n: int, seed: int) -> Bools:
     """Which cells are drawn where each batch is to give `n` of its own, or all where it has no more; `(n_cells,)`."""
     order = np.lexsort((np.random.default_rng([seed, n]).random(len(batch)), batch))
-    starts = np.searchsorted(batch[order], batch[order])
     drawn = np.zeros(len(batch), np.bool_)
-    drawn[order[np.arange(len(batch)) - starts < n]] = True
+    drawn[order[n_earlier_equal(batch[order]) < n]] = True
     return drawn
 
 
 def order_by_batch(annotator: Ints, batch: Ints, place: Ints) -> Ints:
     """The place of each assignment in its annotator's shard where one batch comes after the other, else as `place`."""
     order = np.lexsort((place, batch, annotator))
-    _, starts = np.unique(annotator[order], return_index=True)
     new_place = np.empty(len(place), np.int64)
-    new_place[order] = 1 + np.arange(len(place)) - np.repeat(starts, np.diff([*starts, len(place)]))
+    new_place[order] = 1 + n_earlier_equal(annotator[order])
     return new_place
 
 
