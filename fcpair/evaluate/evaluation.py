@@ -38,8 +38,7 @@ from fcpair.evaluate.outcome import (
     TierFacts,
     undefined_reason,
 )
-from fcpair.evaluate.ranking import Ranking, System
-from fcpair.evaluate.systems import Random
+from fcpair.evaluate.systems import Random, Ranking, System
 from fcpair.params import Evaluate, NoPositives
 from fcpair.stages.stats.intervals import LEAST_HS, METHOD, mean_intervals
 from fcpair.stages.stats.paired_tests import holm, kendall, randomisation

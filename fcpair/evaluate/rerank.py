@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.evaluate.services import (
     Llm,
     Request,
@@ -19,7 +18,7 @@ from fcpair.evaluate.services import (
     format_examples,
     pick_notes,
 )
-from fcpair.evaluate.systems import Sbert
+from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Sbert, Search, System, rank_without_scores
 from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, cosines, rank_without_scores, sort_by_score
+from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Search, System, cosines, rank_without_scores, sort_by_score
 from fcpair.models.encode import Progress
 from fcpair.models.service import (
     BrokenReply,

@@ -14,7 +14,7 @@ from fcpair.evaluate.evaluation import TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import NOTHING, Ranking, System, rank_without_scores
+from fcpair.evaluate.systems import NOTHING, Ranking, System, rank_without_scores
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.fc_conan import CN_TEXT, FINAL, HS_TEXT, SIMULATED
 from fcpair.lazy import pd

@@ -14,8 +14,8 @@ from models.served import KEY, Asked, Reply, Served, embedded
 from evaluate.searches import CN, HS, SEARCH, ids
 from fcpair.errors import ServiceError
 from fcpair.evaluate import services
-from fcpair.evaluate.ranking import Cost, Search
 from fcpair.evaluate.services import Embed
+from fcpair.evaluate.systems import Cost, Search
 
 EMBED = Embed("tiny")
 SMALL = Search(("one",), ("two", "three"), (1,), (101, 102))

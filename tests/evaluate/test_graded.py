@@ -22,7 +22,7 @@ from sklearn.metrics import ndcg_score
 from fcpair.evaluate.evaluation import Readings, readings
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, label_ranking, select_hs
 from fcpair.evaluate.measures import MAP, MEASURES, NDCG
-from fcpair.evaluate.ranking import sort_by_score
+from fcpair.evaluate.systems import sort_by_score
 from fcpair.stages.questions import Choice, OneOf
 from fcpair.stages.questions.labels import APPROPRIATENESS, grades_of
 

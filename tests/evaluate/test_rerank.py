@@ -17,10 +17,9 @@ from evaluate.searches import CN, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError
 from fcpair.evaluate import rerank, services
 from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.rerank import Cross, Rerank
 from fcpair.evaluate.services import Llm
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.systems import Bm25, Cost, Random, Ranking, Sbert, Search, System, Tfidf
 from fcpair.models.model_files import Model
 from fcpair.models.service import Reply
 

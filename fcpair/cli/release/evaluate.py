@@ -18,7 +18,7 @@ from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
-    from fcpair.evaluate.ranking import Cost
+    from fcpair.evaluate.systems import Cost
     from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")

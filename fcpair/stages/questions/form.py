@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import np
 from fcpair.sentences import join, say
-from fcpair.stages.questions.any_of import AnyOf
 from fcpair.stages.questions.base import NO_CODE, Closed, Part, Question
-from fcpair.stages.questions.closed import OneOf, Scale
+from fcpair.stages.questions.closed import AnyOf, OneOf, Scale
 from fcpair.stages.questions.named_values import PLAIN, QUOTED, match_series, quote_name, read_call, unquote
 from fcpair.stages.questions.text_question import Curate, Edit, Text
 
