@@ -165,7 +165,10 @@ def compute_agreement(
     overlap, names = _find_overlap(labels, codes)
     subsets = Subsets(overlap, options.weights)
     bins = parse_bins(question, options.bins) if options.bins else None
-    on_bins = Subsets(overlap.merge_classes(bins.bin_of), "none") if bins else None
+    on_bins = None
+    if bins:
+        merged = replace(overlap, n_classes=int(bins.bin_of.max()) + 1, klass=bins.bin_of[overlap.klass])
+        on_bins = Subsets(merged, "none")
     coefficients = coefficients_of(question.distance, numbers(question, codes))
     return Agreement(
         options=options,
