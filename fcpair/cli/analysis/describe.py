@@ -19,8 +19,7 @@ from fcpair.errors import InputError
 from fcpair.lazy import pd
 
 if TYPE_CHECKING:
-    from fcpair.texts.describe import DescribedFigure, Description, SharedRow, TextColumns, WordLimits
-    from fcpair.texts.keywords import Keywords
+    from fcpair.texts.describe import DescribedFigure, Description, Keywords, SharedRow, TextColumns, WordLimits
     from fcpair.texts.printed_figures import PrintedCheck
 
 FOUND_SOMETHING = 1

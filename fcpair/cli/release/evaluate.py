@@ -12,14 +12,13 @@ from click.core import ParameterSource
 from fcpair.cli.options import FigureFolder, effective_params, figures_option, format_option, shared_option, with_grid
 from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
 from fcpair.cli.table import Cell, format_cell
-from fcpair.evaluate.outcome import ALPHA, group_by_system
-from fcpair.evaluate.summary import AVERAGE
+from fcpair.evaluate.outcome import ALPHA, AVERAGE, group_by_system
 from fcpair.params import Evaluate, Partition
 from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
     from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
-    from fcpair.evaluate.ranking import Cost
+    from fcpair.evaluate.systems import Cost
     from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
