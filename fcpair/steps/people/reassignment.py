@@ -23,7 +23,7 @@ from fcpair.store.answers import authorship
 from fcpair.store.assignment import assignments, known_work, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
-from fcpair.store.database.prepared import tentative
+from fcpair.store.database.statements import tentative
 from fcpair.store.people import optouts, people
 
 Ints = NDArray[np.int64]

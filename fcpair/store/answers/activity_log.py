@@ -13,7 +13,7 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import backends, latest_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, shown_figure, text
 
@@ -79,12 +79,10 @@ def flagged_decisions(tx: Tx) -> Sequence[Row[Any]]:
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
     query = (
         select(
-            adjudication.c.cell_id,
-            adjudication.c.rule,
+            *adjudication.c["cell_id", "rule"],
             rounds.code_of(adjudication).label("code"),
             person.c.name.label("by"),
-            adjudication.c.note,
-            adjudication.c.at,
+            *adjudication.c["note", "at"],
             latest_rows.DECISION.label("stands"),
             hs.c.body.label("hs"),
             cn.c.body.label("cn"),

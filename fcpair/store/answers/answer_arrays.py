@@ -121,16 +121,12 @@ def _query(after: int) -> Any:
         select(
             judgement.c.id,
             type_coerce(judgement.c.withdraws.is_not(None), Integer),
-            assignment.c.person_id,
-            assignment.c.round_id,
+            *assignment.c["person_id", "round_id"],
             judgement.c.assignment_id,
             assignment.c.cell_id,
-            cell.c.row_id,
-            cell.c.column_id,
+            *cell.c["row_id", "column_id"],
             func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
-            judgement.c.seconds,
-            judgement.c.origin,
-            judgement.c.at,
+            *judgement.c["seconds", "origin", "at"],
             type_coerce(judgement.c.skipped, Integer),
         )
         .select_from(judgement)

@@ -19,7 +19,8 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import grids
-from fcpair.store.database import latest_rows, sql_lists
+from fcpair.store.database import latest_rows
+from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
 
@@ -66,10 +67,7 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
                 .join(answer, answer.c.text_id == same_text.c.id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
-                .where(
-                    cell.c.id.in_(sql_lists.as_subquery(cell_ids)),
-                    assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)),
-                )
+                .where(cell.c.id.in_(as_subquery(cell_ids)), assignment.c.person_id.in_(as_subquery(person_ids)))
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
@@ -82,7 +80,7 @@ def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, froze
     """
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
-    rows = tx.execute(query.where(cell.c.id.in_(sql_lists.as_subquery(cell_ids)), value.is_not(None), value != ""))
+    rows = tx.execute(query.where(cell.c.id.in_(as_subquery(cell_ids)), value.is_not(None), value != ""))
     return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
 
 
@@ -162,10 +160,8 @@ def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dic
     query = (
         select(
             answer.c.text_id,
-            assignment.c.cell_id,
-            assignment.c.round_id,
-            person.c.name,
-            person.c.role,
+            *assignment.c["cell_id", "round_id"],
+            *person.c["name", "role"],
             column.c.body,
             before.c.body.label("answered"),
             before.c.meta,
@@ -177,7 +173,7 @@ def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dic
         .join(column, column.c.id == cell.c.column_id)
         .join(text, text.c.id == answer.c.text_id)
         .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(answer.c.text_id.in_(sql_lists.as_subquery(text_ids)))
+        .where(answer.c.text_id.in_(as_subquery(text_ids)))
         .order_by(judgement.c.id)
     )
     rows_by_text: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}

@@ -66,7 +66,7 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
     """
     columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
     reviewed = (
-        select(example.c.row_id, example.c.hs_id, example.c.cn_id, *columns)
+        select(*example.c["row_id", "hs_id", "cn_id"], *columns)
         .join(example_review, example_review.c.example_id == example.c.id)
         .where(example.c.round_id == of.id)
         .order_by(example_review.c.id)
@@ -83,7 +83,7 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
         example,
         ({**same, **dict(zip(names, key, strict=True)), "rank": rank, "score": score} for key, rank, score in examples),
     )
-    query = select(example.c.id, example.c.row_id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
+    query = select(*example.c["id", "row_id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
     ids = {(row.row_id, row.hs_id, row.cn_id): row.id for row in tx.execute(query)}
     reviews_kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
     insert_rows(
@@ -108,11 +108,9 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
     query = (
         select(
-            example.c.id,
-            example.c.row_id,
+            *example.c["id", "row_id"],
             row.c.body.label("row"),
-            example.c.rank,
-            example.c.hs_id,
+            *example.c["rank", "hs_id"],
             hs.c.body.label("hs"),
             example.c.cn_id,
             cn.c.body.label("cn"),
@@ -145,7 +143,7 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
 def ids_without_current_text(tx: Tx, of: Round, source: Round) -> set[int]:
     """The ids of the examples of a round whose texts are no current answers of the round `source` any more."""
     stand = {(row.row_id, row.text_id) for row in tx.execute(_texts_on_cells(source).where(latest_rows.ANSWER))}
-    own = select(example.c.id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
+    own = select(*example.c["id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
     return {row.id for row in tx.execute(own) if (row.hs_id, row.cn_id) not in stand}
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select, true
 
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.database import hash_chain, latest_rows, sql_lists
+from fcpair.store.database import hash_chain, latest_rows
 from fcpair.store.database.frames import frame, integer_arrays, records
+from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
@@ -44,7 +42,7 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
-    assignment_ids = sql_lists.as_subquery(judgements["assignment_id"].tolist())
+    assignment_ids = as_subquery(judgements["assignment_id"].tolist())
     query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
     of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
     codes = judgements["code"]
@@ -115,7 +113,7 @@ def current_labels(
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_answers(tx, of or rounds.primary(tx), *dict.fromkeys(read)).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     if person_ids is not None:
         query = query.where(assignment.c.person_id.in_(list(person_ids)))
     labels = frame(tx, query)
@@ -135,7 +133,7 @@ def label_arrays(
     """The same as arrays, of those columns that are whole numbers."""
     query = _select_answers(tx, of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     return integer_arrays(tx, query)
 
 
@@ -169,7 +167,7 @@ def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, N
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
     query = _current_verdicts_query(tx, "cell_id", "code")
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     return integer_arrays(tx, query)
 
 
@@ -227,9 +225,7 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
             rounds.value_of(judgement).label("value"),
             judgement.c.skipped,
             judgement.c.withdraws.is_not(None).label("withdrawn"),
-            judgement.c.note,
-            judgement.c.origin,
-            judgement.c.at,
+            *judgement.c["note", "origin", "at"],
             judgement.c.run_id.label("run"),
         )
         .select_from(judgement)
@@ -244,8 +240,8 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
 
 def recorded_answers(tx: Tx, assignment_ids: Iterable[int]) -> set[tuple[int, int | None, str]]:
     """Every answer that these assignments ever got: the assignment, the id of the answer (None: a skip), the time."""
-    query = select(judgement.c.assignment_id, judgement.c.answer_id, judgement.c.at)
-    is_asked = judgement.c.assignment_id.in_(sql_lists.as_subquery(sorted(set(assignment_ids))))
+    query = select(*judgement.c["assignment_id", "answer_id", "at"])
+    is_asked = judgement.c.assignment_id.in_(as_subquery(sorted(set(assignment_ids))))
     return {(row[0], row[1], row[2]) for row in tx.execute(query.where(is_asked, judgement.c.withdraws.is_(None)))}
 
 
@@ -293,7 +289,7 @@ def answered_cells(tx: Tx, of: Round) -> list[int]:
 
 def judged_cells(tx: Tx, of: Round, cell_ids: Iterable[int]) -> NDArray[np.int64]:
     """Those of these cells that were ever answered in a round, ascending, skips and what was taken back included."""
-    is_asked = assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)) & assignment.c.judgement_id.is_not(None)
+    is_asked = assignment.c.cell_id.in_(as_subquery(cell_ids)) & assignment.c.judgement_id.is_not(None)
     query = select(assignment.c.cell_id).where(rounds.in_round(of), is_asked).distinct()
     return integer_arrays(tx, query.order_by(assignment.c.cell_id))["cell_id"]
 
@@ -315,11 +311,9 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     same = later.c.assignment_id == judgement.c.assignment_id
     query = (
         select(
-            judgement.c.id,
-            judgement.c.assignment_id,
+            *judgement.c["id", "assignment_id"],
             func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round"),
-            assignment.c.cell_id,
-            assignment.c.person_id,
+            *assignment.c["cell_id", "person_id"],
             judgement.c.skipped,
             latest_rows.NEWEST.label("current"),
             exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
@@ -338,9 +332,7 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     What becomes of their assignments is left to be said.
     """
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
-    taken_back = tx.execute(
-        query.where(judgement.c.id.in_(sql_lists.as_subquery(ids))).order_by(judgement.c.id)
-    ).mappings()
+    taken_back = tx.execute(query.where(judgement.c.id.in_(as_subquery(ids))).order_by(judgement.c.id)).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
     _add(tx, ({**row, **same} for row in taken_back.all()))
 

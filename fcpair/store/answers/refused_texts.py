@@ -12,7 +12,7 @@ from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import frame, insert_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark
@@ -65,16 +65,14 @@ def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> Non
     stored_body = body if tx.execute(keeps_refused.where(assignment.c.id == assignment_id)).scalar() else None
     same = {"assignment_id": assignment_id, "body": stored_body, "at": now()}
     insert_rows(
-        tx,
-        refusal,
-        ({**same, "rule": one.rule, "version": one.version, "score": one.score} for one in remarks),
+        tx, refusal, ({**same, "rule": one.rule, "version": one.version, "score": one.score} for one in remarks)
     )
 
 
 def table(tx: Tx, of: Round) -> pd.DataFrame:
     """Texts refused in a round, in order: `cell_id`, `by`, `rule`, `version`, `score`, `text`, `time`."""
     texts = refusal.c.body.label("text"), refusal.c.at.label("time")
-    return _table(tx, of, refusal, refusal.c.rule, refusal.c.version, refusal.c.score, *texts)
+    return _table(tx, of, refusal, *refusal.c["rule", "version", "score"], *texts)
 
 
 def _table(tx: Tx, of: Round, source: Table, *columns: ColumnElement[Any]) -> pd.DataFrame:

@@ -24,8 +24,8 @@ from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.rounds import value_of
-from fcpair.store.database import backends, hash_chain, latest_rows, sql_lists
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends, hash_chain, latest_rows
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     adjudication,
@@ -44,9 +44,7 @@ from fcpair.store.people import guidelines, sessions
 _row, _column, _answered = text.alias(), text.alias(), text.alias()
 _SHOWN = (
     select(
-        assignment.c.id,
-        assignment.c.cell_id,
-        assignment.c.round_id,
+        *assignment.c["id", "cell_id", "round_id"],
         round_.c.blind,
         _row.c.body.label("row"),
         _row.c.language.label("row_language"),
@@ -201,7 +199,7 @@ def answered_tasks(
         .limit(n)
     )
     if spared:
-        query = query.where(assignment.c.cell_id.not_in(sql_lists.as_subquery(sorted(spared))))
+        query = query.where(assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
     if before is not None:
         query = query.where(
             first_answers.c.first
@@ -235,9 +233,7 @@ def visitor_state(tx: Tx, visitor: Visitor) -> Any:
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
 
-_CELLS = PreparedStatement(
-    select(assignment.c.cell_id).where(assignment.c.id.in_(sql_lists.param_subquery("asked"))).distinct()
-)
+_CELLS = PreparedStatement(select(assignment.c.cell_id).where(assignment.c.id.in_(param_subquery("asked"))).distinct())
 
 
 def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
@@ -249,7 +245,7 @@ def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]
     backend = backends.backend_of(tx)
     backend.hold_rows(tx, person, person_ids)
     if assignment_ids:
-        backend.hold_rows(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=sql_lists.as_param(assignment_ids))])
+        backend.hold_rows(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=as_param(assignment_ids))])
         backend.hold_numbers(tx)
 
 
@@ -319,7 +315,7 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 
 def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
     """Those of these assignments that are a person's."""
-    ids = assignment.c.id.in_(sql_lists.as_subquery(assignment_ids))
+    ids = assignment.c.id.in_(as_subquery(assignment_ids))
     return list(tx.execute(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)).scalars())
 
 
@@ -389,7 +385,7 @@ _READ = select(func.count()).where(
 
 def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
     """Count the assignments of a person in these rounds, by round and status."""
-    params = {"person": person_id, "rounds": sql_lists.as_param(round_ids)}
+    params = {"person": person_id, "rounds": as_param(round_ids)}
     return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, params)}
 
 

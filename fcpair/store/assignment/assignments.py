@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -21,18 +21,15 @@ from sqlalchemy import (
     update,
 )
 
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import latest_rows, sql_lists
+from fcpair.store.database import latest_rows
 from fcpair.store.database.frames import frame, insert_rows, records
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement, person, round_, slot, text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 OPTED_OUT = "opted_out"  # withdrawn from who opted out of its topic, so that it can come back; counted as withdrawn
 TAKEN_BACK = (Status.WITHDRAWN.value, OPTED_OUT)
@@ -55,11 +52,7 @@ def assignments(tx: Tx, of: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     query = (
         select(
-            assignment.c.id,
-            assignment.c.cell_id,
-            assignment.c.person_id,
-            assignment.c.position,
-            assignment.c.status,
+            *assignment.c["id", "cell_id", "person_id", "position", "status"],
             round_.c.blind,
             cell.c.row_id.label("hs_id"),
             cell.c.column_id.label("cn_id"),
@@ -82,8 +75,7 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
         select(
             assignment.c.id,
             person.c.name.label("annotator"),
-            assignment.c.position,
-            assignment.c.cell_id,
+            *assignment.c["position", "cell_id"],
             round_.c.blind,
             cell.c.row_id.label("hs_id"),
             cell.c.column_id.label("cn_id"),
@@ -109,9 +101,9 @@ def ever_assigned(
     Only those that they `answered` or skipped, if asked.
     """
     query = select(assignment.c.cell_id, assignment.c.person_id)
-    query = query.where(rounds.in_round(of), assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)))
+    query = query.where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     if answered:
         query = query.where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
@@ -131,15 +123,13 @@ def first_assigned(tx: Tx, of: Round) -> pd.DataFrame:
 
 def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
-    query = select(assignment.c.id).where(
-        assignment.c.id.in_(sql_lists.as_subquery(ids)), assignment.c.status.in_(RELEASED)
-    )
+    query = select(assignment.c.id).where(assignment.c.id.in_(as_subquery(ids)), assignment.c.status.in_(RELEASED))
     return list(tx.execute(query.order_by(assignment.c.id)).scalars())
 
 
 def set_status(tx: Tx, ids: list[int], status: Status) -> None:
     """Note what became of assignments."""
-    tx.execute(update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids))).values(status=status.value))
+    tx.execute(update(assignment).where(assignment.c.id.in_(as_subquery(ids))).values(status=status.value))
 
 
 _added_judgement = judgement.alias("added")
@@ -173,7 +163,7 @@ def record_judgements(tx: Tx, before: int) -> None:
 
 def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
-    change = update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids)))
+    change = update(assignment).where(assignment.c.id.in_(as_subquery(ids)))
     tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.validation(tx).ids[blind]))
 
 
@@ -191,20 +181,20 @@ def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
     open_: ColumnElement[bool] = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     if n is not None:
         last = select(assignment.c.id).where(open_).order_by(assignment.c.position.desc(), assignment.c.id.desc())
-        open_ = assignment.c.id.in_(sql_lists.as_subquery(list(tx.execute(last.limit(n)).scalars())))
+        open_ = assignment.c.id.in_(as_subquery(list(tx.execute(last.limit(n)).scalars())))
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
 _LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(sql_lists.param_subquery("people")))
+    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(param_subquery("people")))
     .group_by(assignment.c.person_id)
 )
 
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=sql_lists.as_param(person_ids))
+    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=as_param(person_ids))
     return {row.person_id: row.last for row in rows}
 
 

@@ -11,8 +11,7 @@ from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.assignments import ACTIVE, IS_TAKEN_BACK
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import sql_lists
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement
 
@@ -31,7 +30,7 @@ class KnownAnswer(NamedTuple):
 
 
 _ANSWERS = (
-    select(assignment.c.person_id, cell.c.id, cell.c.row_id, cell.c.column_id, assignment.c.status, answer.c.code)
+    select(assignment.c.person_id, *cell.c["id", "row_id", "column_id"], assignment.c.status, answer.c.code)
     .join(cell, cell.c.id == assignment.c.cell_id)
     .outerjoin(judgement, judgement.c.id == assignment.c.judgement_id)
     .outerjoin(answer, answer.c.id == judgement.c.answer_id)
@@ -52,7 +51,7 @@ def answers(tx: Tx, of: Round, person_id: int | None = None) -> list[KnownAnswer
 def cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The id of the cell of each pair of texts that the grid has."""
     columns = (cell.c.row_id, cell.c.column_id)
-    row_ids = sql_lists.as_subquery(sorted({row_id for row_id, _ in pairs}))
+    row_ids = as_subquery(sorted({row_id for row_id, _ in pairs}))
     query = select(cell.c.id, *columns).where(cell_range(tx).holds(cell.c.id), cell.c.row_id.in_(row_ids))
     wanted = set(pairs)
     return {(row.row_id, row.column_id): row.id for row in tx.execute(query) if (row.row_id, row.column_id) in wanted}
@@ -110,7 +109,7 @@ def faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, int]]) 
     given = given.where(rounds.in_round(known), ~IS_TAKEN_BACK)
     rows = list(tx.execute(given))
     own = select(assignment.c.cell_id, assignment.c.person_id).where(rounds.in_round(main), ~IS_TAKEN_BACK)
-    ids = sql_lists.as_subquery(sorted({row.cell_id for row in rows}))
+    ids = as_subquery(sorted({row.cell_id for row in rows}))
     doubled = {(row[0], row[1]) for row in tx.execute(own.where(assignment.c.cell_id.in_(ids)))}
     known_pairs = set(pairs)
     return [

@@ -29,9 +29,8 @@ from sqlalchemy import (
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.assignments import ACTIVE, RELEASED
-from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import insert_rows
-from fcpair.store.database.prepared import PreparedStatement, tentative
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, tentative
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, cell, person, round_, slot
 from fcpair.store.people.optouts import OptOut, parse
@@ -56,7 +55,7 @@ class Candidate(NamedTuple):
 _FILLED_COLUMNS = ("person_id", "round_id", "position", "replaces")
 _later = assignment.alias("later")
 _VACANT = (
-    select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
+    select(*assignment.c["id", "cell_id", "round_id"])
     .where(
         or_(*(assignment.c.status == lapsed for lapsed in RELEASED)),
         ~exists().where(_later.c.replaces == assignment.c.id),
@@ -109,7 +108,7 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
     if of is None and (known_ids := rounds.known_ids(tx)):
-        query, params = _IN_OTHERS, {"rounds": sql_lists.as_param(known_ids)}
+        query, params = _IN_OTHERS, {"rounds": as_param(known_ids)}
     rows = sorted(query.all(tx, role=role.value, **params), key=lambda row: str(row.name))
     return [Candidate(row.id, row.load, parse(row.opted_out)) for row in rows]
 
@@ -122,14 +121,14 @@ def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     """The assignments that took these slots over, by the slot."""
-    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.as_subquery(ids)))
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(as_subquery(ids)))
     return {row.replaces: row.id for row in tx.execute(query)}
 
 
-_taken = select(assignment.c.id, assignment.c.status, assignment.c.judgement_id, literal(1).label("n"))
+_taken = select(*assignment.c["id", "status", "judgement_id"], literal(1).label("n"))
 _chain = _taken.where(assignment.c.replaces == bindparam("first")).cte("chain", recursive=True)
 _chain = _chain.union_all(
-    select(_later.c.id, _later.c.status, _later.c.judgement_id, _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
+    select(*_later.c["id", "status", "judgement_id"], _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
 )
 _REMOVE = PreparedStatement(delete(assignment).where(assignment.c.id == bindparam("one")))
 _unanswered = (  # by the index: the first that is open may stand behind a million
@@ -144,7 +143,7 @@ _ANY_UNANSWERED = PreparedStatement(
     select(_unanswered.label("id")).select_from(person.join(round_, true())).where(_unanswered.is_not(None)).limit(1)
 )
 _TAKE_FREE = PreparedStatement(delete(slot).where(slot.c.replaces == bindparam("replaced")))
-_LATER_HOLDERS = PreparedStatement(select(_chain.c.id, _chain.c.status, _chain.c.judgement_id).order_by(_chain.c.n))
+_LATER_HOLDERS = PreparedStatement(select(*_chain.c["id", "status", "judgement_id"]).order_by(_chain.c.n))
 
 
 def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> bool:
@@ -247,13 +246,13 @@ def has_free(tx: Tx, of: Round) -> bool:
 
 def free_slots(tx: Tx, of: Round) -> list[tuple[int, Slot]]:
     """The free slots of a round in their order, each with its number."""
-    query = select(slot.c.id, slot.c.replaces, slot.c.cell_id, slot.c.round_id).where(slot.c.round_id.in_(of.ids))
+    query = select(*slot.c["id", "replaces", "cell_id", "round_id"]).where(slot.c.round_id.in_(of.ids))
     return [(row[0], Slot(*row[1:])) for row in tx.execute(query.order_by(slot.c.position))]
 
 
 def remove(tx: Tx, ids: list[int]) -> None:
     """Let these slots be free no more."""
-    tx.execute(delete(slot).where(slot.c.id.in_(sql_lists.as_subquery(ids))))
+    tx.execute(delete(slot).where(slot.c.id.in_(as_subquery(ids))))
 
 
 _earlier = assignment.alias("has")
@@ -295,7 +294,7 @@ def assign_slots(
     query = select(_earlier.c.cell_id, _earlier.c.id).where(
         _earlier.c.person_id == person_id, _earlier.c.round_id == of.id
     )
-    rows = tx.execute(query.where(_earlier.c.cell_id.in_(sql_lists.as_subquery([one.cell_id for one in chosen]))))
+    rows = tx.execute(query.where(_earlier.c.cell_id.in_(as_subquery([one.cell_id for one in chosen]))))
     own_ids = {row.cell_id: row.id for row in rows}
     new = []
     for at, free_slot in enumerate(chosen, behind + 1):

@@ -16,8 +16,8 @@ from fcpair.records import Known, Role, Round
 from fcpair.round_options import RoundOptions
 from fcpair.sentences import say
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import backends, checksums, sql_lists
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends, checksums
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, judgement, round_, text
 
@@ -106,7 +106,7 @@ def _ids_by_digest(tx: Tx, round_id: int) -> dict[str, int]:
 
 def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """Values of these answers, as JSON, in their order."""
-    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.as_subquery(ids)))
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(as_subquery(ids)))
     values_by_id = {row.id: row.value for row in tx.execute(query)}
     return [values_by_id[one] for one in ids]
 
@@ -153,7 +153,7 @@ COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
 CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
 """Whether an assignment is of a round, in any grid, that checks what was decided."""
 
-ROUND_PARAM = assignment.c.round_id.in_(sql_lists.param_subquery("rounds"))
+ROUND_PARAM = assignment.c.round_id.in_(param_subquery("rounds"))
 """Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
@@ -164,7 +164,7 @@ def in_round(of: Round) -> ColumnElement[bool]:
 
 def round_param(of: Round) -> Any:
     """Value of `ROUND_PARAM` for a round."""
-    return sql_lists.as_param(of.ids)
+    return as_param(of.ids)
 
 
 _COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
 from fcpair.errors import InputError
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
-from fcpair.store.database import backends, sql_lists
+from fcpair.store.database import backends
 from fcpair.store.database.frames import frame, insert_rows, integer_arrays, records
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
 CELL = (cell.c.id.label("cell_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
@@ -51,7 +48,7 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     )  # those of other grids would look at every cell
     product = backend.fill_grid(tx, current_grid_id(tx), before)
     left_out = [] if keep_known else (known_places + before + 1).tolist()
-    tx.execute(delete(cell).where(cell.c.id.in_(sql_lists.as_subquery(left_out))))
+    tx.execute(delete(cell).where(cell.c.id.in_(as_subquery(left_out))))
     seal(tx)
     return product - len(left_out), len(known_places)
 
@@ -185,24 +182,24 @@ def arrays_by_id(tx: Tx, cell_ids: Iterable[int]) -> dict[str, NDArray[np.int64]
 
 
 def _query_by_id(tx: Tx, cell_ids: Iterable[int]) -> Select[Any]:
-    return _cells_query(tx, cell.c.id.in_(sql_lists.as_subquery(sorted(set(cell_ids)))))
+    return _cells_query(tx, cell.c.id.in_(as_subquery(sorted(set(cell_ids)))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
     """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells_query(tx, cell.c.row_id.in_(sql_lists.as_subquery(sorted(set(row_ids))))))
+    return frame(tx, _cells_query(tx, cell.c.row_id.in_(as_subquery(sorted(set(row_ids))))))
 
 
 def texts_of_grid(tx: Tx) -> pd.DataFrame:
     """The texts of both sides of the cells: `text_id`, `kind`, `body`, `language`, `meta`, in corpus order."""
     inside = cell_range(tx).holds(cell.c.id)
     used = select(cell.c.row_id).where(inside).union(select(cell.c.column_id).where(inside))
-    query = select(text.c.id.label("text_id"), text.c.kind, text.c.body, text.c.language, text.c.meta)
+    query = select(text.c.id.label("text_id"), *text.c["kind", "body", "language", "meta"])
     return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
 
 
 _TEXTS = tuple(
-    select(text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
+    select(text.c.id.label("text_id"), *text.c["body", "language", "meta"])
     .join(cell, axis == text.c.id)
     .where(cell.c.id == bindparam("one"))
     for axis in (cell.c.row_id, cell.c.column_id)
@@ -228,10 +225,10 @@ class CellContent(NamedTuple):
 
 _column = text.alias("column")
 _CONTENTS = PreparedStatement(
-    select(cell.c.id.label("cell_id"), text.c.id, text.c.digest, text.c.answers_id, text.c.meta, _column.c.body)
+    select(cell.c.id.label("cell_id"), *text.c["id", "digest", "answers_id", "meta"], _column.c.body)
     .join(text, text.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
-    .where(cell.c.id.in_(sql_lists.param_subquery("cells")))
+    .where(cell.c.id.in_(param_subquery("cells")))
 )
 
 
@@ -239,7 +236,7 @@ def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int
     """Contents of these cells, by id. A text written there answers the row; or if it `rewords` the row, it has the
     row's metadata, and answers what the row answers.
     """
-    rows = _CONTENTS.all(tx, cells=sql_lists.as_param(sorted(set(cell_ids))))
+    rows = _CONTENTS.all(tx, cells=as_param(sorted(set(cell_ids))))
     contents = ((row, (row.answers_id, row.meta) if rewords else (row.id, {})) for row in rows)
     return {row.cell_id: CellContent(row.digest, row.body, *answered_and_meta) for row, answered_and_meta in contents}
 

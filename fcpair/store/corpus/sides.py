@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import sql_lists
 from fcpair.store.database.frames import frame, insert_rows, records
+from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid, neighbour, side, source_pair, text
 
@@ -64,7 +64,7 @@ def n_texts(tx: Tx, axis: Axis) -> int:
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    marked = side.c.text_id.in_(sql_lists.as_subquery(text_ids))
+    marked = side.c.text_id.in_(as_subquery(text_ids))
     tx.execute(update(side).where(on_side(tx, axis)).values(drawn=marked))
 
 

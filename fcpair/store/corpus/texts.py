@@ -69,7 +69,7 @@ def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]])
 
 def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
     """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`, `digest`."""
-    columns = (text.c.id, text.c.body, text.c.language, text.c.meta, text.c.digest)
+    columns = text.c["id", "body", "language", "meta", "digest"]
     return frame(tx, select(*columns).where(text.c.kind == kind).order_by(text.c.id))
 
 
@@ -100,8 +100,7 @@ def source_rows(tx: Tx) -> pd.DataFrame:
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
     query = (
         select(
-            source_pair.c.hs_id,
-            source_pair.c.cn_id,
+            *source_pair.c["hs_id", "cn_id"],
             hs.c.body.label("hs"),
             cn.c.body.label("cn"),
             cn.c.language,
@@ -148,6 +147,6 @@ def n_unpaired(tx: Tx) -> int:
 
 def _unpaired_query() -> Select[Any]:
     """The texts that stand in no source pair."""
-    columns = (text.c.id, text.c.kind, text.c.body, text.c.language, text.c.meta)
+    columns = text.c["id", "kind", "body", "language", "meta"]
     paired = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
     return select(*columns).where(text.c.id.not_in(paired)).order_by(text.c.id)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from sqlalchemy import CursorResult, Integer, Select, Table
 
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.store.database import backends
 from fcpair.store.database.store import Tx
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 CHUNK = 20_000
 STREAMED = {"stream_results": True}

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
-from fcpair.store.database import backends, latest_rows, sql_lists
+from fcpair.store.database import backends, latest_rows
 from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, as_param, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, chain, judgement, round_
 
@@ -85,17 +85,10 @@ ANSWERS = Chain(
     },
     ("person_id", "cell_id", "counts", "row_id", "column_id"),
     "assignment_id",
-    select(
-        assignment.c.id,
-        assignment.c.person_id,
-        assignment.c.cell_id,
-        _COUNTS.label("counts"),
-        cell.c.row_id,
-        cell.c.column_id,
-    )
+    select(*assignment.c["id", "person_id", "cell_id"], _COUNTS.label("counts"), *cell.c["row_id", "column_id"])
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(round_, round_.c.id == assignment.c.round_id)
-    .where(assignment.c.id.in_(sql_lists.param_subquery("places"))),
+    .where(assignment.c.id.in_(param_subquery("places"))),
     "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
     "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
     "LEFT JOIN cell AS c ON c.id = a.cell_id "
@@ -110,7 +103,7 @@ DECISIONS = Chain(
     },
     ("row_id", "column_id"),
     "cell_id",
-    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(sql_lists.param_subquery("places"))),
+    select(*cell.c["id", "row_id", "column_id"]).where(cell.c.id.in_(param_subquery("places"))),
     "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
     "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
@@ -128,7 +121,7 @@ START = Head(0, FIRST)
 
 def heads(tx: Tx, of: Chain) -> dict[int, Head]:
     """Where each person's chain ends, by person; NOBODY's too."""
-    query = select(chain.c.person_id, chain.c.n, chain.c.head).where(chain.c.kind == of.kind)
+    query = select(*chain.c["person_id", "n", "head"]).where(chain.c.kind == of.kind)
     return {row.person_id: Head(row.n, row.head) for row in tx.execute(query)}
 
 
@@ -143,7 +136,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
-        places = sql_lists.as_param(sorted({int(row[of.place]) for row in linked}))
+        places = as_param(sorted({int(row[of.place]) for row in linked}))
         cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
         nowhere = (None,) * len(of.of_cell)  # the database refuses the row
         for row, says in zip(linked, of.digest_values(linked), strict=True):
@@ -192,8 +185,7 @@ _ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
 _END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
     _COUNTS.label("counted"),
-    cell.c.row_id,
-    cell.c.column_id,
+    *cell.c["row_id", "column_id"],
     latest_rows.select_newest_id(judgement).scalar_subquery().label("newest"),
     chain.c.n.label("n_before"),
     chain.c.head.label("digest_before"),

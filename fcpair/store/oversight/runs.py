@@ -116,7 +116,7 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
     """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`, which is None
     where the file was downloaded.
     """
-    columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
+    columns = release.c["tier", "rule", "counts", "file", "sha256", "at"]
     rows = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
     folder = _study_folder(tx)
     return [

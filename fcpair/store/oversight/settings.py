@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import run, setting
 

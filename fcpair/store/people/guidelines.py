@@ -40,8 +40,7 @@ def versions(tx: Tx) -> list[dict[str, Any]]:
     query = (
         select(
             guideline.c.id.label("version"),
-            guideline.c.body,
-            guideline.c.at,
+            *guideline.c["body", "at"],
             person.c.name.label("by"),
             rest_on_it.label("judgements"),
         )

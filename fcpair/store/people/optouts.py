@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, false, func, or_, select, true, un
 
 from fcpair.records import TOPIC_SPLIT, Status
 from fcpair.store.assignment.assignments import OPTED_OUT
-from fcpair.store.database import sql_lists
+from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, person, round_, text
 
@@ -118,7 +118,7 @@ def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: Sequence[int] | N
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
         return list(tx.execute(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    is_asked_for = cell.c.id.in_(sql_lists.as_subquery(cell_ids))
+    is_asked_for = cell.c.id.in_(as_subquery(cell_ids))
     rows, columns = select(cell.c.row_id).where(is_asked_for), select(cell.c.column_id).where(is_asked_for)
     side = text.alias("side")
     answered = select(side.c.answers_id).where(side.c.id.in_(rows.union(columns)), side.c.answers_id.is_not(None))

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func, insert, select, update
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx, next_millisecond, now
 from fcpair.store.database.tables import assignment, person, refusal, setting
 from fcpair.store.oversight import settings
@@ -28,7 +28,7 @@ def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:
     """The people, in the order in which they came; of one role, and without the retired, if asked."""
-    query = select(person.c.id, person.c.name, person.c.role, person.c.retired_at).order_by(person.c.id)
+    query = select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id)
     if role is not None:
         query = query.where(person.c.role == role.value)
     if active:
@@ -154,7 +154,7 @@ def is_asked_again(tx: Tx, person_id: int) -> bool:
 def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     """Let a person who was asked again have agreed to a sentence now; what they agreed to before is kept."""
     own, asking = person.c.id == person_id, _asking(tx)
-    row = tx.execute(select(person.c.name, person.c.consented_at, person.c.consented_to).where(own)).one()
+    row = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
     earlier = asking.get(_EARLIER, {})
     kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.store.database import backends
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import attempt, ended_session, study
 from fcpair.store.oversight.runs import SECRET_BYTES

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg import errors
@@ -19,11 +19,8 @@ from psycopg.types.json import Json
 from sqlalchemy import JSON, Boolean, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
 
-from fcpair.lazy import np
+from fcpair.lazy import NDArray, np
 from fcpair.store.database.backends.protocol import BUSY, SEALED, UNREACHABLE, Spans, driver, refusal
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
 MANY_WRITE = True

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine, Select, Table
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fcpair.lazy import NDArray
 
 PATIENCE_S = 30.0
 """How long one who writes waits for another."""

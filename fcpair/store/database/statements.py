@@ -1,22 +1,27 @@
-"""Statements that every answer needs: SQLAlchemy writes them once, and the driver runs them.
+"""Statements: those that every answer needs, which the driver runs; lists of numbers in them; and counts.
 
-SQLAlchemy takes several times as long over each as SQLite does, and an answer needs eleven.
+SQLAlchemy writes a `PreparedStatement` once. It takes several times as long over each as SQLite does, and an answer
+needs eleven. A list of numbers is one parameter, however many they are, so that the statement stays the same.
 """
 
 from __future__ import annotations
 
+import json
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Select
+from sqlalchemy import ColumnElement, FromClause, Select, bindparam, func, select
 from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.sql.functions import GenericFunction
 
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import POSTGRES
 
 Convert = Callable[[Any], Any]
 
@@ -33,21 +38,22 @@ class PreparedStatement:
 
     def execute(self, tx: Tx, **params: Any) -> int:
         """Execute what returns no rows; returns how many it has touched."""
-        return int((self._compiled.get(tx.dialect.name) or self._compile(tx)).execute(tx, params).rowcount)
+        return int(self._for(tx).execute(tx, params).rowcount)
 
     def first(self, tx: Tx, **params: Any) -> Any:
         """The first row, its columns as attributes; None where there is none."""
-        compiled = self._compiled.get(tx.dialect.name) or self._compile(tx)
+        compiled = self._for(tx)
         raw_row = compiled.execute(tx, params).fetchone()
         return None if raw_row is None else compiled.row(raw_row)
 
     def all(self, tx: Tx, **params: Any) -> list[Any]:
         """Every row."""
-        compiled = self._compiled.get(tx.dialect.name) or self._compile(tx)
+        compiled = self._for(tx)
         return list(map(compiled.row, compiled.execute(tx, params)))
 
-    def _compile(self, tx: Tx) -> _Compiled:
-        compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
+    def _for(self, tx: Tx) -> _Compiled:
+        if (compiled := self._compiled.get(tx.dialect.name)) is None:
+            compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
         return compiled
 
 
@@ -57,12 +63,12 @@ class _Compiled:
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
         self._names: Sequence[str] = compiled.positiontup
-        binds = [compiled.binds[name] for name in self._names]
-        named = zip(self._names, binds, strict=True)
-        self._fixed = {
-            name: element.effective_value for name, element in named if not element.required
-        }  # part of the statement
-        self._going_in = _with_index(element.type.dialect_impl(dialect).bind_processor(dialect) for element in binds)
+        binds = {name: compiled.binds[name] for name in self._names}
+        # What is part of the statement.
+        self._fixed = {name: element.effective_value for name, element in binds.items() if not element.required}
+        self._going_in = _with_index(
+            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self._names
+        )
         self.row: Convert = tuple
         if isinstance(statement, Select):
             selected: list[Any] = list(statement.selected_columns)
@@ -102,3 +108,41 @@ def tentative(tx: Tx, *, is_kept: bool) -> Iterator[None]:
     execute("SAVEPOINT after")
     execute(f"ROLLBACK TO SAVEPOINT {'after' if is_kept else 'before'}")
     execute("RELEASE SAVEPOINT before")
+
+
+class _JsonEach(GenericFunction[Any]):
+    """The numbers of a list that is written as JSON, a row each."""
+
+    name = "json_each"
+    inherit_cache = True
+
+
+@compiles(_JsonEach, POSTGRES)
+def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
+    array = f"CAST(translate({compiler.process(element.clauses, **kw)}, '[]', '{{}}') AS bigint[])"
+    return f"(SELECT unnest({array}) AS value)"
+
+
+def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
+    """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
+    return select(_JsonEach(as_param(values)).table_valued("value").c.value)
+
+
+def param_subquery(name: str) -> Select[tuple[Any]]:
+    """The same for a statement that is made once: the list is the parameter of this name, written by `as_param`."""
+    return select(_JsonEach(bindparam(name)).table_valued("value").c.value)
+
+
+def as_param(values: Iterable[int]) -> str:
+    """A list of numbers as the parameter of `param_subquery`."""
+    return json.dumps(list(values))
+
+
+def count(tx: Tx, rows: FromClause, *conditions: ColumnElement[bool]) -> int:
+    """Count the rows of a table, or of several that are joined, that meet these conditions."""
+    return int(tx.execute(select(func.count()).select_from(rows).where(*conditions)).scalar_one())
+
+
+def is_true(tx: Tx, condition: ColumnElement[bool]) -> bool:
+    """Whether a condition holds, such as that a row exists."""
+    return bool(tx.execute(select(condition)).scalar_one())
