@@ -22,8 +22,17 @@ from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.frames import STREAMED, frame, integer_arrays, records
-from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
+from fcpair.store.database.statements import (
+    STREAMED,
+    PreparedStatement,
+    as_param,
+    as_subquery,
+    count,
+    frame,
+    integer_arrays,
+    param_subquery,
+    records,
+)
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person, text
 

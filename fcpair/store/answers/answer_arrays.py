@@ -16,7 +16,7 @@ from sqlalchemy import Engine, Integer, func, select, type_coerce
 from fcpair.records import Origin
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import column_chunks
+from fcpair.store.database.statements import column_chunks
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement
 

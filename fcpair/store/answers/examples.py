@@ -11,7 +11,7 @@ from fcpair.records import Example, Round
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import insert_rows
+from fcpair.store.database.statements import insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     answer,

@@ -11,8 +11,7 @@ from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import hash_chain, latest_rows
-from fcpair.store.database.frames import frame, integer_arrays, records
-from fcpair.store.database.statements import as_subquery
+from fcpair.store.database.statements import as_subquery, frame, integer_arrays, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 

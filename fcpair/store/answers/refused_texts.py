@@ -11,8 +11,7 @@ from fcpair.lazy import pd
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import frame, insert_rows
-from fcpair.store.database.statements import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, frame, insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark

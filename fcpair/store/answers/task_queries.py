@@ -39,7 +39,7 @@ from fcpair.store.database.tables import (
     setting,
     text,
 )
-from fcpair.store.people import guidelines, sessions
+from fcpair.store.people import guidelines, people
 
 _row, _column, _answered = text.alias(), text.alias(), text.alias()
 _SHOWN = (
@@ -213,8 +213,8 @@ _IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value,
 _WHO = (
     person.c.role.label("role_now"),
     person.c.token_hash.label("key_now"),
-    sessions.SECRET.label("secret_now"),
-    (person.c.retired_at.is_not(None) | sessions.has_ended(bindparam("session"))).label("is_gone"),
+    people.SESSION_SECRET.label("secret_now"),
+    (person.c.retired_at.is_not(None) | people.has_ended(bindparam("session"))).label("is_gone"),
 )
 _STATE = PreparedStatement(
     select(

@@ -29,8 +29,7 @@ from sqlalchemy import (
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.assignments import ACTIVE, RELEASED
-from fcpair.store.database.frames import insert_rows
-from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, tentative
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, insert_rows, tentative
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, cell, person, round_, slot
 from fcpair.store.people.optouts import OptOut, parse

@@ -13,8 +13,16 @@ from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
 from fcpair.store.database import backends
-from fcpair.store.database.frames import frame, insert_rows, integer_arrays, records
-from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
+from fcpair.store.database.statements import (
+    PreparedStatement,
+    as_param,
+    as_subquery,
+    frame,
+    insert_rows,
+    integer_arrays,
+    param_subquery,
+    records,
+)
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
 

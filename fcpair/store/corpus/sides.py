@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database.frames import frame, insert_rows, records
-from fcpair.store.database.statements import as_subquery
+from fcpair.store.database.statements import as_subquery, frame, insert_rows, records
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid, neighbour, side, source_pair, text
 

@@ -10,7 +10,7 @@ from sqlalchemy import Select, func, select, update
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums
-from fcpair.store.database.frames import frame, insert_rows
+from fcpair.store.database.statements import frame, insert_rows
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import side as of_side
 from fcpair.store.database.tables import source_pair, text

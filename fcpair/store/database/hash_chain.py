@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
 from fcpair.store.database import backends, latest_rows
-from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
-from fcpair.store.database.statements import PreparedStatement, as_param, param_subquery
+from fcpair.store.database.statements import CHUNK, STREAMED, PreparedStatement, as_param, insert_rows, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, chain, judgement, round_
 

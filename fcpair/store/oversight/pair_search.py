@@ -16,8 +16,7 @@ from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import integer_arrays
-from fcpair.store.database.statements import as_subquery
+from fcpair.store.database.statements import as_subquery, integer_arrays
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import Number, adjudication, assignment, cell, judgement, person, round_, slot
 

@@ -1,20 +1,22 @@
-"""The people of a study, under their pseudonyms."""
+"""The people of a study, under their pseudonyms; their sessions, and attempts to come in that failed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums
 from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx, next_millisecond, now
-from fcpair.store.database.tables import assignment, person, refusal, setting
+from fcpair.store.database.tables import assignment, attempt, ended_session, person, refusal, setting, study
 from fcpair.store.oversight import settings
-from fcpair.store.people import optouts, sessions
+from fcpair.store.oversight.runs import SECRET_BYTES
+from fcpair.store.people import optouts
 from fcpair.store.people.optouts import OptOut
 
 
@@ -43,7 +45,7 @@ def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
     """
     link = {} if keeps_link else {"token_hash": None}
     tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), **link))
-    sessions.forget(tx, person_id)
+    _forget_sessions(tx, person_id)
 
 
 def change(tx: Tx, person_id: int, **values: Any) -> None:
@@ -59,7 +61,7 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
     Sessions rest on the token, so those before end with it.
     """
     change(tx, person_id, token_hash=token_hash)
-    sessions.forget(tx, person_id)
+    _forget_sessions(tx, person_id)
 
 
 def ids_with_token(tx: Tx) -> set[int]:
@@ -76,15 +78,23 @@ def retired_keys(tx: Tx) -> dict[int, str]:
     return {row.id: row.token_hash for row in tx.execute(query)}
 
 
+SESSION_SECRET = select(study.c.session_secret).scalar_subquery()
+
+
+def has_ended(session: BindParameter[Any]) -> ColumnElement[bool]:
+    """Whether somebody has ended a session."""
+    return exists().where(ended_session.c.session == session)
+
+
 _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid
 _VISITOR = select(
     *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at")),
     *(person.c[name] for name in ("blurred", "keeps_refused", "language")),
-    sessions.SECRET.label("session_secret"),
+    SESSION_SECRET.label("session_secret"),
     select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
-_BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
+_BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~has_ended(bindparam("session"))))
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
@@ -217,3 +227,77 @@ def forget(tx: Tx, person_id: int) -> None:
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))
+
+
+def session_secret(tx: Tx) -> str:
+    """Secret with which sessions are signed now."""
+    return str(tx.execute(select(study.c.session_secret)).scalar_one())
+
+
+def renew_session_secret(tx: Tx) -> None:
+    """Sign sessions with a new secret from now on; those before are worthless."""
+    from secrets import token_hex
+
+    tx.execute(update(study).values(session_secret=token_hex(SECRET_BYTES)))
+    tx.execute(delete(ended_session))
+
+
+def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
+    """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
+    tx.execute(delete(ended_session).where(ended_session.c.until < now()))
+    until = (datetime.now(UTC) + timedelta(seconds=lasts_s)).isoformat(timespec="milliseconds")
+    if not tx.execute(select(exists().where(ended_session.c.session == session))).scalar_one():
+        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
+
+
+def _forget_sessions(tx: Tx, person_id: int) -> None:
+    """Forget which sessions a person has ended, where none of theirs can let them in any more."""
+    tx.execute(delete(ended_session).where(ended_session.c.person_id == person_id))
+
+
+TimeSpan = tuple[str, str]
+"""A span of time: after the first, and not after the second."""
+
+_STUDY_ROW = 1  # there is one row
+_COUNTS = (attempt.c.at > bindparam("after")) & (attempt.c.at <= bindparam("until"))
+
+
+def _tally_query(*of: ColumnElement[bool]) -> Select[int, Any]:
+    return select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS, *of)
+
+
+_TALLY, _TALLY_OF = (
+    PreparedStatement(_tally_query()),
+    PreparedStatement(_tally_query(attempt.c.place == bindparam("from"))),
+)
+
+
+def hold_attempts(tx: Tx) -> None:
+    """Let nobody else who holds them count attempts until the end of the transaction."""
+    backends.backend_of(tx).hold_rows(tx, study, [_STUDY_ROW])
+
+
+def tally_attempts(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
+    """Count the attempts in a span of time, from one place or in all, and find when the first of them was."""
+    params = {"after": span[0], "until": span[1]}
+    row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
+    return int(row.n), row.oldest
+
+
+def add_attempt(tx: Tx, place: str, at: str) -> None:
+    """Note an attempt."""
+    tx.execute(insert(attempt), [{"place": place, "at": at}])
+
+
+def has_attempts_outside(tx: Tx, span: TimeSpan) -> bool:
+    """Whether there are any outside a span of time."""
+    return bool(tx.execute(select(exists().where(~_COUNTS)), _span_params(span)).scalar_one())
+
+
+def forget_attempts_outside(tx: Tx, span: TimeSpan) -> None:
+    """Delete those outside a span of time."""
+    tx.execute(delete(attempt).where(~_COUNTS), _span_params(span))
+
+
+def _span_params(span: TimeSpan) -> dict[str, str]:
+    return {"after": span[0], "until": span[1]}

@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary, finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store.database import backup_format, file_permissions, schema
+from fcpair.store.database import backup_format, schema
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import Backend, driver
 from fcpair.unfinished import new_path
@@ -88,7 +88,7 @@ def make(place: str | Path, *, create: bool = True) -> StudyFile:
             log = f"is the log of a study that was at {path}; put that back, or choose another place"
             raise StudyError(f"{path}{end} {log if end else what}")
     try:
-        file_permissions.create_private(path)
+        sqlite.create_private(path)
     except OSError as error:
         raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
     return StudyFile(path)
@@ -158,7 +158,7 @@ def restore(place: str | Path, content: Any, _further: Mapping[str, str], *, cre
 
 def unpack(content: Any, path: Path) -> None:
     """Write the study into a new file that only its owner can read, and see that it is on the disk."""
-    file_permissions.create_private(path)
+    sqlite.create_private(path)
     with path.open("r+b") as target:
         shutil.copyfileobj(content, target)
         target.flush()
