@@ -97,8 +97,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
             _digest([]),
         )
     with store.read() as tx:
-        study_checks.check_schema(tx, store.place)
-        revision = study_checks.revision(tx)
+        revision = study_checks.check_schema(tx, store.place)
         results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
         settings_digest, log_digest = (
             _digest_readable(tx, study_checks.setting_rows),
@@ -132,7 +131,7 @@ def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
 def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
     """The digest of rows; empty where damage keeps them from being read."""
     try:
-        with study_checks.savepoint(tx):
+        with tx.begin_nested():
             return _digest_rows(read_rows(tx))
     except Exception:  # as in `_perform_check`
         return ""
@@ -149,7 +148,7 @@ def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], 
     for index, check in enumerate(CHECKS):
         progress(index, len(CHECKS))
         findings, advice = _perform_check(check, tx)
-        advice = advice if study_checks.is_in_file(tx) else IN_DATABASE.get(advice, advice)
+        advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
         results.append(
             CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
         )
@@ -161,7 +160,7 @@ def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], 
 def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
     """Run a check, and return what it found and what to do about it."""
     try:
-        with study_checks.savepoint(tx):
+        with tx.begin_nested():
             findings = check.make(tx)
         return findings, findings.advice or check.advice
     except SettingError:

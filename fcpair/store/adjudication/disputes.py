@@ -118,7 +118,7 @@ def disputed_pairs(
 def is_requested(tx: Tx, cell_id: int) -> bool:
     """Whether a person's decision on a pair was requested and has not been made."""
     newest = select(adjudication.c.rule).where(adjudication.c.cell_id == cell_id, latest_rows.DECISION)
-    return tx.execute(newest).scalar() == Rule.REQUESTED.value
+    return tx.scalar(newest) == Rule.REQUESTED.value
 
 
 def _labelled_pairs(

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -101,7 +102,7 @@ class _AnswerReader:
 
     def read(self, tx: Tx) -> AnswerArrays:
         """The answers as they are in a transaction."""
-        newest = int(tx.execute(latest_rows.select_newest_id(judgement)).scalar_one())
+        newest = tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
         with self._lock:
             if newest > self._newest:
                 newer = _to_rows(column_chunks(tx, _query(after=self._newest)))
@@ -119,15 +120,10 @@ def _query(after: int) -> Any:
     """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
     return (
         select(
-            judgement.c.id,
-            type_coerce(judgement.c.withdraws.is_not(None), Integer),
-            *assignment.c["person_id", "round_id"],
-            judgement.c.assignment_id,
-            assignment.c.cell_id,
-            *cell.c["row_id", "column_id"],
-            func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
-            *judgement.c["seconds", "origin", "at"],
-            type_coerce(judgement.c.skipped, Integer),
+            *(judgement.c.id, type_coerce(judgement.c.withdraws.is_not(None), Integer)),
+            *(*assignment.c["person_id", "round_id"], judgement.c.assignment_id, assignment.c.cell_id),
+            *(*cell.c["row_id", "column_id"], func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id")),
+            *(*judgement.c["seconds", "origin", "at"], type_coerce(judgement.c.skipped, Integer)),
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -139,13 +135,12 @@ def _query(after: int) -> Any:
 
 def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:
     """The rows of `_query` as arrays, and behind them their times, which are read once, as that takes long."""
-    parts = [_to_arrays(columns) for columns in chunks] or [_to_arrays([[] for _ in _COLUMNS])]
+    parts = [
+        [as_array(values) for as_array, values in zip(_COLUMNS, columns, strict=True)]
+        for columns in chain(chunks, [[[] for _ in _COLUMNS]])
+    ]
     arrays = [np.concatenate(column) for column in zip(*parts, strict=True)]
-    return [*arrays, _posix_times(arrays[_AT])]
-
-
-def _to_arrays(columns: list[list[Any]]) -> list[NDArray[Any]]:
-    return [as_array(values) for as_array, values in zip(_COLUMNS, columns, strict=True)]
+    return [*arrays, _posix_times(arrays[_COLUMNS.index(_times)])]
 
 
 def _to_answers(rows: list[NDArray[Any]], newest: int) -> AnswerArrays:
@@ -189,13 +184,5 @@ def _bools(values: list[Any]) -> Bools:
     return np.array(values, np.bool_)
 
 
-_COLUMNS: tuple[Callable[[list[Any]], NDArray[Any]], ...] = (
-    _ints,
-    _bools,
-    *[_ints] * 7,
-    _seconds,
-    _origins,
-    _times,
-    _bools,
-)
-_AT = _COLUMNS.index(_times)
+_Convert = Callable[[list[Any]], NDArray[Any]]
+_COLUMNS: tuple[_Convert, ...] = (_ints, _bools, *[_ints] * 7, _seconds, _origins, _times, _bools)

@@ -64,32 +64,26 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
 
     What was said of one that it had already is said of it still. Returns of how many that is so.
     """
-    columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
     reviewed = (
-        select(*example.c["row_id", "hs_id", "cn_id"], *columns)
+        select(*example.c["row_id", "hs_id", "cn_id"], *example_review.c["person_id", "used", "at"])
         .join(example_review, example_review.c.example_id == example.c.id)
         .where(example.c.round_id == of.id)
         .order_by(example_review.c.id)
     )
-    reviews: dict[Key, list[dict[str, object]]] = {}
+    reviews: dict[tuple[int, ...], list[dict[str, object]]] = {}
     for row in tx.execute(reviewed):
-        review_row = {"person_id": row.person_id, "used": row.used, "at": row.at}
-        reviews.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(review_row)
+        reviews.setdefault(tuple(row[:3]), []).append({"person_id": row[3], "used": row[4], "at": row[5]})
     _clear(tx, example.c.round_id == of.id)
-    names = ("row_id", "hs_id", "cn_id")
-    same = {"round_id": of.id}
-    insert_rows(
-        tx,
-        example,
-        ({**same, **dict(zip(names, key, strict=True)), "rank": rank, "score": score} for key, rank, score in examples),
+    rows = (
+        {"round_id": of.id, "row_id": row_id, "hs_id": hs_id, "cn_id": cn_id, "rank": rank, "score": score}
+        for (row_id, hs_id, cn_id), rank, score in examples
     )
+    insert_rows(tx, example, rows)
     query = select(*example.c["id", "row_id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
-    ids = {(row.row_id, row.hs_id, row.cn_id): row.id for row in tx.execute(query)}
-    reviews_kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
-    insert_rows(
-        tx, example_review, ({**one, "example_id": number} for number, before in reviews_kept for one in before)
-    )
-    return len(reviews_kept)
+    ids = {tuple(row[1:]): row.id for row in tx.execute(query)}
+    kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
+    insert_rows(tx, example_review, ({**one, "example_id": number} for number, before in kept for one in before))
+    return len(kept)
 
 
 def clear(tx: Tx) -> None:
@@ -106,24 +100,14 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     """The examples of a round of the grid, row by row and by rank; they were written in the round `source`."""
     row, hs, cn = text.alias("row"), text.alias("hs"), text.alias("cn")
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
+    bodies = (one.c.body.label(one.name) for one in (row, hs, cn))
+    on_side = (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row")
     query = (
-        select(
-            *example.c["id", "row_id"],
-            row.c.body.label("row"),
-            *example.c["rank", "hs_id"],
-            hs.c.body.label("hs"),
-            example.c.cn_id,
-            cn.c.body.label("cn"),
-            example.c.score,
-            example_review.c.used,
-        )
+        select(*example.c["id", "row_id", "rank", "hs_id", "cn_id", "score"], *bodies, example_review.c.used)
         .join(row, row.c.id == example.c.row_id)
         .join(hs, hs.c.id == example.c.hs_id)
         .join(cn, cn.c.id == example.c.cn_id)
-        .join(
-            side,
-            (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row"),
-        )
+        .join(side, on_side)
         .outerjoin(example_review, example_review.c.id == newest.correlate(example).scalar_subquery())
         .where(example.c.round_id == of.id)
         .order_by(side.c.position, example.c.rank)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import ColumnElement, select, update
 
 from fcpair.lazy import pd
 from fcpair.records import GridKey
@@ -110,9 +110,7 @@ def pair_namer(tx: Tx) -> Callable[[Any], str]:
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
-    (summed_row,) = checksums.with_checksums(tx, grid, [_values(name, row, column)])
-    tx.execute(insert(grid), [summed_row])
-    return int(summed_row["id"])
+    return checksums.add(tx, grid, [_values(name, row, column)])
 
 
 def side_kinds(tx: Tx) -> tuple[str, str]:

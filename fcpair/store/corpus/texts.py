@@ -39,7 +39,7 @@ def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, st
     """
     new_values = {row[0]: row[1:] for row in rows}
     is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
-    ids_of_other_sides = set(tx.execute(select(of_side.c.text_id).where(is_other_side)).scalars())
+    ids_of_other_sides = set(tx.scalars(select(of_side.c.text_id).where(is_other_side)))
     n_others = 0
     for stored in tx.execute(select(text).where(text.c.kind == kind).order_by(text.c.id)).all():
         body, language, meta = new_values.get(stored.digest, (stored.body, stored.language, stored.meta))

@@ -1,4 +1,4 @@
-"""Backups: a consistent copy of a study in one file, and bringing it back where none is; upgrades, after one; and copies.
+"""Backups: a consistent copy of a study in one file, and bringing it back where none is; upgrades after one; copies.
 
 A copy is made of all rows of one moment, with a digest of each table on both sides. Indexes and references are made
 when the rows are there. Rows go over as what any database makes of them: a number is missing where it is none, has no
@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import JSON, Connection, Float, Row, Table, func, select
+from sqlalchemy import JSON, Float, ForeignKeyConstraint, Row, Table
 from sqlalchemy import text as sql
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.schema import AddConstraint, DropConstraint
@@ -27,7 +27,7 @@ from sqlalchemy.schema import AddConstraint, DropConstraint
 from fcpair.errors import StudyError
 from fcpair.examination_records import CopyReport
 from fcpair.store.corpus import cells
-from fcpair.store.database import backends, backup_format, schema
+from fcpair.store.database import backends, backup_format, schema, statements
 from fcpair.store.database.backends import Place, sqlite, sqlite_file
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.backup_format import Manifest
@@ -197,8 +197,8 @@ def copy(source: Place, target: Place, progress: Progress, *, create: bool = Fal
 
 def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyReport:
     backend, n_rows = backends.backend_of(target), dict[str, int]()
-    n_expected = 2 * sum(source.execute(select(func.count()).select_from(table)).scalar_one() for table in TABLES)
-    n_done = 0
+    n_expected, n_done = 2 * sum(statements.count(source, table) for table in TABLES), 0
+    references = [key for table in TABLES for key in table.foreign_key_constraints if target.dialect.supports_alter]
 
     def digest(tx: Tx, table: Table) -> str:
         """The digest of a table, whose rows are written into the target as they are read from the source."""
@@ -207,7 +207,7 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyRe
         for rows in _read_blocks(tx, table):
             plain_rows = _plain_rows(table, rows)
             if tx is source:
-                _write(target, table, plain_rows)
+                _write_rows(target, table, plain_rows)
             summed.update(ascii(plain_rows).encode())
             n_rows[table.name] += len(rows)
             n_done += len(rows)
@@ -215,11 +215,18 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyRe
         return summed.hexdigest()
 
     last = backends.backend_of(source).last_number(source)
-    source_digests = {"numbers": str(last)}
+    # Indexes are made in far less time when all rows are there, and on a server the references, too.
+    indexes = [index for table in TABLES for index in table.indexes]
+    for index in indexes:
+        index.drop(target)
+    for key in references:
+        target.execute(DropConstraint(key))
     try:
-        _drop_made_later(target)
-        source_digests |= {table.name: digest(source, table) for table in TABLES}
-        _make_later(target)
+        source_digests = {"numbers": str(last), **{table.name: digest(source, table) for table in TABLES}}
+        for index in indexes:
+            index.create(target)
+        for key in references:
+            _add_reference(target, key)
     except _OddRowError as error:
         raise StudyError(f"{place} cannot be copied: {error}; nothing was kept") from error
     backend.set_numbers(target, TABLES, last)
@@ -231,24 +238,11 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyRe
     return CopyReport(place, n_rows, sha256(ascii(digests).encode()).hexdigest())
 
 
-def _drop_made_later(target: Connection) -> None:
-    """Drop indexes, which are made in far less time when all rows are there, and on a server the references, too."""
-    for table in TABLES:
-        for index in table.indexes:
-            index.drop(target)
-        for key in table.foreign_key_constraints if target.dialect.supports_alter else ():
-            target.execute(DropConstraint(key))
-
-
-def _make_later(target: Connection) -> None:
-    for table in TABLES:
-        for index in table.indexes:
-            index.create(target)
-        try:
-            for key in table.foreign_key_constraints if target.dialect.supports_alter else ():
-                target.execute(AddConstraint(key, isolate_from_table=False))
-        except IntegrityError as error:
-            raise _OddRowError(f"`{table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
+def _add_reference(target: Tx, key: ForeignKeyConstraint) -> None:
+    try:
+        target.execute(AddConstraint(key, isolate_from_table=False))
+    except IntegrityError as error:
+        raise _OddRowError(f"`{key.table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
 
 
 def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:
@@ -274,7 +268,7 @@ def _plain_rows(table: Table, rows: Sequence[Row[Any]]) -> list[tuple[Any, ...]]
     return list(zip(*columns, strict=True))
 
 
-def _write(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+def _write_rows(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Write rows as they are; raises _OddRowError for one that the database does not take."""
     backend = backends.backend_of(target)
     try:
@@ -285,7 +279,7 @@ def _write(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
             raise
         if len(rows) > 1:  # one of them is at fault
             for row in rows:
-                _write(target, table, [row])
+                _write_rows(target, table, [row])
         key = ", ".join(str(rows[0][table.columns.keys().index(one.name)]) for one in table.primary_key)
         raise _OddRowError(f"row {key} of `{table.name}`: {str(error).partition(chr(10))[0]}") from error
 

@@ -8,7 +8,7 @@ whole study, and every database reads them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from enum import StrEnum
 from shlex import quote
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 
 from fcpair.errors import StudyError
 from fcpair.lazy import np
-from fcpair.records import Origin, Role, Rule, Status
+from fcpair.records import BY_HAND, Origin, Role, Rule, Status
 from fcpair.store.assignment.assignments import OPTED_OUT, RELEASED, TAKEN_BACK
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import cell_range, pair_namer
@@ -28,6 +28,7 @@ from fcpair.store.database import backends, checksums, hash_chain, latest_rows, 
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.hash_chain import NOBODY, START, Chain, Head
+from fcpair.store.database.statements import count
 from fcpair.store.database.store import Store, Tx
 from fcpair.store.database.tables import (
     APPEND_ONLY,
@@ -98,32 +99,20 @@ def unreadable_reason(store: Store) -> str | None:
     return None
 
 
-def is_in_file(tx: Tx) -> bool:
-    """Whether the study is in a file, and not in a database of a server."""
-    return tx.dialect.name == "sqlite"
+def check_schema(tx: Tx, place: str) -> str:
+    """Raise StudyError where this is no study, or one of another schema; a damaged one is neither.
 
-
-def savepoint(tx: Tx) -> AbstractContextManager[object]:
-    """Let a check that fails leave the transaction as it was."""
-    return tx.begin_nested()
-
-
-def check_schema(tx: Tx, place: str) -> None:
-    """Raise StudyError where this is no study, or one of another schema; a damaged one is neither."""
-    try:
-        missing = set(metadata.tables) - set(inspect(tx).get_table_names())
-        revision_ = schema.HEAD if len(missing) > len(metadata.tables) / 2 else schema.revision(tx)
-    except DBAPIError:
-        return
-    if len(missing) > len(metadata.tables) / 2 or revision_ in schema.OLDER or revision_ > schema.HEAD:
-        schema.check(tx, place)
-
-
-def revision(tx: Tx) -> str:
-    """The revision of the tables; empty where damage hides it."""
-    with suppress(DBAPIError), savepoint(tx):
-        return schema.revision(tx)
-    return ""
+    Returns the revision of the tables; empty where damage hides it.
+    """
+    revision = ""
+    with suppress(DBAPIError), tx.begin_nested():
+        n_missing = len(set(metadata.tables) - set(inspect(tx).get_table_names()))
+        if n_missing > len(metadata.tables) / 2:
+            schema.check(tx, place)
+        revision = schema.revision(tx)
+        if revision in schema.OLDER or revision > schema.HEAD:
+            schema.check(tx, place)
+    return revision
 
 
 def pages(tx: Tx) -> CheckOutcome:
@@ -134,11 +123,8 @@ def pages(tx: Tx) -> CheckOutcome:
 def tables(tx: Tx) -> CheckOutcome:
     """The tables have the columns and indexes that they should have."""
     inspector = inspect(tx)
-    names = set(inspector.get_table_names())
-    schema_revision = schema.revision(tx)
-    faults = (
-        [] if schema_revision == schema.HEAD else [f"the schema is `{schema_revision}`, and should be `{schema.HEAD}`"]
-    )
+    names, revision = set(inspector.get_table_names()), schema.revision(tx)
+    faults = [] if revision == schema.HEAD else [f"the schema is `{revision}`, and should be `{schema.HEAD}`"]
     for table in metadata.sorted_tables:
         if table.name not in names:
             faults.append(f"the table `{table.name}` is missing")
@@ -146,14 +132,10 @@ def tables(tx: Tx) -> CheckOutcome:
         columns = inspector.get_columns(table.name)
         actual = {column["name"]: _column_shape(tx, column["type"], column["nullable"]) for column in columns}
         expected = {column.name: _column_shape(tx, column.type, column.nullable) for column in table.columns}
-        faults += [
-            f"`{table.name}` lacks the column `{name}`, or has a different one"
-            for name in expected
-            if actual.get(name) != expected[name]
-        ]
-        faults += [
-            f"`{table.name}` has a column `{name}` that is not fcpair's" for name in actual if name not in expected
-        ]
+        lacking = (name for name in expected if actual.get(name) != expected[name])
+        faults += [f"`{table.name}` lacks the column `{name}`, or has a different one" for name in lacking]
+        others = (name for name in actual if name not in expected)
+        faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in others]
         with catch_warnings(action="ignore"):  # an index that damage has made into another kind counts as missing
             indexes = {one["name"] for one in inspector.get_indexes(table.name)}
         faults += [f"the index `{one.name}` is missing" for one in table.indexes if one.name not in indexes]
@@ -166,13 +148,11 @@ def _column_shape(tx: Tx, kind: Any, nullable: bool | None) -> tuple[str, bool]:
 
 def protection(tx: Tx) -> CheckOutcome:
     """Answers and decisions are append-only, and the grid is sealed once it is made; nothing else acts on a change."""
-    expected = backends.backend_of(tx).expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
-    actual = backends.backend_of(tx).actual_guards(tx)
-    faults = [
-        f"the trigger `{name}` {'is different' if name in actual else 'is missing'}"
-        for name, sql in expected.items()
-        if actual.get(name) != sql
-    ]
+    backend = backends.backend_of(tx)
+    expected = backend.expected_guards([table.name for table in APPEND_ONLY], cells.sealed_ranges(tx))
+    actual = backend.actual_guards(tx)
+    differing = (name for name, sql in expected.items() if actual.get(name) != sql)
+    faults = [f"the trigger `{name}` {'is different' if name in actual else 'is missing'}" for name in differing]
     faults += [f"there is a trigger `{name}` that is not fcpair's" for name in actual if name not in expected]
     return CheckOutcome(len(expected), faults)
 
@@ -182,15 +162,14 @@ def references(tx: Tx) -> CheckOutcome:
 
     The pairs of the grid are held against its sides instead, which says more.
     """
-    referring_tables = [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys]
-    faults = []
+    referring_tables, faults = [one for one in metadata.sorted_tables if one is not cell and one.foreign_keys], []
     for table in referring_tables:
         for key in table.foreign_keys:
             other = key.column.table.alias()
             is_there = exists().where(other.c[key.column.name] == key.parent)
             query = select(next(iter(table.primary_key))).where(key.parent.is_not(None), ~is_there)
             to = f"refers to a row of `{key.column.table.name}` that does not exist"
-            faults += [f"row {number} of `{table.name}` {to}" for number in tx.execute(query).scalars()]
+            faults += [f"row {number} of `{table.name}` {to}" for number in tx.scalars(query)]
     each = select(judgement.c.assignment_id, func.max(judgement.c.id).label("id")).group_by(judgement.c.assignment_id)
     newest = each.subquery("newest")
     query = (
@@ -230,8 +209,7 @@ def chain_links(tx: Tx, of: Chain) -> CheckOutcome:
     names = {row.id: f"`{row.name}`" for row in tx.execute(select(person.c.id, person.c.name))}
     names[NOBODY] = "rules and files"
     name_pair, cell_at = grids.pair_namer(tx), (*of.says, *of.of_cell).index("cell_id")
-    ends: dict[int, Head] = {}
-    faults = []
+    ends, faults = dict[int, Head](), list[str]()
     for digest, says in hash_chain.read_rows(tx, of):
         person_id = says[of.person_at] or NOBODY
         before = ends.get(person_id, START)
@@ -267,25 +245,21 @@ def row_checksums(tx: Tx, *tables: Table) -> CheckOutcome:
 
 def receipts(tx: Tx) -> CheckOutcome:
     """Whatever was acknowledged online is there: the answer or the decision, and it is that person's."""
-    n = int(tx.execute(select(func.count()).select_from(receipt)).scalar_one())
-    answer = receipt.c.reply["judgement_id"].as_integer()
-    decision = receipt.c.reply["decision_id"].as_integer()
+    answer, decision = (receipt.c.reply[name].as_integer() for name in ("judgement_id", "decision_id"))
     has_answer = (
         exists()
         .where(judgement.c.id == answer, assignment.c.id == judgement.c.assignment_id)
         .where(assignment.c.person_id == receipt.c.person_id)
     )
     has_decision = exists().where(adjudication.c.id == decision, adjudication.c.person_id == receipt.c.person_id)
-    kinds = (("answer", answer, has_answer), ("decision", decision, has_decision))
     faults = []
-    for kind, number, is_stored in kinds:
+    for kind, number, is_stored in (("answer", answer, has_answer), ("decision", decision, has_decision)):
         query = select(person.c.name, number).join(person, person.c.id == receipt.c.person_id)
         lost = tx.execute(query.where(number.is_not(None), ~is_stored).order_by(number))
         faults += [f"{kind} {row[1]} of `{row[0]}` was acknowledged and is missing" for row in lost]
-    neither = select(func.count()).select_from(receipt).where(answer.is_(None), decision.is_(None))
-    if unread := int(tx.execute(neither).scalar_one()):
+    if unread := count(tx, receipt, answer.is_(None), decision.is_(None)):
         faults.append(f"{unread:,} receipts name neither an answer nor a decision")
-    return CheckOutcome(n, faults)
+    return CheckOutcome(count(tx, receipt), faults)
 
 
 def setting_rows(tx: Tx) -> list[tuple[Any, ...]]:
@@ -299,17 +273,12 @@ def log_rows(tx: Tx) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in tx.execute(select(*run.c).order_by(run.c.id))]
 
 
-class Invariant(NamedTuple):
-    """What a row means that breaks a rule, by its columns, and the rows that do; the column `pair` is a cell's id."""
-
-    means: str
-    rows: str
-
-
-def check(tx: Tx, about: Iterable[str], invariants: Iterable[Invariant]) -> CheckOutcome:
-    """Hold rows against rules; `about` has what is counted of them, as a statement has it after FROM."""
+def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> CheckOutcome:
+    """Hold rows against rules: of each what a row means that breaks it, by its columns, and a statement that finds such
+    rows, in which the column `pair` is a cell's id. `about` has what is counted of them, as one has it after FROM.
+    """
     name_pair, faults = pair_namer(tx), list[str]()
-    for means, rows in invariants:
+    for means, rows in rules:
         for row in tx.execute(sql(rows)).mappings():
             pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
             faults.append(means.format(**{**row, **pair}))
@@ -321,89 +290,72 @@ def _listed(values: Iterable[str | int]) -> str:
     return f"({', '.join(repr(one.value if isinstance(one, StrEnum) else one) for one in values)})"
 
 
-_CHECKS = f"""assignment AS a JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
-WHERE r.checks IS NOT NULL AND a.status NOT IN {_listed(TAKEN_BACK)}"""
-_BY_HAND = _listed((Rule.PERSON, Rule.IMPORTED))
-_DECISIONS = f"adjudication AS a JOIN person AS p ON p.id = a.person_id WHERE a.rule IN {_BY_HAND}"
-_LABELLED = """EXISTS (SELECT 1 FROM assignment AS l JOIN judgement AS j ON j.assignment_id = l.id
-JOIN round AS o ON o.id = l.round_id
-WHERE l.cell_id = a.cell_id AND l.person_id = a.person_id AND j.withdraws IS NULL AND o.checks IS NULL)"""
-_DECIDED = f"""EXISTS (SELECT 1 FROM adjudication AS d
-WHERE d.cell_id = a.cell_id AND d.person_id = a.person_id AND d.rule IN {_BY_HAND})"""
-ROLES = (
-    Invariant(
-        "`{name}` validates {pair}, and labelled it too",
-        f"SELECT p.name, a.cell_id AS pair FROM {_CHECKS} AND {_LABELLED}",
-    ),
-    Invariant(
-        "`{name}` validates {pair}, and decided it too",
-        f"SELECT p.name, a.cell_id AS pair FROM {_CHECKS} AND {_DECIDED}",
-    ),
-    Invariant(
-        "`{name}` decided {pair}, and labelled it too",
-        f"SELECT DISTINCT p.name, a.cell_id AS pair FROM {_DECISIONS} AND {_LABELLED}",
-    ),
-)
-WORK = (
-    Invariant(
-        "{pair} of `{name}` is {status}, but its answers say otherwise",
-        f"""SELECT p.name, a.cell_id AS pair, a.status FROM assignment AS a
-        JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
-        LEFT JOIN judgement AS j ON j.id = a.judgement_id AND j.withdraws IS NULL
-        WHERE a.status = 'done' AND coalesce(j.skipped, true) OR a.status = 'skipped' AND NOT coalesce(j.skipped, false)
-        OR a.status = 'open' AND r.counts AND NOT coalesce(j.skipped, true)
-        OR a.status NOT IN {_listed((*Status, OPTED_OUT))} ORDER BY a.id""",
-    ),
-    Invariant(
-        "a slot of {pair} is free for anybody, but somebody has it",
-        f"""SELECT s.cell_id AS pair FROM slot AS s
-        WHERE EXISTS (SELECT 1 FROM assignment AS a WHERE a.id = s.replaces AND a.status NOT IN {_listed(RELEASED)})
-        OR EXISTS (SELECT 1 FROM assignment AS a WHERE a.replaces = s.replaces) ORDER BY s.id""",
-    ),
-)
-# Who answered blind may be asked in sight: both rounds are of one grid, and both count or neither.
-CODES = (
-    Invariant(
-        "answer {id} is not a possible one",
-        f"""SELECT j.id FROM judgement AS j JOIN assignment AS a ON a.id = j.assignment_id
-        LEFT JOIN round AS asked ON asked.id = a.round_id LEFT JOIN answer AS w ON w.id = j.answer_id
-        LEFT JOIN round AS given ON given.id = w.round_id AND given.grid_id = asked.grid_id
-        AND given.counts = asked.counts
-        WHERE j.skipped <> (j.answer_id IS NULL) OR j.withdraws IS NOT NULL AND NOT j.skipped
-        OR j.answer_id IS NOT NULL AND given.id IS NULL OR j.origin NOT IN {_listed(Origin)}""",
-    ),
-    Invariant("`{name}` has an unknown role", f"SELECT name FROM person WHERE role NOT IN {_listed(Role)}"),
-)
-CONSENT = (
-    Invariant(
-        "`{name}` answered online ({times:,}) and never consented",
-        """SELECT p.name, count(*) AS times FROM person AS p JOIN assignment AS a ON a.person_id = p.id
-        JOIN judgement AS j ON j.assignment_id = a.id
-        WHERE j.origin = 'online' AND p.consented_at IS NULL GROUP BY p.name ORDER BY p.name""",
-    ),
-)
-
-
 def checkers(tx: Tx) -> CheckOutcome:
     """Validators of a pair neither labelled nor decided it, and whoever decided it did not label it, in any round."""
-    return check(tx, (_CHECKS, _DECISIONS), ROLES)
+    checks = f"""assignment AS a JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
+    WHERE r.checks IS NOT NULL AND a.status NOT IN {_listed(TAKEN_BACK)}"""
+    by_hand = _listed(BY_HAND)
+    decisions = f"adjudication AS a JOIN person AS p ON p.id = a.person_id WHERE a.rule IN {by_hand}"
+    labelled = """EXISTS (SELECT 1 FROM assignment AS l JOIN judgement AS j ON j.assignment_id = l.id
+    JOIN round AS o ON o.id = l.round_id
+    WHERE l.cell_id = a.cell_id AND l.person_id = a.person_id AND j.withdraws IS NULL AND o.checks IS NULL)"""
+    decided = f"""EXISTS (SELECT 1 FROM adjudication AS d
+    WHERE d.cell_id = a.cell_id AND d.person_id = a.person_id AND d.rule IN {by_hand})"""
+    pairs = "p.name, a.cell_id AS pair"
+    return _break_rules(
+        tx,
+        (checks, decisions),
+        ("`{name}` validates {pair}, and labelled it too", f"SELECT {pairs} FROM {checks} AND {labelled}"),
+        ("`{name}` validates {pair}, and decided it too", f"SELECT {pairs} FROM {checks} AND {decided}"),
+        ("`{name}` decided {pair}, and labelled it too", f"SELECT DISTINCT {pairs} FROM {decisions} AND {labelled}"),
+    )
 
 
 def slots(tx: Tx) -> CheckOutcome:
     """Done assignments have an answer, skipped ones a skip, those open to label none, and nobody has what is free."""
-    return check(tx, ("assignment", "slot"), WORK)
+    otherwise = f"""SELECT p.name, a.cell_id AS pair, a.status FROM assignment AS a
+    JOIN person AS p ON p.id = a.person_id JOIN round AS r ON r.id = a.round_id
+    LEFT JOIN judgement AS j ON j.id = a.judgement_id AND j.withdraws IS NULL
+    WHERE a.status = 'done' AND coalesce(j.skipped, true) OR a.status = 'skipped' AND NOT coalesce(j.skipped, false)
+    OR a.status = 'open' AND r.counts AND NOT coalesce(j.skipped, true)
+    OR a.status NOT IN {_listed((*Status, OPTED_OUT))} ORDER BY a.id"""
+    taken = f"""SELECT s.cell_id AS pair FROM slot AS s
+    WHERE EXISTS (SELECT 1 FROM assignment AS a WHERE a.id = s.replaces AND a.status NOT IN {_listed(RELEASED)})
+    OR EXISTS (SELECT 1 FROM assignment AS a WHERE a.replaces = s.replaces) ORDER BY s.id"""
+    return _break_rules(
+        tx,
+        ("assignment", "slot"),
+        ("{pair} of `{name}` is {status}, but its answers say otherwise", otherwise),
+        ("a slot of {pair} is free for anybody, but somebody has it", taken),
+    )
 
 
 def codes(tx: Tx, possible: Sequence[int]) -> CheckOutcome:
     """Every answer is one of its round or a skip, which has none; every decision is one of the `possible`, or none."""
+    # Who answered blind may be asked in sight: both rounds are of one grid, and both count or neither.
+    answers = f"""SELECT j.id FROM judgement AS j JOIN assignment AS a ON a.id = j.assignment_id
+    LEFT JOIN round AS asked ON asked.id = a.round_id LEFT JOIN answer AS w ON w.id = j.answer_id
+    LEFT JOIN round AS given ON given.id = w.round_id AND given.grid_id = asked.grid_id
+    AND given.counts = asked.counts
+    WHERE j.skipped <> (j.answer_id IS NULL) OR j.withdraws IS NOT NULL AND NOT j.skipped
+    OR j.answer_id IS NOT NULL AND given.id IS NULL OR j.origin NOT IN {_listed(Origin)}"""
     decisions = f"answer_id NOT IN {_listed((-1, *possible))} OR rule NOT IN {_listed(Rule)}"
-    decided = Invariant("decision {id} is not a possible one", f"SELECT id FROM adjudication WHERE {decisions}")
-    return check(tx, ("judgement", "adjudication"), (CODES[0], decided, CODES[1]))
+    return _break_rules(
+        tx,
+        ("judgement", "adjudication"),
+        ("answer {id} is not a possible one", answers),
+        ("decision {id} is not a possible one", f"SELECT id FROM adjudication WHERE {decisions}"),
+        ("`{name}` has an unknown role", f"SELECT name FROM person WHERE role NOT IN {_listed(Role)}"),
+    )
 
 
 def consents(tx: Tx) -> CheckOutcome:
     """Nobody answered online who had not consented."""
-    return check(tx, ("judgement WHERE origin = 'online'",), CONSENT)
+    without = """SELECT p.name, count(*) AS times FROM person AS p JOIN assignment AS a ON a.person_id = p.id
+    JOIN judgement AS j ON j.assignment_id = a.id
+    WHERE j.origin = 'online' AND p.consented_at IS NULL GROUP BY p.name ORDER BY p.name"""
+    means = "`{name}` answered online ({times:,}) and never consented"
+    return _break_rules(tx, ("judgement WHERE origin = 'online'",), (means, without))
 
 
 def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
@@ -420,7 +372,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     )
     n = cells.n_cells(tx)
     name_pair = pair_namer(tx)
-    faults = [f"{name_pair(one)} is not the one of its place in the grid" for one in tx.execute(misplaced).scalars()]
+    faults = [f"{name_pair(one)} is not the one of its place in the grid" for one in tx.scalars(misplaced)]
     n_known = 0 if keep_known else len(cells.corpus_pairs(tx))
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
     if n and n != expected:
@@ -457,7 +409,7 @@ def published_grid(tx: Tx) -> CheckOutcome:
     lost = select(cell.c.id).where(inside, outside)
     name_pair = pair_namer(tx)
     faults = [
-        *(f"{name_pair(one)} does not belong to the sides of the grid" for one in tx.execute(lost).scalars()),
-        *(f"{name_pair(one)} is duplicated" for one in tx.execute(second_ids.having(func.count() > 1)).scalars()),
+        *(f"{name_pair(one)} does not belong to the sides of the grid" for one in tx.scalars(lost)),
+        *(f"{name_pair(one)} is duplicated" for one in tx.scalars(second_ids.having(func.count() > 1))),
     ]
     return CheckOutcome(cells.n_cells(tx), faults)

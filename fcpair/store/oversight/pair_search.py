@@ -101,7 +101,7 @@ def _answered(*conditions: ColumnElement[bool]) -> Select[tuple[int]]:
 def people_with_pairs(tx: Tx) -> list[str]:
     """The names of those who were given pairs of the grid, in any round, in the order in which they came."""
     own = exists().where(assignment.c.person_id == person.c.id, cell_range(tx).holds(assignment.c.cell_id))
-    return list(tx.execute(select(person.c.name).where(own).order_by(person.c.id)).scalars())
+    return list(tx.scalars(select(person.c.name).where(own).order_by(person.c.id)))
 
 
 def has_answers(tx: Tx) -> bool:

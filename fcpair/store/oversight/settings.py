@@ -45,7 +45,7 @@ def time_set(tx: Tx, stage: str, name: str) -> str | None:
     """When the value that holds was set, by the recipe or else by the stage; None where it has its default."""
     own = (setting.c.grid_id == current_grid_id(tx)) & setting.c.key.in_([f"{stage}.{name}", f"{RECIPE}{stage}.{name}"])
     query = select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)
-    set_time: str | None = tx.execute(query.order_by(setting.c.key.startswith(RECIPE).desc())).scalar()
+    set_time: str | None = tx.scalar(query.order_by(setting.c.key.startswith(RECIPE).desc()))
     return set_time
 
 
@@ -70,5 +70,5 @@ def remove_stage(tx: Tx, stage: str) -> None:
 def run_of_stage(tx: Tx, stage: str) -> int | None:
     """The newest run that set anything of a stage; None where nothing is set."""
     query = select(func.max(setting.c.run_id)).where((setting.c.grid_id == current_grid_id(tx)) & _is_of_stage(stage))
-    run_id: int | None = tx.execute(query).scalar()
+    run_id: int | None = tx.scalar(query)
     return run_id

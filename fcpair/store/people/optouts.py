@@ -106,7 +106,7 @@ def _is_about(
     answering = text.alias("answering")
     covered: list[ColumnElement[bool]] = []
     for one in opted_out:
-        all_values = tx.execute(_column_values(one.column).where(text_condition)).scalars()
+        all_values = tx.scalars(_column_values(one.column).where(text_condition))
         if values := list(filter(one.covers, all_values)):
             having = select(text.c.id).where(text.c.meta[one.column].as_string().in_(sorted(values)), text_condition)
             text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
@@ -117,13 +117,13 @@ def _is_about(
 def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: Sequence[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
-        return list(tx.execute(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)).scalars())
+        return list(tx.scalars(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)))
     is_asked_for = cell.c.id.in_(as_subquery(cell_ids))
     rows, columns = select(cell.c.row_id).where(is_asked_for), select(cell.c.column_id).where(is_asked_for)
     side = text.alias("side")
     answered = select(side.c.answers_id).where(side.c.id.in_(rows.union(columns)), side.c.answers_id.is_not(None))
     about = _is_about(tx, opted_out, text.c.id.in_(union(rows, columns, answered)))
-    return list(tx.execute(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)).scalars())
+    return list(tx.scalars(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)))
 
 
 def _is_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
@@ -173,7 +173,7 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
     """
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
     spelling_by_key: dict[str, str] = {}
-    for value in tx.execute(_column_values(column).where(text.c.id.in_(used))).scalars():
+    for value in tx.scalars(_column_values(column).where(text.c.id.in_(used))):
         for key, written in split_topics(value, split).items():
             spelling_by_key[key] = min(written, spelling_by_key.get(key, written))
     return sorted(spelling_by_key.values())

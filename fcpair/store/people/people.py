@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums
-from fcpair.store.database.statements import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, count, is_true
 from fcpair.store.database.store import Tx, next_millisecond, now
 from fcpair.store.database.tables import assignment, attempt, ended_session, person, refusal, setting, study
 from fcpair.store.oversight import settings
@@ -22,10 +21,8 @@ from fcpair.store.people.optouts import OptOut
 
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
-    rows = checksums.with_checksums(tx, person, ({"name": name, "role": role.value} for name in names))
-    tx.execute(insert(person), list(rows))
-    new_names = set(names)
-    return [one for one in people(tx) if one.name in new_names]
+    checksums.add(tx, person, ({"name": name, "role": role.value} for name in names))
+    return [one for one in people(tx) if one.name in set(names)]
 
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:
@@ -67,15 +64,13 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
 def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
     can_come_in = person.c.token_hash.is_not(None) & person.c.retired_at.is_(None)
-    return set(tx.execute(select(person.c.id).where(can_come_in)).scalars())
+    return set(tx.scalars(select(person.c.id).where(can_come_in)))
 
 
 def retired_keys(tx: Tx) -> dict[int, str]:
     """The hash of the token of everybody who takes no further part and has kept their link, by their id."""
-    query = select(person.c.id, person.c.token_hash).where(
-        person.c.retired_at.is_not(None), person.c.token_hash.is_not(None)
-    )
-    return {row.id: row.token_hash for row in tx.execute(query)}
+    query = select(*person.c["id", "token_hash"]).where(person.c.retired_at.is_not(None))
+    return {row.id: row.token_hash for row in tx.execute(query.where(person.c.token_hash.is_not(None)))}
 
 
 SESSION_SECRET = select(study.c.session_secret).scalar_subquery()
@@ -88,8 +83,7 @@ def has_ended(session: BindParameter[Any]) -> ColumnElement[bool]:
 
 _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid
 _VISITOR = select(
-    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at")),
-    *(person.c[name] for name in ("blurred", "keeps_refused", "language")),
+    *person.c["id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused", "language"],
     SESSION_SECRET.label("session_secret"),
     select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
@@ -111,18 +105,10 @@ def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
     asked_again = _precedes(row.consented_at, row.asked_at)
-    consented = row.consented_at is not None and not asked_again
     wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(
-        row.id,
-        row.name,
-        Role(row.role),
-        row.token_hash,
-        consented,
-        *wishes,
-        asked_again=asked_again,
-        language=row.language,
-    )
+    consented = row.consented_at is not None and not asked_again
+    facts = (row.id, row.name, Role(row.role), row.token_hash, consented, *wishes)
+    return Visitor(*facts, asked_again=asked_again, language=row.language)
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
@@ -138,26 +124,25 @@ def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence:
     own = person.c.id == person_id
     first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
-    earlier_answers = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
+    earlier_answers = tx.scalar(select(person.c.demographics).where(own)) or {}
     tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
 
 
 def n_consents(tx: Tx) -> int:
     """Number of people who take part and have consented."""
-    consented = person.c.consented_at.is_not(None) & person.c.retired_at.is_(None)
-    return int(tx.execute(select(func.count()).select_from(person).where(consented)).scalar_one())
+    return count(tx, person, person.c.consented_at.is_not(None), person.c.retired_at.is_(None))
 
 
 def ask_consent_again(tx: Tx, run_id: int) -> None:
     """Let no consent that was given so far let anybody go on."""
-    newest = tx.execute(select(func.max(person.c.consented_at))).scalar() or ""
+    newest = tx.scalar(select(func.max(person.c.consented_at))) or ""
     with grids.on_first_grid(tx):
         settings.save_settings(tx, _CONSENT, {_ASKED_AT: max(now(), newest)}, run_id)
 
 
 def is_asked_again(tx: Tx, person_id: int) -> bool:
     """Whether a person consented before everybody was asked again, and has not since."""
-    consented_at = tx.execute(select(person.c.consented_at).where(person.c.id == person_id)).scalar()
+    consented_at = tx.scalar(select(person.c.consented_at).where(person.c.id == person_id))
     return _precedes(consented_at, _asking(tx).get(_ASKED_AT))
 
 
@@ -183,7 +168,7 @@ def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
     query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
-    return list(tx.execute(query).scalars())
+    return list(tx.scalars(query))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
@@ -204,8 +189,8 @@ def terms(tx: Tx) -> list[dict[str, Any]]:
     `earlier_consents`, a time and a sentence each.
     """
     earlier = _asking(tx).get(_EARLIER, {})
-    columns = ("name", "role", "consented_at", "consented_to", "demographics", "opted_out")
-    rows = tx.execute(select(*(person.c[name] for name in columns)).order_by(person.c.id))
+    columns = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"]
+    rows = tx.execute(select(*columns).order_by(person.c.id))
     return [
         {
             **row._mapping,
@@ -245,8 +230,8 @@ def renew_session_secret(tx: Tx) -> None:
 def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
     """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
     tx.execute(delete(ended_session).where(ended_session.c.until < now()))
-    until = (datetime.now(UTC) + timedelta(seconds=lasts_s)).isoformat(timespec="milliseconds")
-    if not tx.execute(select(exists().where(ended_session.c.session == session))).scalar_one():
+    if not is_true(tx, exists().where(ended_session.c.session == session)):
+        until = now(lasts_s / 60)
         tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
 
 
@@ -258,23 +243,14 @@ def _forget_sessions(tx: Tx, person_id: int) -> None:
 TimeSpan = tuple[str, str]
 """A span of time: after the first, and not after the second."""
 
-_STUDY_ROW = 1  # there is one row
 _COUNTS = (attempt.c.at > bindparam("after")) & (attempt.c.at <= bindparam("until"))
-
-
-def _tally_query(*of: ColumnElement[bool]) -> Select[int, Any]:
-    return select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS, *of)
-
-
-_TALLY, _TALLY_OF = (
-    PreparedStatement(_tally_query()),
-    PreparedStatement(_tally_query(attempt.c.place == bindparam("from"))),
-)
+_COUNTED = select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS)
+_TALLY, _TALLY_OF = map(PreparedStatement, (_COUNTED, _COUNTED.where(attempt.c.place == bindparam("from"))))
 
 
 def hold_attempts(tx: Tx) -> None:
     """Let nobody else who holds them count attempts until the end of the transaction."""
-    backends.backend_of(tx).hold_rows(tx, study, [_STUDY_ROW])
+    backends.backend_of(tx).hold_rows(tx, study, [1])  # there is one row
 
 
 def tally_attempts(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
@@ -291,13 +267,9 @@ def add_attempt(tx: Tx, place: str, at: str) -> None:
 
 def has_attempts_outside(tx: Tx, span: TimeSpan) -> bool:
     """Whether there are any outside a span of time."""
-    return bool(tx.execute(select(exists().where(~_COUNTS)), _span_params(span)).scalar_one())
+    return bool(tx.scalar(select(exists().where(~_COUNTS)), {"after": span[0], "until": span[1]}))
 
 
 def forget_attempts_outside(tx: Tx, span: TimeSpan) -> None:
     """Delete those outside a span of time."""
-    tx.execute(delete(attempt).where(~_COUNTS), _span_params(span))
-
-
-def _span_params(span: TimeSpan) -> dict[str, str]:
-    return {"after": span[0], "until": span[1]}
+    tx.execute(delete(attempt).where(~_COUNTS), {"after": span[0], "until": span[1]})
