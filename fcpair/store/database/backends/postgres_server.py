@@ -65,7 +65,7 @@ class StudyServer(Home):
     def __init__(self, url: URL) -> None:
         self.place = url.render_as_string(hide_password=True)
         self.address = url.render_as_string(hide_password=False)
-        self.backend: Backend = postgres
+        self.backend: Backend = postgres.POSTGRES
         self._url = url
         self._engines: list[Engine] = []
 
@@ -106,7 +106,7 @@ class StudyServer(Home):
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the server has found damage."""
-        if faults := postgres.faults(conn):
+        if faults := postgres.POSTGRES.faults(conn):
             raise StudyError(f"{self.place} is damaged: {'; '.join(faults)}. Restore it from a backup")
 
     def close(self) -> None:

@@ -239,7 +239,7 @@ class StudyFile:
     def __init__(self, path: Path) -> None:
         """Hold the file at `path`; raises StudyError when there is none, or one that cannot be read."""
         self.place, self.address = str(path), os.path.abspath(path)
-        self.backend: Backend = sqlite
+        self.backend: Backend = sqlite.SQLITE
         self._real = os.path.realpath(path)  # SQLite keeps the log beside the file that a link leads to
         try:
             self._open_file = _OpenFile.for_path(self._real)
