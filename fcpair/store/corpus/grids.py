@@ -115,12 +115,12 @@ def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int
 
 def side_kinds(tx: Tx) -> tuple[str, str]:
     """Kinds of the texts that are the rows and the columns of the grid."""
-    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == current_grid_id(tx))).one())
+    return tuple(tx.execute(select(*grid.c["row_kind", "column_kind"]).where(grid.c.id == current_grid_id(tx))).one())
 
 
 def side_names(tx: Tx) -> tuple[str, str]:
     """Names of the rows and of the columns of the grid."""
-    return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == current_grid_id(tx))).one())
+    return tuple(tx.execute(select(*grid.c["row_name", "column_name"]).where(grid.c.id == current_grid_id(tx))).one())
 
 
 def rename_sides(tx: Tx, row_name: str, column_name: str) -> None:

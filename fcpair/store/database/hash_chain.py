@@ -63,14 +63,6 @@ class Chain:
         """Where in a digest the person is."""
         return (*self.says, *self.of_cell).index("person_id")
 
-    def digest_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-        """Values in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
-        columns = []
-        for name, convert in self.says.items():
-            values = [row.get(name) for row in rows]
-            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
-        return zip(*columns, strict=True)
-
 
 _COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
@@ -129,16 +121,18 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
 
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
-    remaining = iter(rows)
-    number = latest_rows.newest_number(tx, of.table)
-    ends: dict[int, Head] = {}
+    remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
         places = as_param(sorted({int(row[of.place]) for row in linked}))
         cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
         nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-        for row, says in zip(linked, of.digest_values(linked), strict=True):
+        columns = []  # converted one at a time, which is faster
+        for name, convert in of.says.items():
+            values = [row.get(name) for row in linked]
+            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
+        for row, says in zip(linked, zip(*columns, strict=True), strict=True):
             row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
         insert_rows(tx, of.table, linked)
         number += len(linked)
@@ -161,27 +155,18 @@ def _store_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
             _STORE_HEAD.execute(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
 
 
-_STORE_HEAD = PreparedStatement(
-    text(
-        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
-        "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
-    )
-)
-_COUNT_ONE = PreparedStatement(
-    text(
-        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, 0, 1, :head) "
-        "ON CONFLICT (kind, person_id) DO UPDATE SET n = chain.n + 1"
-    )
-)
+_ADD_HEAD = "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head)"
+_IS_KNOWN = "ON CONFLICT (kind, person_id) DO UPDATE SET"
+_STORE_HEAD = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = excluded.n, head = excluded.head"))
+_COUNT_ONE = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = chain.n + 1"))
 
 
 def count_one(tx: Tx, kind: str) -> None:
     """Note that a row was added to a table that has no chain; see schema.py."""
-    _COUNT_ONE.execute(tx, kind=kind, head=b"")
+    _COUNT_ONE.execute(tx, kind=kind, person=NOBODY, n=1, head=b"")
 
 
 _ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
-_END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
     _COUNTS.label("counted"),
     *cell.c["row_id", "column_id"],
@@ -195,7 +180,8 @@ PLACE = (
 
 def with_place(query: Select[Any]) -> Select[Any]:
     """A query of assignments, joined with what PLACE is of."""
-    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, _END)
+    end = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
+    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, end)
 
 
 def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
@@ -231,8 +217,7 @@ def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
 
     Rows with the numbers in `misfits` get one that fits nothing.
     """
-    ends: dict[int, Head] = {}
-    number = 0
+    ends, number = dict[int, Head](), 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read_rows(tx, of, number, CHUNK)):
         new_digests = []

@@ -111,13 +111,6 @@ def drop(connection: sqlite3.Connection) -> None:
     connection.close()
 
 
-def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Set what holds for every connection of a store."""
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
 def enable_wal(connection: sqlite3.Connection) -> bool:
     """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
     alone for the moment that it takes.
