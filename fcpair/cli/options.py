@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fcpair.study import Place, Study
 
 Command = Callable[..., Any]
-DEFAULT_STUDY = "study.db"
 LONGEST_DEFAULT = 60
+PATH, FILE, FOLDER = (click.Path(path_type=Path, **kinds) for kinds in ({}, {"dir_okay": False}, {"file_okay": False}))
 
 # The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
 MEANINGS = {
@@ -66,12 +66,19 @@ MEANINGS = {
 }
 
 
+def option(*names: str, choices: Sequence[str] = (), **settings: Any) -> Callable[[Command], Command]:
+    """An option as click has it, whose default is shown; by default it is the first of its `choices`, if it has any."""
+    if choices:
+        settings = {"type": click.Choice(choices), "default": choices[0], **settings}
+    return click.option(*names, **{"show_default": bool(settings.get("default")) or None, **settings})
+
+
 def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> Callable[[Command], Command]:
     """An option of several commands: it means the same in each, and `detail` says what more there is to it in this one.
 
     Its help is its meaning and the detail.
     """
-    return click.option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
+    return option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
 
 
 def complete_tier(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
@@ -95,7 +102,7 @@ class StudyPlace(click.Path):
 study_option = click.option(
     "--study",
     envvar="FCPAIR_STUDY",
-    default=DEFAULT_STUDY,
+    default="study.db",
     show_default=True,
     show_envvar=True,
     type=StudyPlace(),
@@ -343,7 +350,7 @@ def as_click_type(kind: Any, bounds: Bounds | None = None) -> Any:
         return numbers(bounds.least, bounds.below or bounds.most, min_open=is_open, max_open=is_open)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
-    return click.Path(path_type=Path) if kind is Path else kind
+    return PATH if kind is Path else kind
 
 
 def _parse_value(item: Field[Any], value: Any) -> Any:
@@ -373,7 +380,7 @@ class FigureFolder(NamedTuple):
 def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
 
-    @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
+    @click.option("--figures", type=FOLDER, help="A folder to write figures to.")
     @click.option(
         "--figure-width",
         type=click.Choice(get_args(FigureWidth)),

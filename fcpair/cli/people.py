@@ -11,8 +11,10 @@ import click
 
 from fcpair.cli.acts import add_acts
 from fcpair.cli.options import (
+    PATH,
     format_option,
     look_at_study,
+    option,
     round_option,
     seed_option,
     shared_option,
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.study import Study
 
-url_option = click.option(
+url_option = option(
     "--url",
     envvar="FCPAIR_URL",
     default=DEFAULT_SERVER_URL,
-    show_default=True,
     show_envvar=True,
     help="Where people reach `fcpair serve`.",
 )
@@ -64,9 +65,7 @@ add_acts(people)
 
 @people.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option(
-    "--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="Their role in the study."
-)
+@option("--role", type=role_choice, default=Role.ANNOTATOR.value, help="Their role in the study.")
 @url_option
 @with_study
 def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
@@ -93,12 +92,8 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
 
 @people.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
-@shared_option(
-    "--out",
-    type=click.Path(path_type=Path),
-    detail="The links go to a new CSV that only you can read, and none is printed.",
-)
+@option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
+@shared_option("--out", type=PATH, detail="The links go to a new CSV that only you can read, and none is printed.")
 @url_option
 @with_study
 def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | None, url: str) -> None:
@@ -163,7 +158,7 @@ def revoke(study: Study, name: str) -> None:
 
 
 @people.command("rotate-secret")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def rotate_secret(study: Study, yes: bool) -> None:
     """End every session at once, including those that a copy of the study could sign.
@@ -250,8 +245,8 @@ def role(study: Study, name: str, new_role: str) -> None:
 @people.command()
 @click.argument("name")
 @seed_option
-@click.option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
+@option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def dismiss(study: Study, name: str, seed: int, reason: str, yes: bool) -> None:
     """Dismiss a person: their answers are withdrawn, and their cells are assigned again.

@@ -12,9 +12,11 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     Command,
     grid_option,
     open_grid,
+    option,
     round_option,
     seed_option,
     shared_option,
@@ -85,15 +87,14 @@ def with_texts(command: Command) -> Command:
 
     @take_effect("--reader", only_with="FILE")
     @take_effect("--round", "--grid", "--study", not_with="FILE")
-    @click.argument("file", required=False, type=click.Path(path_type=Path))
+    @click.argument("file", required=False, type=PATH)
     @shared_option(
         "--reader",
         type=click.Choice(list(_READERS)),
         default="table",
-        show_default=True,
         detail="A table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
-    @click.option(
+    @option(
         "--where",
         "conditions",
         multiple=True,
@@ -212,10 +213,10 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             metavar="NAME",
             detail="Repeat it for each label; any other spelling is then refused.",
         )
-        @click.option(
+        @option(
             "--aliases",
             "aliases_file",
-            type=click.Path(path_type=Path),
+            type=PATH,
             metavar="FILE",
             help="The label of each spelling: a table with the columns `spelling` and `label`.",
         )

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, round_option, seed_option, shared_option, with_grid
+from fcpair.cli.options import PATH, format_option, option, round_option, seed_option, shared_option, with_grid
 from fcpair.cli.output import Table, emit, footnotes, print_message, remarks, status_spinner
 from fcpair.cli.table import Cell
 from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.stages.adjudication.aggregate import Aggregation, LabelModel
+    from fcpair.stages.adjudication.aggregate import Aggregation
 
 MOST_DOUBTFUL = 10  # pairs that are printed for people
 HARDEST = "people decide the pairs on which labels differ, which are the hardest"
@@ -25,7 +25,7 @@ CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
 
 @click.command()
 @take_effect("--seed", only_with=f"--label-model {MACE}")
-@click.option(
+@option(
     "--label-model",
     "models",
     multiple=True,
@@ -34,9 +34,7 @@ CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
     f"[default: {', '.join(USUAL_MODELS)}]",
 )
 @round_option
-@shared_option(
-    "--out", type=click.Path(path_type=Path), detail="The probabilities of each pair: a .csv, .jsonl or .parquet file."
-)
+@shared_option("--out", type=PATH, detail="The probabilities of each pair: a .csv, .jsonl or .parquet file.")
 @seed_option
 @with_grid
 @format_option
@@ -70,7 +68,21 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
 
 
 def _tables(aggregation: Aggregation) -> Iterator[Table]:
-    yield _checks_table(aggregation)
+    left_out = f", {aggregation.n_left_out:,} pairs have no definite label" if aggregation.n_left_out else ""
+    title = (
+        f"Label models: {aggregation.n_labels:,} definite labels by {aggregation.n_people:,} people on "
+        f"{aggregation.n_pairs:,} pairs, {aggregation.n_single:,} with one label{left_out}"
+    )
+    checks: list[list[Cell]] = []
+    notes: dict[str, str] = {}
+    for model in aggregation.models:
+        name = f"{model.model}, {model.steps:,} steps" if model.steps else model.model
+        for figure in model.checks:
+            checks.append([name, figure.name, figure.n, figure.value, figure.low, figure.high, model.n_tied])
+            notes[f"{model.model}, {figure.name}"] = remarks(figure)
+        if not model.checks:  # a round on which no decision rests
+            checks.append([name, "", *[None] * 4, model.n_tied])
+    yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
     for model in aggregation.models:
         rows: list[list[Cell]] = [
             [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
@@ -79,47 +91,18 @@ def _tables(aggregation: Aggregation) -> Iterator[Table]:
         ]
         few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
         title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
-        yield Table(
-            title, ("person", "true class", "labels", *(f"says {name}" for name in model.classes)), rows, list(few)
-        )
+        columns = ("person", "true class", "labels", *(f"says {name}" for name in model.classes))
+        yield Table(title, columns, rows, list(few))
     chosen = {model.model: model for model in aggregation.models}
-    yield _doubt_table(chosen.get(DAWID_SKENE, aggregation.models[-1]))
-
-
-def _checks_table(aggregation: Aggregation) -> Table:
-    left_out = f", {aggregation.n_left_out:,} pairs have no definite label" if aggregation.n_left_out else ""
-    title = (
-        f"Label models: {aggregation.n_labels:,} definite labels by {aggregation.n_people:,} people on "
-        f"{aggregation.n_pairs:,} pairs, {aggregation.n_single:,} with one label{left_out}"
-    )
-    rows: list[list[Cell]] = []
-    notes: dict[str, str] = {}
-    for model in aggregation.models:
-        name = f"{model.model}, {model.steps:,} steps" if model.steps else model.model
-        for figure in model.checks:
-            rows.append([name, figure.name, figure.n, figure.value, figure.low, figure.high, model.n_tied])
-            notes[f"{model.model}, {figure.name}"] = remarks(figure)
-        if not model.checks:  # a round on which no decision rests
-            rows.append([name, "", *[None] * 4, model.n_tied])
-    return Table(title, CHECKS, rows, [*footnotes(notes), HARDEST])
-
-
-def _doubt_table(model: LabelModel) -> Table:
-    ranked = sorted(model.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
-    columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in model.classes))
-    rows: list[list[Cell]] = [
-        [
-            row["pair"],
-            row["n_labels"],
-            row["label"] or f"tie: {row['tied']}",
-            row["doubt"],
-            *(row[f"p_{name}"] for name in model.classes),
-        ]
-        for row in ranked
+    shown = chosen.get(DAWID_SKENE, aggregation.models[-1])
+    doubts: list[list[Cell]] = [
+        [row["pair"], row["n_labels"], row["label"] or f"tie: {row['tied']}", row["doubt"]]
+        + [row[f"p_{name}"] for name in shown.classes]
+        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
     ]
-    return Table(
-        f"{model.model}: the pairs in most doubt", columns, rows, n=len(model.pairs), all_rows="`--out` has all"
-    )
+    columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in shown.classes))
+    title = f"{shown.model}: the pairs in most doubt"
+    yield Table(title, columns, doubts, n=len(shown.pairs), all_rows="`--out` has all")
 
 
 def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:

@@ -20,6 +20,7 @@ from fcpair.cli.output import (
     print_notes,
     remarks,
     status_spinner,
+    table_of,
 )
 from fcpair.cli.table import Cell
 from fcpair.params import Agree
@@ -28,7 +29,6 @@ from fcpair.records import Figure
 if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
-    from fcpair.stages.stats.kappa import SubsetAgreement
 
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
@@ -60,8 +60,8 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
     data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
-    tables = _tables(measured) if measured else [table for one in blocks for table in _block_tables(one)]
-    rows = _rows(measured) if measured else [row for one in blocks for row in _block_rows(one)]
+    shown = [(_tables(measured), _rows(measured))] if measured else [*map(_show_block, blocks)]
+    tables, rows = [one for part, _ in shown for one in part], [one for _, part in shown for one in part]
     emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
@@ -73,28 +73,36 @@ def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> I
     """Yield the cautions of the agreement as a whole, and those of each block with its name."""
     yield from measured.cautions if measured else ()
     for one in blocks:
-        name = ": ".join(filter(None, [one.part, one.of]))
-        yield from (f"{name}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
+        yield from (f"{_name(one)}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
+
+
+def _name(block: AgreementBlock) -> str:
+    return ": ".join(filter(None, [block.part, block.of]))
 
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:
-    tables = [figure_table(heading + _describe_basis(measured), (*measured.pooled, *measured.summary))]
-    return tables + [
+    options = measured.options
+    basis = (
+        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
+        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
+        f"{100 * options.level:g} % intervals for {measured.interval_scope}"
+    )
+    # Every two annotators on the classes of the question, and, where there are any, on bins.
+    kinds = [("", measured.subsets)]
+    if measured.bins:
+        kinds.append((f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins))
+    return [figure_table(heading + basis, (*measured.pooled, *measured.summary))] + [
         Table(
             f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
             SUBSET_COLUMNS,
-            [_subset_row(one) for one in subsets],
+            [
+                (" and ".join(one.annotators), one.n, one.raw_agreement, one.kappa.value, one.kappa_se, *one.kappa.ends)
+                for one in subsets
+            ],
             footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
         )
-        for on, subsets in _subsets_by_kind(measured)
+        for on, subsets in kinds
     ]
-
-
-def _subsets_by_kind(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
-    """Every two annotators on the classes of the question, and, where there are any, on bins."""
-    yield "", measured.subsets
-    if measured.bins:
-        yield f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins
 
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
@@ -106,35 +114,13 @@ def _rows(measured: Agreement) -> list[dict[str, Cell]]:
     return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
-def _block_tables(block: AgreementBlock) -> list[Table]:
-    """The tables of a block, under its name; that of every two annotators only where there are two."""
-    name = ": ".join(filter(None, [block.part, block.of]))
+def _show_block(block: AgreementBlock) -> tuple[list[Table], list[dict[str, Cell]]]:
+    """The tables of a block, under its name, and its rows; that of every two annotators only where there are two."""
     if block.agreement:
-        tables = _tables(block.agreement, f"{name}\n")
-        return tables if block.agreement.subsets else tables[:1]
-    nothing = list(_undefined_row(block).values())
-    return [Table(name, FIGURE_COLUMNS[:-1], [nothing[:-1]], [str(nothing[-1])])]
-
-
-def _block_rows(block: AgreementBlock) -> list[dict[str, Cell]]:
-    rows = _rows(block.agreement) if block.agreement else [{**_undefined_row(block), "cautions": ""}]
-    return [{"part": block.part, "of": block.of, **row} for row in rows]
-
-
-def _undefined_row(block: AgreementBlock) -> dict[str, Cell]:
-    return figure_row(Figure("agreement", None, 0, undefined=block.undefined))
-
-
-def _describe_basis(measured: Agreement) -> str:
-    options = measured.options
-    return (
-        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
-        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
-        f"{100 * options.level:g} % intervals for {measured.interval_scope}"
-    )
-
-
-def _subset_row(subset: SubsetAgreement) -> list[Cell]:
-    row = figure_row(subset.kappa)
-    names = " and ".join(subset.annotators)
-    return [names, subset.n, subset.raw_agreement, row["value"], subset.kappa_se, row["low"], row["high"]]
+        tables, rows = _tables(block.agreement, f"{_name(block)}\n"), _rows(block.agreement)
+        tables = tables if block.agreement.subsets else tables[:1]
+    else:
+        undefined = Figure("agreement", None, 0, undefined=block.undefined)
+        tables = [table_of(_name(block), [figure_row(undefined)], FIGURE_COLUMNS[:-1], [remarks(undefined)])]
+        rows = [{**figure_row(undefined), "cautions": ""}]
+    return tables, [{"part": block.part, "of": block.of, **row} for row in rows]

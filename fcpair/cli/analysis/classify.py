@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, resamples_option, shared_option
+from fcpair.cli.options import format_option, option, resamples_option, shared_option
 from fcpair.cli.output import Table, figure_row, figure_table, print_note, progress, remarks
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
@@ -26,21 +26,20 @@ LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 @click.command()
 @take_effect("--threshold", "--text", only_with="--classifier")
 @with_texts
-@click.option(
+@option(
     "--truth", multiple=True, required=True, metavar="COLUMN", help="A column of true labels; if repeated, all count."
 )
-@click.option("--predicted", metavar="COLUMN", help="The column of predicted labels.")
-@click.option("--classifier", "model", metavar="NAME", help="Predict with this local transformers model, from --text.")
+@option("--predicted", metavar="COLUMN", help="The column of predicted labels.")
+@option("--classifier", "model", metavar="NAME", help="Predict with this local transformers model, from --text.")
 @shared_option("--text", metavar="COLUMN", detail="The classifier labels them.")
-@click.option(
+@option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
-    show_default=True,
     help="The score from which the model's label is predicted.",
 )
 @shared_option("--label", "labels", multiple=True, metavar="NAME", detail="By default those of the truth.")
-@click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to ignore and count.")
+@option("--ignore", multiple=True, metavar="NAME", help="A predicted label to ignore and count.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
 @shared_option("--cluster", "group", metavar="COLUMN", detail="Intervals resample whole clusters.")
 @resamples_option
@@ -80,11 +79,7 @@ def classify(
     frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
     labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
     results = measured(
-        labelled,
-        frame[by].tolist() if by else None,
-        frame[group].tolist() if group else None,
-        resamples,
-        seed,
+        labelled, frame[by].tolist() if by else None, frame[group].tolist() if group else None, resamples, seed
     )
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
     data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}

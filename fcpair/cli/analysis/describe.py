@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, shared_option
+from fcpair.cli.options import PATH, format_option, option, shared_option
 from fcpair.cli.output import Table, print_message
 from fcpair.cli.table import Cell, shorten
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
@@ -40,36 +40,29 @@ ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 @with_texts
 @shared_option("--text", metavar="COLUMN", required=True)
 @shared_option("--row", metavar="COLUMN", detail="Texts with the same value are of one row.")
-@click.option("--group", metavar="COLUMN", help="The column to count by, such as the target group.")
+@option("--group", metavar="COLUMN", help="The column to count by, such as the target group.")
 @shared_option("--source", metavar="COLUMN", detail="Texts are counted by it, too.")
-@click.option("--writer", metavar="COLUMN", help="The column of the writers of the texts.")
+@option("--writer", metavar="COLUMN", help="The column of the writers of the texts.")
 @with_labels(several=True)
 @shared_option(
     "--by",
     metavar="COLUMN",
     detail="Every label is counted in each group, such as each target of the HS; a cell may hold several.",
 )
-@click.option(
-    "--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of this many words or fewer."
+@option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of this many words or fewer.")
+@option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of this many words or more.")
+@option(
+    "--keywords", "n_keywords", type=click.IntRange(min=0), default=5, help="Number of keywords to show for each label."
 )
-@click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of this many words or more.")
-@click.option(
-    "--keywords",
-    "n_keywords",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Number of keywords to show for each label.",
-)
-@click.option(
+@option(
     "--check-printed",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Check printed figures against the table: columns `figure`, `printed`, and `of` and `n` where needed.",
 )
-@click.option(
+@option(
     "--write-aliases",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write all spellings of the labels, each with a proposed label, for a person to check, and nothing else.",
 )

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, grid_option, open_grid, shared_option, sheet_option, study_option
+from fcpair.cli.options import (
+    PATH,
+    format_option,
+    grid_option,
+    open_grid,
+    option,
+    shared_option,
+    sheet_option,
+    study_option,
+)
 from fcpair.cli.output import Table, emit, progress
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
@@ -26,14 +35,12 @@ COLUMNS = ("measure", "n", "value", "sd")
 @take_effect("--row", only_with="--reference")
 @with_texts
 @shared_option("--text", required=True, metavar="COLUMN")
-@click.option(
-    "--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated."
-)
+@option("--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated.")
 @shared_option("--row", metavar="COLUMN", detail="Texts with the same value share all their references.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
 @shared_option("--measure", "measures", required=True, multiple=True, metavar="NAME", detail="May be repeated.")
 @shared_option("--language", metavar="CODE", detail="Some measures need it.")
-@click.option("--each", type=click.Path(path_type=Path), help="A table to write, with the figures of each text.")
+@option("--each", type=PATH, help="A table to write, with the figures of each text.")
 @format_option
 def measure(
     texts: Texts,
@@ -170,31 +177,21 @@ class _TextSample(NamedTuple):
 @take_effect("--reader", "--unit", only_with="FILE")
 @take_effect("--unit", not_with="--reader table")
 @take_effect("--grid", "--study", not_with="FILE")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.argument("file", required=False, type=PATH)
 @shared_option(
     "--reader",
     type=click.Choice(READERS),
     default=READERS[0],
-    show_default=True,
     detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
 )
-@click.option(
-    "--unit",
-    type=click.Choice(UNITS),
-    default=UNITS[0],
-    show_default=True,
-    help="The unit that counts as a text of templates.",
-)
+@option("--unit", type=click.Choice(UNITS), default=UNITS[0], help="The unit that counts as a text of templates.")
 @shared_option("--text", metavar="COLUMN", detail="For a table.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
-@click.option(
-    "--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one per line."
-)
-@click.option(
+@option("--stop", type=PATH, metavar="FILE", help="Words that TTR leaves out, one per line.")
+@option(
     "--homogenization",
     type=click.Choice(["cosine", "bertscore"]),
     default="cosine",
-    show_default=True,
     help="The measure of the similarity of two texts.",
 )
 @shared_option("--model", detail="It encodes texts for `--homogenization`.")

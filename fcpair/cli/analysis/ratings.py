@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import format_option, resamples_option, shared_option
+from fcpair.cli.options import PATH, format_option, option, resamples_option, shared_option
 from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_message, remarks
 from fcpair.cli.texts import Texts, with_texts
 
@@ -30,9 +30,9 @@ COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
     metavar="COLUMN",
     detail="If repeated, each column is a criterion.",
 )
-@click.option("--criterion", metavar="COLUMN", help="The column of the criteria, if one column has all ratings.")
+@option("--criterion", metavar="COLUMN", help="The column of the criteria, if one column has all ratings.")
 @shared_option("--source", metavar="COLUMN", detail="Without it, all are from one source.")
-@shared_option("--rater", metavar="COLUMN", default="by", show_default=True)
+@shared_option("--rater", metavar="COLUMN", default="by")
 @shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
 @resamples_option
 @format_option
@@ -88,7 +88,7 @@ def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
 
 @click.command()
 @with_texts
-@click.option(
+@option(
     "--score",
     "measure",
     required=True,
@@ -99,11 +99,8 @@ def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
 @shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
 @shared_option("--rater", metavar="COLUMN", detail="Without it, one person rated all.")
 @shared_option("--by", metavar="COLUMN", detail="Each group, such as a type, has correlations, too.")
-@click.option(
-    "--population",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A table with the measure of all texts that could have been rated.",
+@option(
+    "--population", type=PATH, metavar="FILE", help="A table with the measure of all texts that could have been rated."
 )
 @resamples_option
 @format_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import format_option, seed_option, shared_option
+from fcpair.cli.options import PATH, format_option, option, seed_option, shared_option
 from fcpair.cli.output import Table, print_message
 from fcpair.cli.table import Cell
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
@@ -27,7 +27,7 @@ SPLIT = "split"
 @with_texts
 @shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each cluster stays on one side.")
 @with_labels(several=False)
-@click.option(
+@option(
     "--share",
     "shares",
     type=float,
@@ -37,11 +37,7 @@ SPLIT = "split"
     help="The share of the lines for the first side, the second, ...; the last side gets the rest.",
 )
 @seed_option
-@shared_option(
-    "--out",
-    type=click.Path(path_type=Path),
-    detail="The table with the column `split`: CSV, JSONL or Parquet by its suffix.",
-)
+@shared_option("--out", type=PATH, detail="The table with the column `split`: CSV, JSONL or Parquet by its suffix.")
 @format_option
 def split(
     texts: Texts, group: str, labels: LabelColumn, shares: tuple[float, ...], seed: int, out: Path | None, form: str

@@ -15,8 +15,11 @@ import click
 from fcpair.cli.acts import add_acts
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    FOLDER,
+    PATH,
     Command,
     format_option,
+    option,
     round_option,
     shared_option,
     sheet_option,
@@ -86,7 +89,6 @@ def _layout_option(door: _Door) -> Callable[[Command], Command]:
         "--layout",
         type=click.Choice([CELLS, PAIRS]),
         default=door.layout,
-        show_default=True,
         detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
     )
 
@@ -97,7 +99,7 @@ def _check_round(layout: str, name: str | None) -> None:
 
 
 def _sheets(door: _Door) -> click.Command:
-    @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+    @click.argument("folder", type=FOLDER)
     @round_option
     @_layout_option(door)
     @shared_option(
@@ -105,7 +107,6 @@ def _sheets(door: _Door) -> click.Command:
         "form",
         type=click.Choice([*SHEET_FORMATS, *TOOLS]),
         default="csv",
-        show_default=True,
         detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
     )
     @with_grid
@@ -149,19 +150,18 @@ def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout
 def _import(door: _Door) -> click.Command:
     @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
     @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
-    @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+    @click.argument("paths", nargs=-1, required=True, type=PATH)
     @round_option
     @shared_option(
         "--reader",
         type=click.Choice([CELLS, PAIRS, PUBLISHED, *TOOLS]),
         default=door.layout,
-        show_default=True,
         detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
         "annotation tool exports.",
     )
-    @click.option(
+    @option(
         "--people",
-        type=click.Path(path_type=Path),
+        type=PATH,
         help="Users of the annotation tool and the people they are: a table of the columns `user` and `annotator`. By "
         "default users have the names of people.",
     )
@@ -207,8 +207,8 @@ def _import(door: _Door) -> click.Command:
 def _export(door: _Door) -> click.Command:
     @round_option
     @_layout_option(door)
-    @click.option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
-    @shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+    @option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
+    @shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
     @with_grid
     def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path) -> None:
         _check_round(layout, name)
@@ -284,7 +284,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
 
 @answers.command()
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
 @with_grid
 def replies(grid: Grid, name: str, out: Path) -> None:
     """Write every reply that models gave in a round, verbatim, with its marks and its run.

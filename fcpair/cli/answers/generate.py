@@ -10,7 +10,7 @@ import click
 
 from fcpair.cli.acts import add_acts, examples_round
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, round_option, shared_option, sheet_option, with_grid
+from fcpair.cli.options import PATH, format_option, option, round_option, shared_option, sheet_option, with_grid
 from fcpair.cli.output import (
     Table,
     emit,
@@ -44,8 +44,8 @@ NOTES = (
 @take_effect("--price-in", "--price-out", only_with="--dry-run")
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
 @shared_option("--dry-run", is_flag=True, detail="It counts what models would be asked.")
-@click.option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
-@click.option("--price-out", type=float, help="With `--dry-run`: the price of a million tokens that it writes.")
+@option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
+@option("--price-out", type=float, help="With `--dry-run`: the price of a million tokens that it writes.")
 @with_grid
 @format_option
 def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price_out: float | None, form: str) -> None:
@@ -167,7 +167,7 @@ def list_(grid: Grid, round: str, form: str) -> None:
 
 
 @examples.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=PATH)
 @examples_round
 @with_grid
 def sheet(grid: Grid, out: Path, round: str) -> None:
@@ -188,7 +188,7 @@ def sheet(grid: Grid, out: Path, round: str) -> None:
 
 
 @examples.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @examples_round
 @sheet_option
 @with_grid

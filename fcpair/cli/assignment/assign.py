@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.acts import add_acts
-from fcpair.cli.options import (
-    format_option,
-    recipe_params,
-    redo_option,
-    shared_option,
-    with_grid,
-)
+from fcpair.cli.options import FILE, format_option, option, recipe_params, redo_option, shared_option, with_grid
 from fcpair.cli.output import Table, emit, footnotes, print_run, status_spinner
 from fcpair.params import Assign
 
@@ -32,26 +26,18 @@ if TYPE_CHECKING:
     is_flag=True,
     detail="Assign what is not yet assigned, raise the overlap to `--overlap`, and give late joiners their share.",
 )
-@click.option(
+@option(
     "--pairs-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="With `--more`: ask for one label more of each pair whose number is in the column `pair` of this table.",
 )
-@click.option(
-    "--close",
-    is_flag=True,
-    help="End open assignment: remove what nobody has; what people hold stays theirs for good.",
+@option(
+    "--close", is_flag=True, help="End open assignment: remove what nobody has; what people hold stays theirs for good."
 )
 @shared_option("--round", "round_", metavar="NAME", detail="In a planned grid, it is assigned by its own options.")
 @with_grid
 def assign(
-    grid: Grid,
-    said: dict[str, Any],
-    redo: bool,
-    more: bool,
-    close: bool,
-    round_: str | None,
-    pairs_file: Path | None,
+    grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None, pairs_file: Path | None
 ) -> None:
     """Assign the pairs to annotators.
 

@@ -15,6 +15,7 @@ from fcpair.cli.options import (
     figures_option,
     format_option,
     grid_option,
+    option,
     params,
     study_option,
     write_figures,
@@ -40,14 +41,14 @@ SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
 @take_effect("--difference", "--sd", "--system", "--comparisons", only_with="--power")
 @take_effect(*map(flag_of, fields(Plan)), "--scheme", "--save", "--figures", not_with="--power")
 @params(Plan)
-@click.option(
+@option(
     "--power",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Plan the number of HS instead, so that a difference of two systems is found with this probability.",
 )
 @params(Power, without=("power",), name="power_options")
-@click.option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
-@click.option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
+@option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
+@option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
 @figures_option
 @format_option
 @grid_option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.acts import add_acts
-from fcpair.cli.options import shared_option, sheet_option, supersede_option, with_grid
+from fcpair.cli.options import FOLDER, PATH, shared_option, sheet_option, supersede_option, with_grid
 from fcpair.cli.output import for_each_file
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
 
@@ -30,13 +30,12 @@ add_acts(validate)
 
 
 @validate.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("folder", type=FOLDER)
 @shared_option(
     "--sheet-format",
     "form",
     type=click.Choice(SHEET_FORMATS),
     default="csv",
-    show_default=True,
     detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 @with_grid
@@ -59,7 +58,7 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
 
 
 @validate.command("import")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=PATH)
 @supersede_option
 @sheet_option
 @with_grid

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import StudyPlace, format_option, study_option
+from fcpair.cli.options import PATH, StudyPlace, format_option, option, study_option
 from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_message, print_receipt, progress
 from fcpair.cli.terminal import print_wrapped
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 FOUND = 1
 LINES_SHOWN = 5
 SHORT = 16  # hexadecimal digits of the digest that are shown
-_create = click.option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
-_FILE = click.argument("file", type=click.Path(path_type=Path))
+_create = option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
+_FILE = click.argument("file", type=PATH)
 
 
 @click.command()
-@click.option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
+@option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
 @format_option
 @study_option
 def doctor(study: Place, form: str, as_it_is: bool) -> None:
@@ -130,7 +130,7 @@ def backup(study: Place, file: Path) -> None:
 @click.command()
 @take_effect("--create", "--study", not_with="--check")
 @_FILE
-@click.option(
+@option(
     "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is as it was written."
 )
 @_create

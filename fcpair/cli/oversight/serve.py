@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli import USAGE_OR_DATA
-from fcpair.cli.options import close_at_end, effective_params, shared_option, study_option
+from fcpair.cli.options import close_at_end, effective_params, option, shared_option, study_option
 from fcpair.cli.output import print_message, print_note
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import require
@@ -94,10 +94,8 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @_with_study_or_new
 @effective_params(Annotate)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
-)
+@option("--host", default="127.0.0.1", help="The address to listen on.")
+@option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 0 takes a free one.")
 @shared_option("--loosen", is_flag=True, detail="For this server run only.")
 def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.options import format_option, look_at_study, params, shared_option, with_grid, with_study
+from fcpair.cli.options import PATH, format_option, look_at_study, option, params, shared_option, with_grid, with_study
 from fcpair.cli.output import (
     LONGEST_TABLE,
     Row,
@@ -153,7 +153,7 @@ def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
 
 
 @click.command()
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="An HTML file.")
+@shared_option("--out", required=True, type=PATH, detail="An HTML file.")
 @with_study
 def report(study: Study, out: Path) -> None:
     """Write a self-contained HTML report.
@@ -251,16 +251,14 @@ def note(grid: Grid, text: str, options: Note) -> None:
 
 
 @click.command()
-@click.option(
+@option(
     "--markup",
     "form",
     type=click.Choice(get_args(MethodsFormat)),
     help="The markup of the text (default: as the file of --out, or markdown).",
 )
-@shared_option(
-    "--out", type=click.Path(path_type=Path), detail="A .md or .tex file, or an output folder (default: print)."
-)
-@click.option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
+@shared_option("--out", type=PATH, detail="A .md or .tex file, or an output folder (default: print).")
+@option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
 @with_study
 def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluation: int | None) -> None:
     """Write the methods section of a paper.
@@ -281,12 +279,7 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
         print_note(note)
     if out is None:
         text = section.text(form or "markdown")
-        receipt = {
-            "markup": form or "markdown",
-            "text": text,
-            "references": section.bib,
-            "notes": list(section.notes),
-        }
+        receipt = {"markup": form or "markdown", "text": text, "references": section.bib, "notes": list(section.notes)}
         print_receipt(text, receipt, partial(print_machine, end=""))
         return
     for path in section.write(out, form):

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from fcpair.cli.options import FigureFolder, effective_params, figures_option, format_option, shared_option, with_grid
+from fcpair.cli.options import (
+    FOLDER,
+    FigureFolder,
+    effective_params,
+    figures_option,
+    format_option,
+    option,
+    shared_option,
+    with_grid,
+)
 from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
 from fcpair.cli.table import Cell, format_cell
 from fcpair.evaluate.outcome import ALPHA, group_by_system
@@ -38,7 +47,7 @@ KEY = (
 @with_grid
 @effective_params(Evaluate)
 @effective_params(Partition, "rules")
-@click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
+@option("--runs", type=FOLDER, help="A folder to write TREC runs to.")
 @figures_option
 @shared_option("--dry-run", is_flag=True, detail="It counts what a service would be asked.")
 @format_option

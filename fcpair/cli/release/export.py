@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, get_args
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import complete_tier, effective_params, params, round_option, shared_option, with_grid
+from fcpair.cli.options import (
+    PATH,
+    complete_tier,
+    effective_params,
+    option,
+    params,
+    round_option,
+    shared_option,
+    with_grid,
+)
 from fcpair.cli.output import print_run, status_spinner, warn_of_basis, warn_of_simulated
 from fcpair.files.answers.writings import Layout
 from fcpair.files.release.exports import EXPORTS, ExportKind
@@ -18,14 +27,9 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
 
 tier_option = shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier)
-file_option = shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A file.")
-folder_option = shared_option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    detail="A new or an empty folder.",
-)
-without_option = click.option(
+file_option = shared_option("--out", required=True, type=PATH, detail="A file.")
+folder_option = shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
+without_option = option(
     "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
 )
 
@@ -94,7 +98,6 @@ def decisions(grid: Grid, out: Path) -> None:
     "--layout",
     type=click.Choice(get_args(Layout)),
     default="table",
-    show_default=True,
     detail="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
 )
 @params(Export, only=("test_share", "seed"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
 from fcpair.cli.output import (
     LONGEST_TABLE,
     ROWS_AT_ONCE,
@@ -49,13 +49,12 @@ VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not val
 @look_at_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option("--out", type=PATH, detail="A .csv, .jsonl or .parquet file.")
 @shared_option(
     "--layout",
     "columns",
     type=click.Choice(["fcpair", "fc-conan"]),
     default="fcpair",
-    show_default=True,
     detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
 @format_option

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, shared_option, with_study
+from fcpair.cli.options import (
+    PATH,
+    StudyPlace,
+    close_at_end,
+    format_option,
+    option,
+    seed_option,
+    shared_option,
+    with_study,
+)
 from fcpair.cli.output import Table, emit, print_message, print_receipt, print_run, status_spinner
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
@@ -32,18 +41,12 @@ def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -
 @click.command()
 @click.argument("name")
 @with_study
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A new or an empty folder.")
-@click.option(
-    "--form",
-    default=FORM_FILE,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="The form with facts that only people know, such as licences.",
-)
-@click.option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
-@click.option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
+@shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
+@option("--form", default=FORM_FILE, type=PATH, help="The form with facts that only people know, such as licences.")
+@option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
+@option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
 @seed_option
-@click.option(
+@option(
     "--template",
     is_flag=True,
     is_eager=True,
@@ -73,8 +76,8 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
+@click.argument("folder", type=PATH)
+@option(
     "--study",
     type=StudyPlace(),
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME. "
@@ -111,8 +114,8 @@ def verify(folder: Path, study: Place | None) -> None:
 
 
 @click.command()
-@click.argument("before", type=click.Path(path_type=Path))
-@click.argument("after", type=click.Path(path_type=Path))
+@click.argument("before", type=PATH)
+@click.argument("after", type=PATH)
 @format_option
 def diff(before: Path, after: Path, form: str) -> None:
     """List the pairs that differ between two releases, and why.

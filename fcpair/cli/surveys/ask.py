@@ -11,12 +11,14 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     FigureFolder,
     as_click_type,
     close_at_end,
     figures_option,
     format_option,
     open_grid,
+    option,
     seed_option,
     shared_option,
     sheet_option,
@@ -40,7 +42,7 @@ SURVEY = "survey"
 NUMBERED = "p"  # what pseudonyms of respondents begin with
 COUNTS = ("yes", "no", "decline", "skipped")
 
-survey_option = shared_option("--grid", metavar="NAME", default=SURVEY, show_default=True)
+survey_option = shared_option("--grid", metavar="NAME", default=SURVEY)
 
 
 @click.group()
@@ -56,31 +58,24 @@ def ask() -> None:
 
 
 @ask.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @shared_option(
     "--question",
     "questions",
     multiple=True,
     metavar="TEXT",
     default=("heard", "believed"),
-    show_default=True,
     detail="It is asked of each statement; may be repeated.",
 )
-@click.option(
-    "--answers",
-    metavar="YES,NO,DECLINE",
-    default="yes,no,decline",
-    show_default=True,
-    help="The names of the three answers.",
-)
-@click.option(
+@option("--answers", metavar="YES,NO,DECLINE", default="yes,no,decline", help="The names of the three answers.")
+@option(
     "--part",
     type=click.IntRange(min=1),
     metavar="N",
     help="Number of people who answer each statement.  [default: all]",
 )
-@click.option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
-@click.option("--suggest", metavar="TEXT", help="An open question at the end; empty for none.")
+@option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
+@option("--suggest", metavar="TEXT", help="An open question at the end; empty for none.")
 @shared_option("--title", default=Setup().title, detail="For a new study.")
 @seed_option
 @survey_option
@@ -136,7 +131,7 @@ def import_(
 
 
 @ask.command("open")
-@click.option(
+@option(
     "--respondents",
     "n",
     type=as_click_type(int, N_PEOPLE),
@@ -185,33 +180,16 @@ def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
 @ask.command()
 @take_effect("--statement", "--question-column", "--person", "--answer", only_with="FILE")
 @take_effect("--grid", "--study", not_with="FILE")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The column of the statements.")
-@click.option(
-    "--question-column",
-    "question",
-    metavar="COLUMN",
-    default="column",
-    show_default=True,
-    help="The column of the questions.",
-)
-@click.option(
-    "--person", metavar="COLUMN", default="by", show_default=True, help="The column of the people who answered."
-)
-@shared_option("--answer", metavar="COLUMN", default="answer", show_default=True)
-@click.option("--keep", metavar="RULE", help="The rule for keeping statements, such as 'believed > 0.60'.")
+@click.argument("file", required=False, type=PATH)
+@option("--statement", metavar="COLUMN", default="row", help="The column of the statements.")
+@option("--question-column", "question", metavar="COLUMN", default="column", help="The column of the questions.")
+@option("--person", metavar="COLUMN", default="by", help="The column of the people who answered.")
+@shared_option("--answer", metavar="COLUMN", default="answer")
+@option("--keep", metavar="RULE", help="The rule for keeping statements, such as 'believed > 0.60'.")
 @shared_option("--by", metavar="COLUMN", detail="In a study, a question about people.")
-@click.option(
-    "--population-size",
-    "population",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="The size of the population.",
-)
-@click.option(
-    "--margin", type=float, metavar="SHARE", help="Show the number of respondents that this margin of error needs."
-)
-@shared_option("--out", type=click.Path(path_type=Path), detail="Only kept statements are written.")
+@option("--population-size", "population", type=click.IntRange(min=1), metavar="N", help="The size of the population.")
+@option("--margin", type=float, metavar="SHARE", help="Show the number of respondents that this margin of error needs.")
+@shared_option("--out", type=PATH, detail="Only kept statements are written.")
 @figures_option
 @format_option
 @survey_option

@@ -12,11 +12,13 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     FigureFolder,
     figures_option,
     format_option,
     grid_option,
     open_grid,
+    option,
     round_option,
     shared_option,
     sheet_option,
@@ -61,44 +63,41 @@ def bias() -> None:
 @take_effect("--probability", only_with="--reader items")
 @take_effect("--answer", not_with="--reader lm-eval")
 @take_effect("--question", "--smooth", only_with="--survey")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
+@click.argument("files", nargs=-1, type=PATH)
+@option(
     "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="The paper whose definition of the scores to use."
 )
 @shared_option(
     "--reader",
     type=click.Choice(READERS),
     default=READERS[0],
-    show_default=True,
     detail="BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
     "lm-evaluation-harness logs of such items.",
 )
 @shared_option("--answer", metavar="COLUMN")
-@click.option(
+@option(
     "--probability",
     "shares",
     multiple=True,
     metavar="COLUMN",
     help="The column of an option's probability, for items; give three, in order.",
 )
-@click.option(
-    "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
-)
-@click.option(
+@option("--templates", type=PATH, metavar="FILE", help="BBQ's templates, for the stereotyped groups.")
+@option(
     "--strict-targets",
     is_flag=True,
     help="Leave out BBQ's items with two options of the stereotyped group or none, as its released script does; its "
     "printed figures keep them.",
 )
-@click.option(
+@option(
     "--survey",
     "people",
     metavar="GRID|FILE",
     help="A survey: compare the model with its respondents. In a study, the name of its grid; with FILES, a file of "
     "answers as `fcpair answers export` writes it.",
 )
-@shared_option("--question", metavar="TEXT", default=BELIEVED, show_default=True, detail="It is compared.")
-@click.option(
+@shared_option("--question", metavar="TEXT", default=BELIEVED, detail="It is compared.")
+@option(
     "--smooth",
     type=click.FloatRange(min=0),
     metavar="SHARE",
@@ -366,30 +365,27 @@ def items() -> None:
 
 @items.command()
 @take_effect("--layout", "--seed", "--limit", only_with="--out")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @shared_option(
     "--reader",
     type=click.Choice(TEMPLATE_READERS),
     default=TEMPLATE_READERS[0],
-    show_default=True,
     detail="Our own TOML, or templates as BBQ or KoBBQ released them.",
 )
-@click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="The items: a CSV, JSONL or Parquet, or a folder.")
+@option("--count", is_flag=True, help="Count the items of each category, and write none.")
+@shared_option("--out", type=PATH, detail="The items: a CSV, JSONL or Parquet, or a folder.")
 @shared_option(
     "--layout",
     type=click.Choice(LAYOUTS),
     default=LAYOUTS[0],
-    show_default=True,
     detail="A table, or a folder for Hugging Face or lm-evaluation-harness.",
 )
-@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True, detail="It orders the options.")
-@click.option(
+@shared_option("--seed", type=click.IntRange(min=0), default=13, detail="It orders the options.")
+@option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     default=LIMIT,
-    show_default=True,
     help="Write nothing if one template makes more items than this.",
 )
 @sheet_option

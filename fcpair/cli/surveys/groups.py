@@ -10,11 +10,13 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     FigureFolder,
     figures_option,
     format_option,
     grid_option,
     open_grid,
+    option,
     round_option,
     shared_option,
     sheet_option,
@@ -39,13 +41,13 @@ TOGETHER = ("groups", "n", "agreement")
 @click.command()
 @take_effect("--item", "--annotator", only_with="FILE")
 @take_effect("--round", "--grid", "--study", not_with="FILE")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--item", metavar="COLUMN", help="The column of the labelled items.")
-@click.option("--annotator", metavar="COLUMN", help="The column of the annotators.")
+@click.argument("file", required=False, type=PATH)
+@option("--item", metavar="COLUMN", help="The column of the labelled items.")
+@option("--annotator", metavar="COLUMN", help="The column of the annotators.")
 @shared_option("--labels", "label", metavar="COLUMN", detail="In a study, a question of the round.")
 @shared_option("--by", multiple=True, metavar="COLUMN", detail="In a study, a question about people. May be repeated.")
-@click.option("--mixed", is_flag=True, help="Also fit one mixed model of all groups (extra `mixed`).")
-@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True)
+@option("--mixed", is_flag=True, help="Also fit one mixed model of all groups (extra `mixed`).")
+@shared_option("--seed", type=click.IntRange(min=0), default=13)
 @figures_option
 @format_option
 @round_option
