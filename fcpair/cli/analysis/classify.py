@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ import click
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import format_option, option, resamples_option, shared_option
 from fcpair.cli.output import Table, figure_row, figure_table, print_note, progress, remarks
-from fcpair.cli.table import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError
 from fcpair.lazy import pd
@@ -83,7 +81,13 @@ def classify(
     )
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
     data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}
-    texts.emit(form, tables, [row for item in results for row in _rows(item)], **data)
+    rows = [
+        {"of": item.of, "label": label, **figure_row(figure)}
+        for item in results
+        for label, figures in (("", (*item.figures, *item.averages)), *((s.label, s.figures) for s in item.per_label))
+        for figure in figures
+    ]
+    texts.emit(form, tables, rows, **data)
     for note in notes:
         print_note(note)
 
@@ -117,28 +121,18 @@ def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -
         "true label, "
         f"{classified.n_empty:,} without both"
     )
+    rows = [
+        (one.label, one.n_true, one.n_predicted, *(figure.value for figure in one.figures))
+        for one in classified.per_label
+    ]
+    notes = [
+        f"{one.label}, {figure.name}: {remarks(figure)}"
+        for one in classified.per_label
+        for figure in one.figures
+        if figure.undefined
+    ]
     return [
         figure_table(heading + counts, classified.figures),
         figure_table("scikit-learn's averages, with zero_division=nan", classified.averages),
-        _label_table(classified),
+        Table("Each label", LABEL_COLUMNS, rows, notes),
     ]
-
-
-def _label_table(classified: ClassificationFigures) -> Table:
-    rows: list[Sequence[Cell]] = [
-        (scores.label, scores.n_true, scores.n_predicted, scores.precision.value, scores.recall.value, scores.f1.value)
-        for scores in classified.per_label
-    ]
-    notes = [
-        f"{scores.label}, {figure.name}: {remarks(figure)}"
-        for scores in classified.per_label
-        for figure in (scores.precision, scores.recall, scores.f1)
-        if figure.undefined
-    ]
-    return Table("Each label", LABEL_COLUMNS, rows, notes)
-
-
-def _rows(classified: ClassificationFigures) -> list[dict[str, Cell]]:
-    figures = [("", one) for one in (*classified.figures, *classified.averages)]
-    figures += [(one.label, figure) for one in classified.per_label for figure in (one.precision, one.recall, one.f1)]
-    return [{"of": classified.of, "label": label, **figure_row(figure)} for label, figure in figures]

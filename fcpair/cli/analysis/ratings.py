@@ -14,7 +14,6 @@ from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_
 from fcpair.cli.texts import Texts, with_texts
 
 if TYPE_CHECKING:
-    from fcpair.texts.correlate import CorrelationFigures
     from fcpair.texts.ratings import SourceRatings
 
 COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
@@ -133,7 +132,12 @@ def correlate(
     rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
     population_values = read_population(population, measure, text, by, rated.kind) if population else None
     results = correlations(rated, population_values, resamples, seed)
-    tables = [_correlation_table(result, measure, rating, by) for result in results]
+    tables = []
+    for result in results:
+        heading = "" if result.of is None else f"{by}: {result.of or '(nothing)'}\n"
+        raters = f"{result.n_raters:,} rater{'s' * (result.n_raters != 1)}"
+        counts = f"{measure} and mean {rating}: {result.n:,} texts, {result.n_ratings:,} ratings by {raters}"
+        tables.append(figure_table(heading + counts, result.figures))
     rows = [
         {"of": result.of, **figure_row(figure), "warning": result.picked.warning}
         for result in results
@@ -143,10 +147,3 @@ def correlate(
     for result in results:
         if result.picked.warning:
             print_message(f"Warning: {'' if result.of is None else f'{by} {result.of}: '}{result.picked.warning}.")
-
-
-def _correlation_table(correlated: CorrelationFigures, measure: str, rating: str, by: str | None) -> Table:
-    heading = "" if correlated.of is None else f"{by}: {correlated.of or '(nothing)'}\n"
-    raters = f"{correlated.n_raters:,} rater{'s' * (correlated.n_raters != 1)}"
-    counts = f"{measure} and mean {rating}: {correlated.n:,} texts, {correlated.n_ratings:,} ratings by {raters}"
-    return figure_table(heading + counts, correlated.figures)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -15,9 +14,6 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.lazy import np, pd
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.texts.stratify import complete_shares, label_distance, stratify
-
-if TYPE_CHECKING:
-    pass
 
 NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
 SPLIT = "split"
@@ -53,6 +49,8 @@ def split(
       fcpair split Final_Dataset.json --reader crowdcounter --cluster hs --labels types --share 0.625 --seed 13
       fcpair split answers.csv --cluster hs --labels type --share 0.6 --share 0.2
     """
+    from fcpair.files.tables.tabular import LINE, write_table
+
     texts.check(group)
     parts = complete_shares(shares)
     check_groups(texts, group)
@@ -65,7 +63,13 @@ def split(
     result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:
-        _write_split(texts, [sides[at] for at in result.side], out)
+        if SPLIT in texts.frame:
+            raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
+        split_frame = texts.frame.drop(columns=LINE, errors="ignore").assign(
+            **{SPLIT: [sides[at] for at in result.side]}
+        )
+        write_table(split_frame, out)
+        print_message(f"{out}: {len(split_frame):,} lines, their sides in the column `{SPLIT}`.")
     distance = label_distance(result.counts, result.sizes)
     why = "" if distance is not None else "there is no label, or all lines of a side have one"
     counts: dict[str, list[int]] = {
@@ -99,12 +103,3 @@ def check_groups(texts: Texts, group: str) -> None:
     """Raise InputError for lines without a group: they would all be taken for the same one."""
     empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
     reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])
-
-
-def _write_split(texts: Texts, side: list[str], out: Path) -> None:
-    from fcpair.files.tables.tabular import LINE, write_table
-
-    if SPLIT in texts.frame:
-        raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
-    write_table(texts.frame.drop(columns=LINE, errors="ignore").assign(**{SPLIT: side}), out)
-    print_message(f"{out}: {len(side):,} lines, their sides in the column `{SPLIT}`.")
