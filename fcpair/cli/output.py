@@ -103,6 +103,13 @@ def print_rows(
     emit(form, rows if data is None else data, [table_of(title, rows, columns, notes)], rows, columns=columns)
 
 
+def print_frame(form: str, title: str, frame: pd.DataFrame) -> None:
+    """Print the rows of a frame."""
+    from fcpair.files.tables.tabular import plain_rows
+
+    print_rows(form, title, [*plain_rows(frame)], [*map(str, frame.columns)])
+
+
 def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], notes: Sequence[str] = ()) -> Table:
     """A table of these columns of the rows."""
     return Table(title, columns, [[row[name] for name in columns] for row in rows], notes)

@@ -28,10 +28,10 @@ from fcpair.cli.options import (
 )
 from fcpair.cli.output import (
     for_each_file,
+    print_frame,
     print_message,
     print_note,
     print_receipt,
-    print_rows,
     status_spinner,
     warn_of_simulated,
     write_rows,
@@ -39,7 +39,6 @@ from fcpair.cli.output import (
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.files.exchange.catalogue import TOOLS
-from fcpair.files.tables.tabular import plain_rows
 from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
@@ -113,7 +112,11 @@ def _sheets(door: _Door) -> click.Command:
     def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
         _check_round(layout, name)
         if form in TOOLS:
-            _write_project(grid, folder, name, form, layout)
+            for person, n in grid.write_project(folder, form, name).items():
+                print_receipt(
+                    f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n}
+                )
+            print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
             return
         is_cells = layout == CELLS
         written = grid.sheets.write_answers(folder, name, form) if is_cells else grid.sheets.write_labels(folder, form)
@@ -139,12 +142,6 @@ def _sheets(door: _Door) -> click.Command:
       fcpair {door.group} sheets project/{door.example} --sheet-format label-studio
     """
     return click.command("sheets", help=help_text)(sheets)
-
-
-def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout: str) -> None:
-    for person, n in grid.write_project(folder, tool, name).items():
-        print_receipt(f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n})
-    print_message(f"{folder / 'README.md'} says how to start {TOOLS[tool].title} with it.")
 
 
 def _import(door: _Door) -> click.Command:
@@ -245,6 +242,11 @@ def report_sheets(
         path = f"{folder / person}.{form}"
         print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
     for sheet in old:
+        import_ = f"`{command} {sheet.path}{options}`"
+        advice = {
+            KeepReason.ANSWERS: f"Import them with {import_} if that is not done, then move it away",
+            KeepReason.UNREADABLE: f"{import_} says why; move it away",
+        }
         if sheet.left:
             print_message(
                 f"{sheet.path}: {sheet.person} has left; the open work on this sheet was reassigned to others"
@@ -255,14 +257,8 @@ def report_sheets(
             )
         elif sheet.open:
             missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
-            first = _advice_for(sheet, f"`{command} {sheet.path}{options}`")
+            first = advice.get(sheet.kept, "Move it away")
             print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
-
-
-def _advice_for(sheet: OldSheet, import_: str) -> str:
-    if sheet.kept is KeepReason.ANSWERS:
-        return f"Import them with {import_} if that is not done, then move it away"
-    return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 
 @answers.command()
@@ -278,8 +274,7 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    frame = grid.refusals(name)
-    print_rows(form, "Refused texts", [*plain_rows(frame)], [*map(str, frame.columns)])
+    print_frame(form, "Refused texts", grid.refusals(name))
 
 
 @answers.command()

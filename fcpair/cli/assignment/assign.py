@@ -14,7 +14,6 @@ from fcpair.params import Assign
 
 if TYPE_CHECKING:
     from fcpair.cli.table import Cell
-    from fcpair.examination_records import CalibrationResult
     from fcpair.grid import Grid
 
 
@@ -107,10 +106,6 @@ def show(grid: Grid, form: str) -> None:
     """
     with status_spinner("measuring agreement"):
         result, simulated = grid.calibration.measure(), grid.calibration.simulated_note
-    emit(form, result, _calibration_tables(result), simulated=simulated)
-
-
-def _calibration_tables(result: CalibrationResult) -> list[Table]:
     after = "" if result.n_differing_after is None else f", after the discussion on {result.n_differing_after:,}"
     title = (
         f"Calibration of round {result.round}: {result.n_pairs:,} pairs, {result.phase}; counts: {result.counts}\n"
@@ -127,7 +122,7 @@ def _calibration_tables(result: CalibrationResult) -> list[Table]:
         title = f"Agreement{of_part} before and after the discussion, over all pairs of the batch"
         cells = [[row["figure"], *_figure_cells(row, "before"), *_figure_cells(row, "after")] for row in rows]
         tables.append(Table(title, columns, cells, footnotes(notes)))
-    return tables
+    emit(form, result, tables, simulated=simulated)
 
 
 def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +30,12 @@ from fcpair.cli.options import (
 from fcpair.cli.output import Table, emit, print_message, print_run
 from fcpair.cli.table import Cell
 from fcpair.errors import InputError, StageError
-from fcpair.lazy import pd
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup
 from fcpair.records import Role
 
 if TYPE_CHECKING:
-    from fcpair.stages.surveys.survey import KeepRule, Survey
+    from fcpair.stages.surveys.survey import KeepRule
     from fcpair.study import Study
 
 SURVEY = "survey"
@@ -160,21 +160,13 @@ def open_(study: Study, n: int | None, grid: str) -> None:
         )
     study.grid(grid)
     if n is not None:
-        study.add_people(_pseudonyms(n, {person.name for person in study.people}), Role.RESPONDENT)
+        taken = {person.name for person in study.people}
+        width = len(str(n + len(taken)))
+        pseudonyms = (name for at in count(1) if (name := f"{NUMBERED}{at:0{width}d}") not in taken)
+        study.add_people([*islice(pseudonyms, n)], Role.RESPONDENT)
     for run in study.open_survey(grid):
         print_run(run)
     print_message("next: `fcpair people invite --all --out links.csv` makes links, and `fcpair serve` lets people in")
-
-
-def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
-    width, at = len(str(n + len(names_taken))), 0
-    names: list[str] = []
-    while len(names) < n:
-        at += 1
-        name = f"{NUMBERED}{at:0{width}d}"
-        if name not in names_taken:
-            names.append(name)
-    return names
 
 
 @ask.command()
@@ -222,7 +214,7 @@ def results(
       fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
       fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
-    from fcpair.files.tables.tabular import plain_rows
+    from fcpair.files.tables.tabular import plain_rows, write_table
     from fcpair.stages.stats.intervals import LEVEL
     from fcpair.stages.surveys import survey as surveys
 
@@ -243,7 +235,10 @@ def results(
     statements = surveys.hide_few(statements) if by else statements
     statements = surveys.add_verdicts(statements, rule) if rule else statements
     if out is not None:
-        _write_kept(out, survey, statements)
+        chosen = statements.loc[statements["verdict"] == "kept", ["statement", *surveys.KEPT_COLUMNS]]
+        kept = survey.statements.merge(chosen, on="statement")
+        write_table(kept, out)
+        print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")
     if figures is not None:
         from fcpair.report.figures.forest_plots import of_survey
 
@@ -292,28 +287,16 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     """A table for each question; what nobody did, and verdicts where there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
-        question_rows = [_table_row(row) for row in rows if row["question"] == question]
+        question_rows: list[dict[str, Cell]] = []
+        for row in rows:
+            if row["question"] == question:  # narrow enough for 80 columns: an interval, and a verdict, are one column
+                cells = {of: cell for of, cell in row.items() if of not in ("low", "high", "verdict", "undecided")}
+                cells["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+                if "verdict" in row:
+                    cells["verdict"] = f"{row['verdict']}{', undecided' * (row['undecided'] == 'yes')}"
+                question_rows.append(cells)
         empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in question_rows)]
         names = [name for name in question_rows[0] if name not in ("question", "n", *empty)]
         tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in question_rows]))
     tables[-1] = replace(tables[-1], notes=notes)
     return tables
-
-
-def _table_row(row: dict[str, Cell]) -> dict[str, Cell]:
-    """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
-    cells = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
-    cells["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
-    if "verdict" in row:
-        cells["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
-    return cells
-
-
-def _write_kept(out: Path, survey: Survey, statements: pd.DataFrame) -> None:
-    from fcpair.files.tables.tabular import write_table
-    from fcpair.stages.surveys.survey import KEPT_COLUMNS
-
-    chosen = statements.loc[statements["verdict"] == "kept", ["statement", *KEPT_COLUMNS]]
-    kept = survey.statements.merge(chosen, on="statement")
-    write_table(kept, out)
-    print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")
