@@ -383,9 +383,8 @@ class Annotate(Checked):
         check_unique("question", labels)
         check_unique("question", self.compare)
         if unknown := [one for one in self.compare if one not in labels]:
-            hint = say("there are none in `demographics`")
-            if labels:
-                hint = suggest_name(unknown[0], labels, mark("the questions are %(names)s"))
+            known = mark("the questions are %(names)s")
+            hint = suggest_name(unknown[0], labels, known) if labels else say("there are none in `demographics`")
             raise InputError(
                 say("`%(name)s` in `compare` is not a question about people; %(hint)s", name=unknown[0], hint=hint)
             )

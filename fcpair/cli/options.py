@@ -109,14 +109,7 @@ study_option = click.option(
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME.",
 )
 grid_option = shared_option("--grid", metavar="NAME", detail="By default the only one, or `main`.")
-format_option = shared_option(
-    "--format",
-    "form",
-    type=click.Choice(["table", CSV, JSON]),
-    default="table",
-    show_default=True,
-    callback=collect_receipts,
-)
+format_option = shared_option("--format", "form", choices=("table", CSV, JSON), callback=collect_receipts)
 redo_option = click.option(
     "--redo", is_flag=True, help="Run this stage again; discards its results and what was built on them."
 )
@@ -236,7 +229,7 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
         def call_with_params(**arguments: Any) -> Any:
             grid: Grid | Study = arguments.get("grid") or arguments["study"]
             instance: Any = grid.effective_options(cls, **_take_given(arguments, shown))
-            check_effects(instance, _given_names())
+            _check_given_effects(instance)
             return command(**{name: instance}, **arguments)
 
         return _add_options(call_with_params, cls, shown, _effective_default)
@@ -275,7 +268,7 @@ def params(
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
             options = cls(**{item.name: _parse_value(item, arguments.pop(item.name)) for item in shown})
-            check_effects(options, _given_names())
+            _check_given_effects(options)
             return command(**{name: options}, **arguments)
 
         return _add_options(call_with_options, cls, shown, None)
@@ -289,10 +282,11 @@ def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[
     return {name: _parse_value(item, value) for name, (item, value) in values.items() if value not in (None, ())}
 
 
-def _given_names() -> list[str]:
-    """The names of the parameters that the command line gives."""
+def _check_given_effects(options: Any) -> None:
+    """Refuse parameters that the command line gives, and that have no effect beside the others."""
     ctx = click.get_current_context()
-    return [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    check_effects(options, given)
 
 
 def _effective_default(item: Field[Any]) -> str:
@@ -380,15 +374,9 @@ class FigureFolder(NamedTuple):
 def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
 
-    @click.option("--figures", type=FOLDER, help="A folder to write figures to.")
-    @click.option(
-        "--figure-width",
-        type=click.Choice(get_args(FigureWidth)),
-        default="page",
-        show_default=True,
-        help="The width of figures: 6.9 or 3.3 inches.",
-    )
-    @click.option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
+    @option("--figures", type=FOLDER, help="A folder to write figures to.")
+    @option("--figure-width", choices=get_args(FigureWidth), help="The width of figures: 6.9 or 3.3 inches.")
+    @option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
     @take_effect("--figure-width", "--caption", only_with="--figures")
     @functools.wraps(command)
     def call_with_folder(

@@ -21,7 +21,7 @@ from fcpair.cli.options import (
     with_grid,
     with_study,
 )
-from fcpair.cli.output import Table, emit, print_message, print_receipt, print_rows, print_run
+from fcpair.cli.output import print_message, print_receipt, print_rows, print_run
 from fcpair.errors import InputError, StageError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
 from fcpair.records import Role, invite_link
@@ -82,12 +82,9 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
         who = ", ".join(idle)
+        on_request = f"pairs are handed out on request in the browser, to {who} too"
         how = f"`fcpair assign --more` gives {who} an even share of the open pairs"
-        print_message(
-            f"pairs are handed out on request in the browser, to {who} too"
-            if study.effective_options(Assign).open
-            else how
-        )
+        print_message(on_request if study.effective_options(Assign).open else how)
 
 
 @people.command()
@@ -111,8 +108,20 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
         raise click.UsageError("give names, or --all for everybody who has no link yet")
 
     def store_links(tokens: dict[str, str]) -> None:
-        if out is not None:
-            _write_links(out, {name: invite_link(url, token) for name, token in tokens.items()})
+        """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
+        from fcpair.files.tables.tabular import format_csv
+
+        if out is None:
+            return
+        try:
+            file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise InputError(f"{out} exists already and may hold links; name a new file") from None
+        except OSError as error:
+            raise InputError(f"{out}: {error.strerror}; name another file") from None
+        with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
+            links = ((name, invite_link(url, token)) for name, token in tokens.items())
+            written.write(format_csv([("name", "link"), *links]))
 
     tokens = study.access.invite_all(names or None, store_links)
     if out is None:
@@ -126,20 +135,6 @@ def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
         link = invite_link(url, token)
         print_receipt(f"{name}: {link}", {"name": name, "link": link})
-
-
-def _write_links(path: Path, links: dict[str, str]) -> None:
-    """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
-    from fcpair.files.tables.tabular import format_csv
-
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InputError(f"{path} exists already and may hold links; name a new file") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name another file") from None
-    with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
-        written.write(format_csv([("name", "link"), *links.items()]))
 
 
 @people.command()
@@ -276,9 +271,8 @@ def pilot(grid: Grid, name: str | None, form: str) -> None:
       fcpair people pilot --grid write
     """
     rows = grid.desk.pilot_results(name)
-    cells = [[one[column] for column in PILOT[:-1]] + ["yes" if one["passed"] else "no"] for one in rows]
     note = "good: texts with more positive than other judgements; judged: texts with any."
-    emit(form, rows, [Table("The pilot", PILOT, cells, [note])], rows)
+    print_rows(form, "The pilot", rows, PILOT, [note])
 
 
 @people.command()

@@ -90,8 +90,7 @@ def with_texts(command: Command) -> Command:
     @click.argument("file", required=False, type=PATH)
     @shared_option(
         "--reader",
-        type=click.Choice(list(_READERS)),
-        default="table",
+        choices=("table", "crowdcounter"),
         detail="A table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
     @option(
@@ -118,7 +117,14 @@ def with_texts(command: Command) -> Command:
         name: str | None,
         **arguments: Any,
     ) -> Any:
-        texts = _answers_of_round(study, grid, name) if file is None else _READERS[reader](file)
+        if file is None:
+            of, place = open_grid(study, grid)
+            frame = of.texts(name)
+            if frame.empty:
+                raise StageError("nothing has been answered in this round yet")
+            texts = Texts(frame, place, of.desk.simulated_note)
+        else:
+            texts = _read_file(file, reader)
         seed = arguments["seed"] if own_seed else arguments.pop("seed")
         return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
@@ -150,30 +156,15 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
     return chosen
 
 
-def _read_table_file(file: Path) -> Texts:
+def _read_file(file: Path, reader: str) -> Texts:
+    from fcpair.files.corpus.crowdcounter import read_crowdcounter
     from fcpair.files.tables.tabular import place_of, read_table
 
-    frame = read_table(file, verbatim=True)
-    return Texts(frame, place_of(frame))
-
-
-def _read_crowdcounter_file(file: Path) -> Texts:
-    from fcpair.files.corpus.crowdcounter import read_crowdcounter
-    from fcpair.files.tables.tabular import place_of
-
+    if reader == "table":
+        frame = read_table(file, verbatim=True)
+        return Texts(frame, place_of(frame))
     read = read_crowdcounter(file)
     return Texts(read.answers, place_of(read.answers), unanswered=read.unanswered)
-
-
-_READERS: dict[str, Callable[[Path], Texts]] = {"table": _read_table_file, "crowdcounter": _read_crowdcounter_file}
-
-
-def _answers_of_round(study: Any, grid: str | None, name: str | None) -> Texts:
-    of, place = open_grid(study, grid)
-    frame = of.texts(name)
-    if frame.empty:
-        raise StageError("nothing has been answered in this round yet")
-    return Texts(frame, place, of.desk.simulated_note)
 
 
 @dataclass(frozen=True)

@@ -219,8 +219,7 @@ def _read_key() -> str:
 @supersede_option
 @shared_option(
     "--order",
-    type=click.Choice(get_args(CaseRanking)),
-    default="row",
+    choices=get_args(CaseRanking),
     detail="In the dialogue and on a sheet: row by row, or the pair in most doubt first, by Dawid and Skene's model.",
 )
 @option("--adjudicator", "by", metavar="NAME", default="adjudicator", help="The pseudonym of the person who decides.")

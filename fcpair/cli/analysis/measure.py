@@ -163,22 +163,12 @@ class _TextSample(NamedTuple):
 @take_effect("--unit", not_with="--reader table")
 @take_effect("--grid", "--study", not_with="FILE")
 @click.argument("file", required=False, type=PATH)
-@shared_option(
-    "--reader",
-    type=click.Choice(READERS),
-    default=READERS[0],
-    detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
-)
-@option("--unit", type=click.Choice(UNITS), default=UNITS[0], help="The unit that counts as a text of templates.")
+@shared_option("--reader", choices=READERS, detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.")
+@option("--unit", choices=UNITS, help="The unit that counts as a text of templates.")
 @shared_option("--text", metavar="COLUMN", detail="For a table.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
 @option("--stop", type=PATH, metavar="FILE", help="Words that TTR leaves out, one per line.")
-@option(
-    "--homogenization",
-    type=click.Choice(["cosine", "bertscore"]),
-    default="cosine",
-    help="The measure of the similarity of two texts.",
-)
+@option("--homogenization", choices=("cosine", "bertscore"), help="The measure of the similarity of two texts.")
 @shared_option("--model", detail="It encodes texts for `--homogenization`.")
 @shared_option("--language", metavar="CODE")
 @format_option

@@ -86,7 +86,7 @@ class _Door(NamedTuple):
 def _layout_option(door: _Door) -> Callable[[Command], Command]:
     return shared_option(
         "--layout",
-        type=click.Choice([CELLS, PAIRS]),
+        choices=(CELLS, PAIRS),
         default=door.layout,
         detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
     )
@@ -104,8 +104,7 @@ def _sheets(door: _Door) -> click.Command:
     @shared_option(
         "--sheet-format",
         "form",
-        type=click.Choice([*SHEET_FORMATS, *TOOLS]),
-        default="csv",
+        choices=(*SHEET_FORMATS, *TOOLS),
         detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
     )
     @with_grid
@@ -151,7 +150,7 @@ def _import(door: _Door) -> click.Command:
     @round_option
     @shared_option(
         "--reader",
-        type=click.Choice([CELLS, PAIRS, PUBLISHED, *TOOLS]),
+        choices=(CELLS, PAIRS, PUBLISHED, *TOOLS),
         default=door.layout,
         detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
         "annotation tool exports.",
@@ -243,7 +242,7 @@ def report_sheets(
         print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
     for sheet in old:
         import_ = f"`{command} {sheet.path}{options}`"
-        advice = {
+        advice: dict[KeepReason | None, str] = {
             KeepReason.ANSWERS: f"Import them with {import_} if that is not done, then move it away",
             KeepReason.UNREADABLE: f"{import_} says why; move it away",
         }

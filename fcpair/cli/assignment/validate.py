@@ -34,8 +34,7 @@ add_acts(validate)
 @shared_option(
     "--sheet-format",
     "form",
-    type=click.Choice(SHEET_FORMATS),
-    default="csv",
+    choices=SHEET_FORMATS,
     detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
 )
 @with_grid

@@ -96,7 +96,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
 
 
 @click.command()
-@shared_option("--format", "form", type=click.Choice(["toml", "json"]), default="toml", callback=collect_receipts)
+@shared_option("--format", "form", choices=("toml", "json"), callback=collect_receipts)
 @with_study
 def recipe(study: Study, form: str) -> None:
     """Print the current recipe of the study.

@@ -113,16 +113,14 @@ def _facts(state: dict[str, Any]) -> list[Row]:
     parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
     parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
     for grid in state["grids"]:
-        parts += [("grids", f"{grid['name']} / {of['name']}", _chosen(of, GRID_COUNTS)) for of in grid["rounds"]]
-    parts += [("people", row["name"], _chosen(row, PERSON_COLUMNS[3:])) for row in state["people"]]
+        parts += [
+            ("grids", f"{grid['name']} / {of['name']}", {at: of[at] for at in GRID_COUNTS}) for of in grid["rounds"]
+        ]
+    parts += [("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]]
     for row in state.get("known_pairs", ()):
         of = f"{row['grid']} / {row['name']} / {row['use']}"
-        parts.append(("known_pairs", of, _chosen(row, SCORE_COLUMNS[2:-1])))
+        parts.append(("known_pairs", of, {at: row[at] for at in SCORE_COLUMNS[2:-1]}))
     return [{"part": part, "of": of, "what": what, "n": n} for part, of, counts in parts for what, n in counts.items()]
-
-
-def _chosen(row: Row, names: Sequence[str]) -> Row:
-    return {name: row[name] for name in names}
 
 
 @click.command()
@@ -185,7 +183,15 @@ def log(study: Study, form: str) -> None:
         _print_runs(runs)
         return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
-    emit(form, data, (), [_log_row(run) for run in runs])
+    rows: list[Row] = [
+        {
+            **{"id": run.id, "at": run.at, "stage": run.stage},
+            **{name: json.dumps(getattr(run, name), ensure_ascii=False) for name in ("params", "counts")},
+            **{"model": json.dumps(run.model) if run.model else None, "version": run.version},
+        }
+        for run in runs
+    ]
+    emit(form, data, (), rows)
 
 
 def _print_runs(runs: Sequence[RunRecord]) -> None:
@@ -196,21 +202,16 @@ def _print_runs(runs: Sequence[RunRecord]) -> None:
     for run in runs[:LONGEST_TABLE]:
         head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
         print_raw(*break_line(as_displayed(head), screen_width()))
-        given, indent = _format_values(run.params), width + 5
+        # Those that were given; a scheme, paths and digests in short.
+        values = {name: value for name, value in run.params.items() if value not in (None, "", [], {})}
+        given = " · ".join(f"{name} {_shorten(value)}" for name, value in values.items() if name != "scheme")
+        indent = width + 5
         told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
         for text in filter(None, (given and f"parameters: {given}", told)):
             first, *more = wrap_text(as_displayed(text), screen_width() - indent - 2)
             print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
     if len(runs) > LONGEST_TABLE:
         print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
-
-
-def _format_values(values: dict[str, Any]) -> str:
-    """The values that were given, in a line; a scheme, paths and digests in short."""
-    given_values = {
-        name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"
-    }
-    return " · ".join(f"{name} {_shorten(value)}" for name, value in given_values.items())
 
 
 def _shorten(value: Any) -> str:
@@ -223,14 +224,6 @@ def _shorten(value: Any) -> str:
     if _DIGEST.fullmatch(text):
         return f"{text[:DIGEST_SHOWN]}…"
     return shorten(text, LONGEST_VALUE) if " " in text[:LONGEST_VALUE] else f"…{text[-LONGEST_VALUE + 1 :]}"
-
-
-def _log_row(run: RunRecord) -> dict[str, Cell]:
-    plain = {
-        name: json.dumps(value, ensure_ascii=False) for name, value in (("params", run.params), ("counts", run.counts))
-    }
-    model = json.dumps(run.model) if run.model else None
-    return {"id": run.id, "at": run.at, "stage": run.stage, **plain, "model": model, "version": run.version}
 
 
 @click.command()

@@ -96,8 +96,7 @@ def decisions(grid: Grid, out: Path) -> None:
 @round_option
 @shared_option(
     "--layout",
-    type=click.Choice(get_args(Layout)),
-    default="table",
+    choices=get_args(Layout),
     detail="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
 )
 @params(Export, only=("test_share", "seed"))

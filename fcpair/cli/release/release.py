@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,7 +19,7 @@ from fcpair.cli.options import (
     shared_option,
     with_study,
 )
-from fcpair.cli.output import Table, emit, print_message, print_receipt, print_run, status_spinner
+from fcpair.cli.output import emit, print_message, print_receipt, print_run, status_spinner, table_of
 from fcpair.cli.terminal import print_raw, print_wrapped
 from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
 
@@ -31,11 +31,9 @@ LINES_SHOWN = 20
 
 
 def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
-
-    print_raw(template_text().rstrip("\n"))
-    ctx.exit()
+    if wanted and not ctx.resilient_parsing:
+        print_raw(template_text().rstrip("\n"))
+        ctx.exit()
 
 
 @click.command()
@@ -70,7 +68,6 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
     with status_spinner("releasing"):
         run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
     print_run(run)
-
     if missing := read_form(form).missing:
         print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
 
@@ -134,19 +131,17 @@ def diff(before: Path, after: Path, form: str) -> None:
     changes = Study.diff(before, after)
     rows = list(changes.rows())
     counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
-    shown = [[row["pair"], row["change"], _arrow(row, "tier"), _arrow(row, "label"), row["because"]] for row in rows]
+    shown = []
+    for row in rows:
+        tier, label = (
+            list(dict.fromkeys(row[f"{of}_{at}"] or "none" for at in ("before", "after"))) for of in ("tier", "label")
+        )
+        shown.append({**row, "tier": " -> ".join(tier), "label": " -> ".join(label)})
     several = len({change.grid for change in changes}) > 1
-    cells = [[row["grid"], *line] if several else line for row, line in zip(rows, shown, strict=True)]
-    columns = [*(["grid"] if several else []), "pair", "change", "tier", "label", "because"]
+    columns = [*["grid"] * several, "pair", "change", "tier", "label", "because"]
     title = f"{before} to {after}: {counted}"
     if not rows and form == "table":
         print_wrapped(title)
     else:
-        tables = [Table(title, columns, cells)]
+        tables = [table_of(title, shown, columns)]
         emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
-
-
-def _arrow(row: dict[str, Any], what: str) -> str:
-    """A tier or a label, before and after where it changed."""
-    first, then = row[f"{what}_before"] or "none", row[f"{what}_after"] or "none"
-    return first if first == then else f"{first} -> {then}"

@@ -67,8 +67,7 @@ def bias() -> None:
 )
 @shared_option(
     "--reader",
-    type=click.Choice(READERS),
-    default=READERS[0],
+    choices=READERS,
     detail="BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
     "lm-evaluation-harness logs of such items.",
 )
@@ -291,7 +290,7 @@ def _rows_of_people(divergence: ModelDivergence) -> Iterator[dict[str, Cell]]:
         for of in divergence.statements
     )
     remark = "the mean over n statements"
-    of_means = (
+    of_means: Iterator[tuple[BiasFigure, dict[str, str]]] = (
         (BiasFigure(name, of.category or ALL, of.value, *no_ends, of.n_statements, 0, 0, of.undefined, remark), {})
         for of in divergence.figures
     )
@@ -311,20 +310,10 @@ def items() -> None:
 @items.command()
 @take_effect("--layout", "--seed", "--limit", only_with="--out")
 @click.argument("file", type=PATH)
-@shared_option(
-    "--reader",
-    type=click.Choice(TEMPLATE_READERS),
-    default=TEMPLATE_READERS[0],
-    detail="Our own TOML, or templates as BBQ or KoBBQ released them.",
-)
+@shared_option("--reader", choices=TEMPLATE_READERS, detail="Our own TOML, or templates as BBQ or KoBBQ released them.")
 @option("--count", is_flag=True, help="Count the items of each category, and write none.")
 @shared_option("--out", type=PATH, detail="The items: a CSV, JSONL or Parquet, or a folder.")
-@shared_option(
-    "--layout",
-    type=click.Choice(LAYOUTS),
-    default=LAYOUTS[0],
-    detail="A table, or a folder for Hugging Face or lm-evaluation-harness.",
-)
+@shared_option("--layout", choices=LAYOUTS, detail="A table, or a folder for Hugging Face or lm-evaluation-harness.")
 @shared_option("--seed", type=click.IntRange(min=0), default=13, detail="It orders the options.")
 @option(
     "--limit",
