@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fcpair.cli.table import Cell, format_cell, format_table
 from fcpair.cli.terminal import (
+    Cell,
     can_encode,
     end_looks,
+    format_cell,
+    format_table,
     print_footnote,
     print_headline,
     print_machine,

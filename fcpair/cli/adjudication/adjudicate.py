@@ -21,8 +21,7 @@ from fcpair.cli.options import (
     with_grid,
 )
 from fcpair.cli.output import format_counts, note_trial, print_message, print_receipt, print_run
-from fcpair.cli.table import wrap_text
-from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of
+from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of, wrap_text
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError, SettingError
 from fcpair.params import Adjudicate, CaseRanking
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE

@@ -1,13 +1,24 @@
-"""agreement."""
+"""agreement, aggregate: figures of labels as they were given, and of what label models make of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import effective_params, format_option, shared_option, with_grid
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.options import (
+    PATH,
+    effective_params,
+    format_option,
+    option,
+    round_option,
+    seed_option,
+    shared_option,
+    with_grid,
+)
 from fcpair.cli.output import (
     FIGURE_COLUMNS,
     Table,
@@ -22,12 +33,14 @@ from fcpair.cli.output import (
     status_spinner,
     table_of,
 )
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
+from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
+    from fcpair.stages.adjudication.aggregate import Aggregation
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
 
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
@@ -124,3 +137,113 @@ def _show_block(block: AgreementBlock) -> tuple[list[Table], list[dict[str, Cell
         tables = [table_of(_name(block), [figure_row(undefined)], FIGURE_COLUMNS[:-1], [remarks(undefined)])]
         rows = [{**figure_row(undefined), "cautions": ""}]
     return tables, [{"part": block.part, "of": block.of, **row} for row in rows]
+
+
+MOST_DOUBTFUL = 10  # pairs that are printed for people
+HARDEST = "people decide the pairs on which labels differ, which are the hardest"
+CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
+
+
+@click.command()
+@take_effect("--seed", only_with=f"--label-model {MACE}")
+@option(
+    "--label-model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help=f"A label model: {', '.join(LABEL_MODELS)}; the last two need the extra `models`. May be repeated.  "
+    f"[default: {', '.join(USUAL_MODELS)}]",
+)
+@round_option
+@shared_option("--out", type=PATH, detail="The probabilities of each pair: a .csv, .jsonl or .parquet file.")
+@seed_option
+@with_grid
+@format_option
+def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path | None, seed: int, form: str) -> None:
+    """Compare label models with what people have decided.
+
+    A label model estimates from all definite labels how probable each class of a pair is, and how far each annotator is
+    right. It decides nothing, and no tier rests on it. Printed are how often each model says what people have decided,
+    what each person answers on pairs of each class, and the pairs in most doubt; JSON and `--out` have all pairs. A
+    tie is reported as a tie. The seed is that of MACE.
+
+    \b
+    Example:
+      fcpair aggregate
+      fcpair aggregate --label-model majority --label-model dawid-skene --out probabilities.csv
+      fcpair aggregate --grid rate --round rate --format json
+    """
+    from fcpair.files.tables.tabular import check_suffix, write_table
+
+    if out is not None:
+        check_suffix(out)
+    with status_spinner("fitting label models"):
+        aggregation = grid.aggregate(models, round=name, seed=seed)
+    simulated, sampled = grid.desk.simulated_note, grid.sample_size
+    emit(
+        form,
+        aggregation,
+        _model_tables(aggregation),
+        [*_figure_rows(aggregation)],
+        simulated=simulated,
+        sampled=sampled,
+    )
+    for caution in aggregation.cautions if form != "json" else ():
+        print_message(f"Warning: {caution}.")
+    if out is not None:
+        write_table(aggregation.to_frame(), out)
+        print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
+
+
+def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
+    left_out = f", {aggregation.n_left_out:,} pairs have no definite label" if aggregation.n_left_out else ""
+    title = (
+        f"Label models: {aggregation.n_labels:,} definite labels by {aggregation.n_people:,} people on "
+        f"{aggregation.n_pairs:,} pairs, {aggregation.n_single:,} with one label{left_out}"
+    )
+    checks: list[list[Cell]] = []
+    notes: dict[str, str] = {}
+    for model in aggregation.models:
+        name = f"{model.model}, {model.steps:,} steps" if model.steps else model.model
+        for figure in model.checks:
+            checks.append([name, figure.name, figure.n, figure.value, figure.low, figure.high, model.n_tied])
+            notes[f"{model.model}, {figure.name}"] = remarks(figure)
+        if not model.checks:  # a round on which no decision rests
+            checks.append([name, "", *[None] * 4, model.n_tied])
+    yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
+    for model in aggregation.models:
+        rows: list[list[Cell]] = [
+            [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
+            for one in model.people
+            for true, expected, shares in zip(model.classes, one.expected, one.shares, strict=True)
+        ]
+        few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
+        title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
+        columns = ("person", "true class", "labels", *(f"says {name}" for name in model.classes))
+        yield Table(title, columns, rows, list(few))
+    chosen = {model.model: model for model in aggregation.models}
+    shown = chosen.get(DAWID_SKENE, aggregation.models[-1])
+    doubts: list[list[Cell]] = [
+        [row["pair"], row["n_labels"], row["label"] or f"tie: {row['tied']}", row["doubt"]]
+        + [row[f"p_{name}"] for name in shown.classes]
+        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
+    ]
+    columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in shown.classes))
+    title = f"{shown.model}: the pairs in most doubt"
+    yield Table(title, columns, doubts, n=len(shown.pairs), all_rows="`--out` has all")
+
+
+def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:
+    """Rows of a CSV: what each model is right on, then the shares of each person's labels, each with what is behind."""
+    empty: dict[str, Cell] = dict.fromkeys(("person", "true", "label"), "")
+    cautions = "; ".join(aggregation.cautions)
+    for model in aggregation.models:
+        common = {"cautions": cautions}
+        for row in model.check_rows():
+            note = f"undefined, because {row['undefined']}" if row["undefined"] else row["note"]
+            figure = {name: row[name] for name in ("n", "value", "low", "high")}
+            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **common}
+        for row in model.person_rows():
+            figure = {"n": row["n"], "value": row["share"], "low": None, "high": None}
+            who = {name: row[name] for name in empty}
+            yield {"model": model.model, "against": "", **who, **figure, "note": row["note"], **common}

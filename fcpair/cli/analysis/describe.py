@@ -13,7 +13,7 @@ import click
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import PATH, format_option, option, shared_option
 from fcpair.cli.output import Table, print_message
-from fcpair.cli.table import Cell, shorten
+from fcpair.cli.terminal import Cell, shorten
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
 from fcpair.errors import InputError
 from fcpair.lazy import pd

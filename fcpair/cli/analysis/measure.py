@@ -20,7 +20,7 @@ from fcpair.cli.options import (
     study_option,
 )
 from fcpair.cli.output import Table, emit, progress
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd

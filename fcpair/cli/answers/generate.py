@@ -30,7 +30,7 @@ from fcpair.lazy import pd
 from fcpair.round_options import ROW
 
 if TYPE_CHECKING:
-    from fcpair.cli.table import Cell
+    from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
     from fcpair.models.answering_models import RequestEstimate
 

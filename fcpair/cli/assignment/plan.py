@@ -21,7 +21,7 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError
 from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Plan, Power

@@ -27,8 +27,8 @@ from fcpair.cli.output import (
     warn_of_basis,
 )
 from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
-from fcpair.cli.table import Cell, shorten, wrap_text
 from fcpair.cli.terminal import (
+    Cell,
     as_displayed,
     break_line,
     print_footnote,
@@ -37,6 +37,8 @@ from fcpair.cli.terminal import (
     print_raw,
     print_wrapped,
     screen_width,
+    shorten,
+    wrap_text,
 )
 from fcpair.params import MethodsFormat, Note
 

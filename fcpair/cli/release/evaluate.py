@@ -20,7 +20,7 @@ from fcpair.cli.options import (
     with_grid,
 )
 from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.evaluate.outcome import ALPHA, group_by_system
 from fcpair.evaluate.summary import AVERAGE
 from fcpair.params import Evaluate, Partition

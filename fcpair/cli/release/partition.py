@@ -24,8 +24,7 @@ from fcpair.cli.output import (
     table_of,
     warn_of_basis,
 )
-from fcpair.cli.table import shorten
-from fcpair.cli.terminal import print_wrapped
+from fcpair.cli.terminal import print_wrapped, shorten
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
 

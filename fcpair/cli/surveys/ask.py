@@ -28,7 +28,7 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Table, emit, print_message, print_run
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, StageError
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup

@@ -26,7 +26,7 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Row, Table, emit, print_message, print_rows
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, reject
 from fcpair.lazy import pd
 from fcpair.params import BELIEVED

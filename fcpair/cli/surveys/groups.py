@@ -24,7 +24,7 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Table, emit, status_spinner
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 
