@@ -21,10 +21,10 @@ from fcpair.evaluate.llm import (
 )
 from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
 from fcpair.evaluate.systems import Sbert
-from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.models.service import model_record, n_prompt_tokens
+from fcpair.models.transformer import score_pairs
 from fcpair.params import DEFAULT_MODEL
 
 TOP = 25

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError, require
-from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
+from fcpair.models.service import ACCEPT_GZIP, TooLongError, post
 from fcpair.values import parse_json
 
 HARPER = "harper"
