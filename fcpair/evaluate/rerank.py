@@ -19,10 +19,10 @@ from fcpair.evaluate.services import (
     pick_notes,
 )
 from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Sbert, Search, System, rank_without_scores
-from fcpair.models.cross_encoder import score_pairs
 from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.models.service import model_record, n_prompt_tokens
+from fcpair.models.transformer import score_pairs
 from fcpair.params import DEFAULT_MODEL
 
 TOP = 25

@@ -149,6 +149,11 @@ class LabelFigures:
     recall: Figure
     f1: Figure
 
+    @property
+    def figures(self) -> tuple[Figure, Figure, Figure]:
+        """Precision, recall and F1."""
+        return self.precision, self.recall, self.f1
+
 
 @dataclass(frozen=True)
 class ClassificationFigures:

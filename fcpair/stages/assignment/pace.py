@@ -7,6 +7,7 @@ they load neither numpy nor pandas.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -202,14 +203,13 @@ class Exposure:
     longest: Sitting | None
 
 
-def measure_exposure(read_pairs: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
-    """The exposure of a person who read the pairs `read_pairs`, each as (cell_id, hs_id), and answered at `times`."""
-    pairs, all_sittings = set(read_pairs), split_sittings(times)
-    today = [at for at in times if at >= day_start]
+def measure_exposure(n_pairs: int, n_hs: int, times: Sequence[float], day_start: float) -> Exposure:
+    """The exposure of a person who read `n_pairs` distinct pairs with `n_hs` distinct HS, and answered at `times`."""
+    all_sittings = split_sittings(times)
     return Exposure(
-        n_pairs=len({pair for pair, _ in pairs}),
-        n_hs=len({hs for _, hs in pairs}),
-        n_today=len(today),
+        n_pairs,
+        n_hs,
+        n_today=len(times) - bisect_left(times, day_start),
         today_s=math.fsum(one.end - max(one.start, day_start) for one in all_sittings if one.end >= day_start),
         total_s=math.fsum(one.length_s for one in all_sittings),
         longest=max(all_sittings, key=lambda one: one.length_s, default=None),
@@ -222,13 +222,8 @@ def n_words(text: str) -> int:
 
 
 def least_reading_s(words: int) -> float:
-    """The seconds below which nobody can have read so many words."""
-    return words * 60.0 / FASTEST_WPM
+    """The seconds below which nobody can have read a text of so many words, and what it says.
 
-
-def is_too_fast(seconds: float, words: int) -> bool:
-    """Whether an answer came sooner than its CN of so many words can be read.
-
-    The CN alone counts, because the HS may be known from the pair before.
+    Of a pair only the CN counts, because the HS may be known from the pair before.
     """
-    return seconds < least_reading_s(words)
+    return words * 60.0 / FASTEST_WPM

@@ -100,7 +100,7 @@ def service_obstacle(grid: GridContext, name: str) -> str | None:
         if not queries_a_service(rounds.by_name(tx, name)):
             return None
     try:
-        Service.from_environment().check_address()
+        Service.from_environment().address()
     except ServiceError as error:
         return str(error)
     return None

@@ -25,7 +25,7 @@ from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, 
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx
-from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
 
@@ -188,7 +188,7 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
         known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
         names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
-        answers = known_work.answers(tx, qualification, visitor.id)
+        answers = assignments.known_answers(tx, qualification, visitor.id)
         spared = permissions.spared_pairs(tx, visitor.id, [one.cell_id for one in answers])
         answers = [one for one in answers if one.cell_id not in spared]
         return QualificationReview(

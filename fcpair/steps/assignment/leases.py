@@ -29,6 +29,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, FreeSlot, Hold, Slot
 from fcpair.store.corpus import cells, grids
+from fcpair.store.database.store import now
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
 
@@ -284,7 +285,7 @@ def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
     round_ = rounds.primary(tx)
     if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
-        open_slots.renew_leases(tx, person_id, round_id, open_slots.lease_end(lease))
+        open_slots.renew_leases(tx, person_id, round_id, now(lease))
 
 
 def reclaim_lapsed(tx: Tx) -> None:
@@ -300,7 +301,7 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
         n_open += task_queries.n_open(tx, visitor.id, round_)
         candidate = _as_candidate(tx, visitor)
         n = n_target - n_open
-        lease_end, n_given = open_slots.lease_end(lease), 0
+        lease_end, n_given = now(lease), 0
         offers = _offers(tx, candidate, round_, hold)
         while n_given < n and (allowed := next(offers, [])):
             chosen = choose_slots(

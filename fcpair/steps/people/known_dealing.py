@@ -21,7 +21,7 @@ from fcpair.steps.base.context import options_as_done
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.known_pairs import Standing, has_known_pairs, known_options, known_pairs_of
 from fcpair.store import Tx
-from fcpair.store.assignment import assignments, known_work, open_slots, rounds
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
@@ -45,7 +45,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
-    loads = known_work.n_active(tx, round_)
+    loads = assignments.n_active_by_person(tx, round_)
     if not loads:
         return {}
     if by_row is None:
@@ -86,7 +86,7 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
 
 def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *, strict: bool) -> list[_Share]:
     use = Known(known_round.options.known)
-    options, n_given = known_options(tx, use), known_work.n_active(tx, known_round)
+    options, n_given = known_options(tx, use), assignments.n_active_by_person(tx, known_round)
     candidates = open_slots.candidates(tx, round_.role)
     free_cells = _free_cells(tx, round_, use, candidates)
     if use is Known.CONTROLS:
@@ -125,7 +125,7 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[NDArray[np.int64]]:
     """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
-    located = known_work.cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
+    located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
     person_ids = [one.id for one in candidates]
@@ -160,12 +160,12 @@ def _positions_in_shard(
     tx: Tx, round_: Round, person_id: int, chosen: Sequence[int], rng: np.random.Generator, *, by_row: bool
 ) -> list[int]:
     """Make places for control pairs among what somebody has open, and return them."""
-    places = known_work.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
+    places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
     located = cells.arrays_by_id(tx, chosen)
     row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
     control_rows = [row_by_cell[cell] for cell in chosen]
     order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)
     first = min((place.position for place in places), default=1)
     position_by_index = {index: first + at for at, index in enumerate(order)}
-    known_work.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
+    assignments.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
     return [position_by_index[len(places) + at] for at in range(len(chosen))]

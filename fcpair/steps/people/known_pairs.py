@@ -19,8 +19,8 @@ from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run,
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
 from fcpair.store import Tx
-from fcpair.store.assignment import known_work, rounds
-from fcpair.store.assignment.known_work import KnownAnswer
+from fcpair.store.assignment import assignments, rounds
+from fcpair.store.assignment.assignments import KnownAnswer
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
 from fcpair.store.people import people
@@ -129,7 +129,7 @@ def _findings(
 ) -> Iterator[Finding]:
     place, first_lines = str(options.file), dict[tuple[int, int], int]()
     use = Known(options.stage)
-    in_grid = known_work.cell_ids(tx, [one[:2] for one in known_pairs])
+    in_grid = assignments.known_cell_ids(tx, [one[:2] for one in known_pairs])
     used_otherwise = {one[:2] for one in known_pairs_of(tx, _OTHER_USE[use])}
     for pair, line in zip((one[:2] for one in known_pairs), lines, strict=True):
         if pair not in in_grid:
@@ -210,7 +210,7 @@ def _score(answers: list[KnownAnswer], codes: Mapping[tuple[int, int], int]) -> 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
     """What one person got right in a round of known pairs of the grid."""
-    return _score(known_work.answers(tx, known_round, person_id), known_codes(tx, known_round))
+    return _score(assignments.known_answers(tx, known_round, person_id), known_codes(tx, known_round))
 
 
 def standing_of(tx: Tx, qualification: Round, person_id: int) -> Standing:
@@ -248,7 +248,7 @@ def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
 
 def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[KnownAnswer]]:
     answers_by_person: dict[int, list[KnownAnswer]] = {}
-    for one in known_work.answers(tx, known_round):
+    for one in assignments.known_answers(tx, known_round):
         answers_by_person.setdefault(one.person_id, []).append(one)
     return answers_by_person
 
