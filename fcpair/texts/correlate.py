@@ -12,7 +12,7 @@ import numpy as np
 from fcpair.arrays import Bools, Floats
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.stats.intervals import block_sizes, check_resamples, describe_sample, with_note, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.ratings import RatedTexts

@@ -22,7 +22,7 @@ from fcpair.arrays import Bools, Floats, Ints
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.files.tables.tabular import LINE, read_cells
 from fcpair.lazy import pd
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.texts.aliases import split_cell
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\s*(?P<value>.*)", re.DOTALL)

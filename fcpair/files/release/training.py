@@ -13,7 +13,7 @@ from fcpair.errors import InputError
 from fcpair.files.corpus.corpus import CN, HS, OWN_COLUMNS
 from fcpair.lazy import pd
 from fcpair.params import Export
-from fcpair.stages.drawing import draw_positions, own_order
+from fcpair.stages.corpus.sample import draw_positions, own_order
 
 Kind = Literal["triplets", "pairs", "preferences"]
 COLUMNS: dict[Kind, tuple[str, str, str]] = {

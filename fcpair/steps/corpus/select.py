@@ -11,7 +11,7 @@ from fcpair.files.tables.tabular import Source
 from fcpair.lazy import pd
 from fcpair.params import Select
 from fcpair.records import RunRecord
-from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
+from fcpair.stages.corpus.sample import draw_positions, draw_stratified, own_order
 from fcpair.steps.base.context import GridContext, begin_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
