@@ -192,8 +192,7 @@ class _Sums:
     def __getattr__(self, name: str) -> Floats:
         if name in self.OF_LABELS:
             return np.split(self._values[..., len(self.NAMES) :], 3, axis=-1)[self.OF_LABELS.index(name)]
-        found: Floats = self._values[..., self.NAMES.index(name)]
-        return found
+        return np.asarray(self._values[..., self.NAMES.index(name)])
 
 
 def _macro_mean(values: Floats) -> Floats:

@@ -114,8 +114,7 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
 def _rescale(values: Floats) -> Floats:
     """The same from 0 to 1, so that no sum of squares loses its digits."""
     low, high = np.nanmin(values), np.nanmax(values)
-    standard: Floats = (values - low) / (high - low)
-    return standard
+    return np.asarray((values - low) / (high - low))
 
 
 def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:

@@ -40,8 +40,7 @@ class Condition:
     value: str
 
     def __str__(self) -> str:
-        between = " has " if self.sign == "has" else self.sign
-        return f"{self.column}{between}{self.value}"
+        return f"{self.column}{' has ' if self.sign == 'has' else self.sign}{self.value}"
 
     def meets(self, cell: str) -> bool:
         """Whether a cell is so; raises InputError for one of several labels that cannot be read."""

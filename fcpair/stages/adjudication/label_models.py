@@ -160,8 +160,7 @@ def round_for_sums(values: Floats, n_terms: int, largest: float = 1.0) -> Floats
     None is larger than `largest`. Of 200,000 probabilities, each loses less than 3e-11.
     """
     bits = 52 - ceil(log2(n_terms * largest))
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
-    return rounded
+    return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
 
 def glad(labels: LabelTable) -> LabelFit:

@@ -146,8 +146,7 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
 def batches(row: Ints, size: int, seed: int) -> Ints:
     """The batch of each cell, from 0, shape `(n_cells,)`: rows go together, `size` of them, drawn by `seed`."""
     rows, at = np.unique(row, return_inverse=True)
-    turn = np.random.default_rng([seed, size]).permutation(len(rows))
-    return np.asarray(turn[at] // size)
+    return np.asarray(np.random.default_rng([seed, size]).permutation(len(rows))[at] // size)
 
 
 def draw_per_batch(batch: Ints, n: int, seed: int) -> Bools:
@@ -265,8 +264,7 @@ def n_labels_missing(
         numbers, n_each = np.unique(target_counts[n_met : n_met + len(rows)], return_counts=True)
         target[rows] = numbers[split_pairs(pairs.subset(rows), n_each, rng)]
         n_met += len(rows)
-    n_missing: Ints = np.maximum(target - n_assigned, 0)
-    return n_missing
+    return np.asarray(np.maximum(target - n_assigned, 0))
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:

@@ -85,8 +85,7 @@ def _disagreement(n_classes: int, weights: Weights) -> Floats:
 
 
 def _kappa(n: Floats | Ints, observed: Floats, by_chance: Floats) -> Floats:
-    kappa: Floats = 1 - ratio(n * observed, by_chance)
-    return np.where(n < 2, np.nan, kappa)
+    return np.where(n < 2, np.nan, 1 - ratio(n * observed, by_chance))
 
 
 class Subsets:
@@ -248,16 +247,17 @@ def subset_figures(
         bounded = add_bounds(figure, of, level, sides=sides)
         if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
             bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
-        agreement = SubsetAgreement(
-            annotators=(names[a], names[b]),
-            n=n,
-            raw_agreement=float(np.trace(table) / n),
-            table=tuple(tuple(row) for row in table.tolist()),
-            prevalence=tuple((used / (2 * n)).tolist()),
-            kappa=bounded,
-            kappa_se=standard_error(of) if has_error else None,
+        figures.append(
+            SubsetAgreement(
+                annotators=(names[a], names[b]),
+                n=n,
+                raw_agreement=float(np.trace(table) / n),
+                table=tuple(tuple(row) for row in table.tolist()),
+                prevalence=tuple((used / (2 * n)).tolist()),
+                kappa=bounded,
+                kappa_se=standard_error(of) if has_error else None,
+            )
         )
-        figures.append(agreement)
     return tuple(figures)
 
 

@@ -18,7 +18,6 @@ from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.answers.simulate import (
-    TextEffects,
     draw_form_answers,
     draw_form_truths,
     draw_latent_answers,
@@ -28,6 +27,7 @@ from fcpair.stages.answers.simulate import (
     true_codes,
 )
 from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
@@ -145,7 +145,7 @@ class _SimulatedPeople:
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
         self._habits = replace(_habits(options, self.question), positive=positive)
-        self._effects = TextEffects(hs_effect, cn_effect, annotator_effect)
+        self._effects = Effects(hs_effect, cn_effect, leniency=annotator_effect)
         if self._effects and self.question is None:
             raise InputError(
                 f"round `{round_.name}` does not ask a single closed question, and effects of texts and people are for "
