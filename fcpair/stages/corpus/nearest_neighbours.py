@@ -172,31 +172,23 @@ def _nearest_of_block(
                 candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)
     candidates.sift()
-    cn, score = _decide_exactly(queries, texts, candidates, k)
+    # of those in sight, which are by row, the nearest by their cosines in float64
+    exact = np.empty(len(candidates.row))
+    for part in (slice(at, at + GATHERED) for at in range(0, len(exact), GATHERED)):
+        one, other = queries[candidates.row[part]], texts[candidates.column[part]]
+        exact[part] = np.round(np.einsum("ij,ij->i", one.astype(np.float64), other.astype(np.float64)), DECIMALS)
+    order = np.lexsort((candidates.column, -exact, candidates.row))
+    count = np.bincount(candidates.row, minlength=len(queries))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+    order, rank = order[rank < k], rank[rank < k]
+    cn, score = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
+    for array, values in ((cn, candidates.column), (score, exact)):
+        array[candidates.row[order], rank] = values[order]
     if (crowded := np.flatnonzero(candidates.crowded)).size:
         cn[crowded], score[crowded] = _nearest_in_float64(
             queries[crowded], texts, self_position[crowded], k, blocks.columns
         )
     return cn, score
-
-
-def _decide_exactly(queries: Vectors, texts: Vectors, candidates: _CandidateSet, k: int) -> Neighbours:
-    """The nearest of those in sight, which are by row, by their cosines in float64."""
-    score = np.empty(len(candidates.row))
-    for part in (slice(at, at + GATHERED) for at in range(0, len(score), GATHERED)):
-        one, other = (
-            vectors[of[part]].astype(np.float64)
-            for vectors, of in ((queries, candidates.row), (texts, candidates.column))
-        )
-        score[part] = np.round(np.einsum("ij,ij->i", one, other), DECIMALS)
-    order = np.lexsort((candidates.column, -score, candidates.row))
-    count = np.bincount(candidates.row, minlength=len(queries))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
-    order, rank = order[rank < k], rank[rank < k]
-    result = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
-    for array, values in zip(result, (candidates.column, score), strict=True):
-        array[candidates.row[order], rank] = values[order]
-    return result
 
 
 def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Ints, k: int, columns: int) -> Neighbours:

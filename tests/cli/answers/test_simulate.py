@@ -65,7 +65,7 @@ def sd_between(positive: pd.Series, text: pd.Series) -> float:
 def expected_sd(variance: float) -> float:
     """The same by the model, where what a text adds has this variance; labels by annotators drawn anew."""
     fitted = fit_habits(APPROPRIATENESS, HABITS, EFFECTS)
-    rest = np.sqrt(1 - variance + fitted.noise**2 + EFFECTS.annotator**2)
+    rest = np.sqrt(1 - variance + fitted.noise**2 + EFFECTS.leniency**2)
     added: npt.NDArray[np.float64] = np.random.default_rng(0).normal(0, np.sqrt(variance), 200_000)
     return float(ndtr((added - fitted.thresholds[-1]) / rest).std())
 
