@@ -26,10 +26,9 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
-from fcpair.steps.answers.decision_table import LABELS, layout_of
+from fcpair.steps.answers.answer_tables import LABELS, layout_of
 from fcpair.steps.answers.file_cells import letters, locate_cells
 from fcpair.steps.answers.sheets import label_blank
-from fcpair.steps.base.actors import with_actor
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -37,6 +36,7 @@ from fcpair.steps.base.context import (
     note_run,
     note_stage_run,
     scheme_of,
+    with_actor,
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions
