@@ -1,4 +1,4 @@
-"""The adjudicators' docket: what waits for them, one case at a time, deciding, taking back, and what is decided."""
+"""The adjudicators' docket: what waits for them, case by case, deciding, taking back; search in what is decided."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 To compare all labels anew at each look would take a second of every half million: the list stays in memory while a
 study is served, and follows what the study itself says, because another process may have written it. Nor does anybody
-wait for the order by the doubt of a label model.
+wait for the order by the doubt of a label model. Label models themselves change nothing: no decision rests on them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A calibration seen as a whole: its discussion, who has answered what, and agreement before and after.
 
 While the discussion lasts, people see only the pairs that they are to answer again, and nobody's name; the lead sees
-all.
+all. And flags: the decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers of a round, as a table with a column for each question: out of a study, and into it."""
+"""Answers of a round as a table with a column for each question, out of a study and into it; decisions out of it."""
 
 from __future__ import annotations
 
@@ -328,9 +328,7 @@ def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
     is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new
     clause = f"no answer in round `{round_.options.rests_on}` yet"
-    incoming.add_findings(
-        is_early, (f"cell {cell} has {clause}" for cell in rows["pair"]), cause=f"these cells have {clause}"
-    )
+    incoming.refuse(is_early, f"cell {{pair}} has {clause}", f"these cells have {clause}")
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
     differs = [
         bool(text) and file_cells.letters(text) != file_cells.letters(originals.get(cell, "")) for text, cell in shown

@@ -1,4 +1,6 @@
-"""Dealing pairs to annotators, and the sheets on which they answer."""
+"""Dealing pairs to annotators, and more labels while people are at work: pairs without any, a higher overlap, and a
+share for late joiners.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def assign(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> RunRecord:
-    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`), with
+    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`assign_more`), with
     `pairs`, by number, one label more to each of these.
 
     `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`).

@@ -1,4 +1,6 @@
-"""By what a study knows a text: the digest of its identity, folded further where the study says so."""
+"""By what a study knows a text: the digest of its identity, folded further where the study says so; and so which of
+its texts a file lists.
+"""
 
 from __future__ import annotations
 

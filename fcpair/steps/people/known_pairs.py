@@ -1,4 +1,6 @@
-"""Known pairs of a grid: setting them from a table, and what people got right of them, and so may begin their shard."""
+"""Known pairs of a grid: setting them from a table, what people got right of them, and so may begin their shard; and
+assigning them: a qualification to everybody, and control pairs among those of each shard.
+"""
 
 from __future__ import annotations
 

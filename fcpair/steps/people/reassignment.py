@@ -1,4 +1,4 @@
-"""New hands for work that was skipped, withdrawn or given up: who may have it, and who gets it."""
+"""New hands for work that was skipped, withdrawn or given up: who may have it (also by a pilot), and who gets it."""
 
 from __future__ import annotations
 

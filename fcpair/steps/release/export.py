@@ -233,7 +233,7 @@ class Exports:
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `decision_table.decisions_table` has it.
+        """Write what was decided, cell by cell, as `answer_tables.decisions_table` has it.
 
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """
