@@ -242,7 +242,7 @@ class Study(StudyContext):
         with self._store.read() as tx:
             return people.people(tx)
 
-    acting_as = steps.static(steps.actors.acting_as)
+    acting_as = steps.static(steps.context.acting_as)
 
     access = steps.cached(steps.access.Access)
 

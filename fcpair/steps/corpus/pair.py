@@ -15,10 +15,17 @@ from fcpair.sentences import say
 from fcpair.stages.corpus.retrieve import even_shares
 from fcpair.stages.corpus.sample import draw_cells
 from fcpair.stages.drawing import draw_positions, own_order
-from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
+from fcpair.steps.base.context import (
+    GridContext,
+    begin_building,
+    is_planned,
+    load_sample_size,
+    note_run,
+    save_options,
+    save_sample_size,
+)
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides

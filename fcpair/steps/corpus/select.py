@@ -15,7 +15,7 @@ from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
 from fcpair.steps.base.context import GridContext, begin_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.store.corpus import sides, texts
 
 

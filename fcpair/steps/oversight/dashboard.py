@@ -16,7 +16,7 @@ from fcpair.pair_filter import NO_METADATA, check_name
 from fcpair.params import Adjudicate, Partition
 from fcpair.records import Figure, Person, Role, Round
 from fcpair.stages.assignment.pace import PAUSE_S
-from fcpair.steps.adjudication.flags import Flag, load_flags
+from fcpair.steps.adjudication.discussion import Flag, load_flags
 from fcpair.steps.base.context import GridContext, effective_options, has_saved_options, is_planned, labels_of
 from fcpair.steps.base.figure_cache import Kept, Marks
 from fcpair.steps.oversight import activity

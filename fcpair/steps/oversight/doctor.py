@@ -18,8 +18,16 @@ from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, note_run, options_as_done
-from fcpair.steps.base.sample_size import load_sample_size, sample_digest
+from fcpair.steps.base.context import (
+    build_options,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    note_run,
+    options_as_done,
+    sample_digest,
+)
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions

@@ -32,10 +32,9 @@ from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
-from fcpair.steps.base.context import GridContext, need_labels, note_run, rules_of, save_options
+from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.corpus.retrieve import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.study_notes import simulated_note

@@ -52,7 +52,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
