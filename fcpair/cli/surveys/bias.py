@@ -40,7 +40,7 @@ TEMPLATES_SHOWN = 10
 ALL = "(mean over statements)"
 ITEM_COLUMNS = ("category", "templates", "items")
 LIMIT = 100_000  # that of fcpair.bias.items
-LAYOUTS = ("table", "hf", "lm-eval")  # a table, and FOLDERS of fcpair.files.surveys.item_folders, as a test checks
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and those of fcpair.files.surveys.items.item_files
 TEMPLATE_READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates, as a test checks
 
 
@@ -192,15 +192,14 @@ def _read_answers(
     strict_targets: bool,
 ) -> Answers:
     if reader == "items":
-        from fcpair.files.surveys.item_answers import read_item_answers
+        from fcpair.files.surveys.items import read_item_answers
 
         return read_item_answers(files, answer, shares)
     if reader == "lm-eval":
-        from fcpair.files.surveys.item_answers import read_lm_eval
+        from fcpair.files.surveys.items import read_lm_eval
 
         return read_lm_eval(files)
-    from fcpair.files.surveys.bbq import read_bbq
-    from fcpair.files.surveys.bbq_templates import read_stereotyped
+    from fcpair.files.surveys.bbq import read_bbq, read_stereotyped
 
     if answer is None:
         raise InputError("name with `--answer` the field of the files that has the answers")
@@ -212,7 +211,7 @@ def _count_file(people: str | None) -> Any:
     """Count how often people gave each answer to each statement, in a file of a survey; None where there is none."""
     if people is None:
         return None
-    from fcpair.files.surveys.item_answers import read_survey
+    from fcpair.files.surveys.items import read_survey
     from fcpair.stages.surveys.survey import count_answers
 
     return count_answers(read_survey(Path(people)).given)
@@ -432,9 +431,7 @@ def expand(
 
 
 def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
-    from importlib.metadata import version
-
-    from fcpair.files.surveys.item_folders import FOLDERS, ItemSource
+    from fcpair.files.surveys.items import item_files
     from fcpair.files.tables.folders import new_folder
     from fcpair.files.tables.tabular import write_table
 
@@ -442,7 +439,7 @@ def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, se
         write_table(frame, out)
         return
     with new_folder(out) as folder:
-        for name, content in FOLDERS[layout](frame, ItemSource(templates, seed, version("fcpair"))).items():
+        for name, content in item_files(layout, frame, templates, seed).items():
             (folder / name).parent.mkdir(exist_ok=True)
             if isinstance(content, str):
                 (folder / name).write_text(content, "utf-8")

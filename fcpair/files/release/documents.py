@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from fcpair.files.release.hf import CARD, WARNING
 from fcpair.files.release.redaction import Escaped, as_json, render
 from fcpair.files.release.release_facts import ReleaseFacts
+from fcpair.files.release.tier import CARD, WARNING
 
 CROISSANT = "croissant.json"
 PARQUET = "application/x-parquet"

@@ -30,7 +30,7 @@ from fcpair.bias.items import (
     template_faults,
 )
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
-from fcpair.files.surveys.bbq_templates import read_bbq_templates, read_kobbq
+from fcpair.files.surveys.bbq import read_bbq_templates, read_kobbq
 from fcpair.files.tables.tabular import LINE, check_file, read_table, with_place
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import fold_name

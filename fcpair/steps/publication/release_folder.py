@@ -16,8 +16,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.release.documents import CROISSANT, croissant_text, document_texts
 from fcpair.files.release.redaction import Redaction, escape_html
 from fcpair.files.release.release_facts import DATA, FORM_FILE, ReleaseFacts, ReleaseForm, ReleaseTable, read_form
-from fcpair.files.release.sha256sums import digest_file, write_sums
-from fcpair.files.tables.folders import check_new_folder, new_folder
+from fcpair.files.tables.folders import check_new_folder, digest_file, new_folder, write_sums
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status

@@ -7,9 +7,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from fcpair.files.release import hf
 from fcpair.files.release.release_facts import TEXT_DIGEST, ReleaseTable
-from fcpair.files.release.tier import grades, pair_frame, qrels_text, tier_table
+from fcpair.files.release.tier import CARD_COLUMNS, PREFIXES, grades, pair_frame, qrels_text, tier_table
 from fcpair.lazy import pd
 from fcpair.params import MAIN, Partition
 from fcpair.records import GridKey, Origin, Round
@@ -308,7 +307,6 @@ def _tier_columns(tx: Tx, rows: pd.DataFrame, question: Closed) -> dict[str, str
     labels = ", ".join(f"`{name}`" for name in final_names(question))
     about = {}
     for name in map(str, rows.columns):
-        prefix = next((prefix for prefix in hf.PREFIXES if name.startswith(prefix)), "")
-        text = hf.COLUMNS.get(name) or hf.PREFIXES.get(prefix, name)
+        text = CARD_COLUMNS.get(name) or next((of for prefix, of in PREFIXES.items() if name.startswith(prefix)), name)
         about[name] = text.format(hs=hs, cn=cn, labels=labels)
     return about

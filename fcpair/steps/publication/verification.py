@@ -10,7 +10,7 @@ from typing import Any
 from fcpair.errors import InputError, StageError, show_foreign
 from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
 from fcpair.files.release.release_facts import FORM_FILE, read_form
-from fcpair.files.release.sha256sums import SUMS, check_folder, read_sums
+from fcpair.files.tables.folders import SUMS, check_folder, read_sums
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.oversight.doctor import RELEASE
 from fcpair.steps.publication.release_folder import RECORD, load_content, write_content
