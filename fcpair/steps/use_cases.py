@@ -59,10 +59,10 @@ if TYPE_CHECKING:
         study_start,
     )
     from fcpair.steps.people import access, guidelines, known_pairs, people, qualification, terms
-    from fcpair.steps.publication import release_folder, verification
-    from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
-    from fcpair.steps.rules import rule_decisions, study_notes, text_checks, wording
-    from fcpair.steps.surveys import item_answers, survey
+    from fcpair.steps.publication import release_folder
+    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording
+    from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property
 else:

@@ -42,7 +42,7 @@ from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts
