@@ -216,7 +216,7 @@ class Grid(GridContext):
     save = cached_property(Settings)
     recipe_options = steps.recipe_options.by_recipe
 
-    select = steps.select.select
+    select = steps.pair.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     plan = steps.overlap_plan.plan_overlap

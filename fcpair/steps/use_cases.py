@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         validate,
     )
     from fcpair.steps.base import actors, grid_rows, init, recipe_options, sample_size, text_digests
-    from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+    from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
         backup,
         dashboard,
