@@ -49,8 +49,8 @@ class Study(StudyContext):
     """
 
     doctor = steps.static(steps.doctor.examine)
-    verify = steps.static(steps.verification.verify_release)
-    diff = steps.static(steps.verification.diff_releases)
+    verify = steps.static(steps.release_folder.verify_release)
+    diff = steps.static(steps.release_folder.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, grid_rows, init, recipe_options, text_digests
-    from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+    from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
         backup,
         dashboard,
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
         study_start,
     )
     from fcpair.steps.people import access, guidelines, known_pairs, people, reassignment, terms
-    from fcpair.steps.publication import release_folder, verification
-    from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
-    from fcpair.steps.rules import rule_decisions, study_notes, text_checks, wording
-    from fcpair.steps.surveys import item_answers, survey
+    from fcpair.steps.publication import release_folder
+    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording
+    from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property
 else:

@@ -28,7 +28,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, has_saved_options, is_planned, lease_minutes, scheme_of
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.study_notes import look_again
+from fcpair.steps.rules.pair_counts import look_again
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements

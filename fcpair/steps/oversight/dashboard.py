@@ -24,8 +24,7 @@ from fcpair.steps.oversight.activity import QuestionShares, question_shares
 from fcpair.steps.oversight.next_steps import NextStep, TallyOf, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import pair_counts, rule_decisions
-from fcpair.steps.rules.pair_counts import Tally, tally
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log

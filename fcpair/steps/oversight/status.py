@@ -29,8 +29,8 @@ from fcpair.steps.oversight.next_steps import (
     next_and_also,
 )
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import look_again, simulated_note
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements
