@@ -1,4 +1,4 @@
-"""Status of the study: what is done, who has what to do, and what comes next."""
+"""Status of the study: what is done, who has what to do, and what comes next; the log, and notes of the lead in it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,23 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fcpair.errors import FcpairError
+from fcpair.errors import FcpairError, InputError, at_fault
 from fcpair.notebook import frame_of, html_of
-from fcpair.records import Round, RunLog, Status
+from fcpair.param_values import as_params
+from fcpair.params import Note
+from fcpair.records import Round, RunLog, RunRecord, Status
 from fcpair.sentences import say, say_number
-from fcpair.steps.base.context import STAGE_PRODUCTS, GridContext, StudyContext, find_grid, is_planned, lease_minutes
+from fcpair.steps.base.context import (
+    STAGE_PRODUCTS,
+    GridContext,
+    StudyContext,
+    find_cell,
+    find_grid,
+    is_planned,
+    lease_minutes,
+    note_run,
+)
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import (
@@ -33,6 +45,8 @@ from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
+
+LONGEST_NOTE = 2_000  # characters
 
 
 @dataclass(frozen=True)
@@ -216,6 +230,35 @@ def log(study: StudyContext) -> RunLog:
     """Every run of every stage, oldest first."""
     with study._store.read() as tx:
         return RunLog(runs.runs(tx))
+
+
+@takes_params
+def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
+    """Add a note to the log: something that happened outside of the program, such as that two annotators talked.
+
+    It changes nothing else. No release publishes it, as it may be about single people.
+
+    Raises:
+        InputError: the note is empty or too long.
+        UnknownIdError: the grid has no such pair.
+    """
+    note = note or Note()
+    with at_fault("text"):
+        if not note.text.strip():
+            raise InputError(say("the note is empty; write what happened"))
+        if len(note.text) > LONGEST_NOTE:
+            raise InputError(
+                say(
+                    "the note has %(number)s characters; expected at most %(most)s",
+                    number=len(note.text),
+                    most=LONGEST_NOTE,
+                )
+            )
+    with grid._store.write() as tx:
+        if note.pair is not None:
+            with at_fault("pair"):
+                find_cell(tx, note.pair)
+        return note_run(tx, note.stage, as_params(note), {})
 
 
 def overview(study: StudyContext) -> list[dict[str, Any]]:
