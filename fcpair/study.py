@@ -155,10 +155,10 @@ class Study(StudyContext):
         """
         return Store.accept_as_is(Path(path), steps.doctor.accept)
 
-    copy = steps.static(steps.backup.copy)
-    back_up = steps.static(steps.backup.back_up)
-    restore = steps.static(steps.backup.restore)
-    check_backup = steps.static(steps.backup.check)
+    copy = steps.static(steps.doctor.copy)
+    back_up = steps.static(steps.doctor.back_up)
+    restore = steps.static(steps.doctor.restore)
+    check_backup = steps.static(steps.doctor.check_backup)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.

@@ -19,6 +19,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fcpair.cli.oversight.backup import backup
+    from fcpair.cli.oversight.status import note
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,
@@ -38,11 +40,9 @@ if TYPE_CHECKING:
     from fcpair.steps.base import context, grid_rows, init, recipe_options, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
-        backup,
         dashboard,
         doctor,
         methods,
-        note,
         pair_search,
         recipe_runner,
         report,
