@@ -183,7 +183,7 @@ def answers_to_items(
     same = np.asarray(numbers["target"] == numbers["unknown"])
     rows_by_problem["the option of the stereotyped group is the one that says unknown"] = same
     if probabilities is not None:
-        is_known = ~np.isnan(probabilities).any(axis=1)[:, None]
+        is_known = ~np.isnan(probabilities).any(axis=1, keepdims=True)
         sums = np.where(is_known, probabilities, 1 / len(LETTERS)).sum(axis=1)
         rows_by_problem["the probabilities do not add up to 1"] = abs(sums - 1) > TOLERANCE
         rows_by_problem["a probability is below 0"] = np.where(is_known, probabilities, 0).min(axis=1) < 0
