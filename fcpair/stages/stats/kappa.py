@@ -125,7 +125,7 @@ class Subsets:
         shape = (n_groups, self._n_classes)
         used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]).reshape(shape) for one in classes]
         seen = np.bincount(group, self._disagreements[tuple(classes)], minlength=n_groups)
-        return np.column_stack([np.bincount(group, minlength=n_groups), seen, *used]).astype(np.float64)
+        return np.column_stack([np.bincount(group, minlength=n_groups), seen, *used]).astype(np.float64, copy=False)
 
     def _kappa_of(self, use: Floats) -> Floats:
         first, second = np.split(use[:, 2:], 2, axis=1)
