@@ -15,8 +15,6 @@ from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
 from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
 
-NOBODY_TO_ASSIGN = "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"
-
 
 def assign_cells(
     row: Ints,
@@ -47,7 +45,7 @@ def assign_cells(
     if n_cells == 0:
         raise InputError(f"there are no {unit} to assign")
     if n_people == 0:
-        raise InputError(NOBODY_TO_ASSIGN)
+        raise InputError("there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people")
     if answers > n_people:
         raise InputError(
             f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"

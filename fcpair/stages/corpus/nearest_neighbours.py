@@ -23,7 +23,6 @@ CROWD = 2048  # neighbours that one row may have in sight before it is computed 
 GATHERED = 4096  # pairs computed in float64 at once
 _CELL_BYTES = 100  # of a block at worst: its cosine, whether it reaches the floor, and where it then is
 _KEPT_BYTES = 100  # of a neighbour in sight, while those of a row are put in order
-_MB = 1_000_000
 
 Neighbours = tuple[Ints, Floats]
 
@@ -38,7 +37,7 @@ class Blocks:
     @classmethod
     def fit_memory(cls, memory_mb: int, k: int) -> Blocks:
         """The largest blocks, up to those beyond which nothing gets faster, that take `memory_mb` together."""
-        memory, row = memory_mb * _MB, _crowd_size(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
+        memory, row = memory_mb * 1_000_000, _crowd_size(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
         rows = min(max(1, memory // row), ROWS)
         left = memory - rows * _crowd_size(k) * _KEPT_BYTES
         return cls(rows, min(max(1, left // (rows * _CELL_BYTES)), COLUMNS))

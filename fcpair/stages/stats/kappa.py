@@ -28,10 +28,6 @@ from fcpair.stages.stats.jackknife_intervals import (
 )
 from fcpair.stages.stats.rating_counts import Overlap, dense_codes, ratio, sums_by
 
-NO_SUBSET = mark("no two annotators share a pair")
-ONE_PAIR = mark("one shared pair: it has no variance")
-ONE_CLASS = mark("both used the same single class, so agreement by chance would be complete")
-ONE_BIN = mark("both used the same single bin, so agreement by chance would be complete")
 COHENS_KAPPA = mark("Cohen's kappa")
 MEANS = (mark("mean kappa"), mark("mean kappa weighted by n"))
 DEVIATION = mark("standard deviation of kappa")
@@ -235,12 +231,15 @@ def subset_figures(
     """The figures of every two of the annotators `names`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
-    name, why = NAMES_ON_BINS[COHENS_KAPPA] if on_bins else COHENS_KAPPA, ONE_BIN if on_bins else ONE_CLASS
+    name, why = COHENS_KAPPA, mark("both used the same single class, so agreement by chance would be complete")
+    if on_bins:
+        name = NAMES_ON_BINS[name]
+        why = mark("both used the same single bin, so agreement by chance would be complete")
     figures = []
     for (a, b), table, kappa, of in rows:
         n = int(table.sum())
         used = table.sum(axis=0) + table.sum(axis=1)
-        figure = Figure(name, None, n, undefined=ONE_PAIR if n == 1 else why)
+        figure = Figure(name, None, n, undefined=mark("one shared pair: it has no variance") if n == 1 else why)
         if not np.isnan(kappa):
             figure = Figure(name, kappa, n)
         has_error = figure.value is not None and not no_interval_reason(of)
@@ -288,7 +287,9 @@ def summary_figures(
         number=Id(len(kappas)),
         most=Id(len(subsets.kappas) - len(kappas)),
     )
-    none = mark("kappa is undefined on every overlap subset") if len(subsets.kappas) else NO_SUBSET
+    none = mark("no two annotators share a pair")
+    if len(subsets.kappas):
+        none = mark("kappa is undefined on every overlap subset")
     mean, weighted, deviation = (
         Figure(NAMES_ON_BINS[name] if on_bins else name, None, n_pairs, undefined=none, note=note)
         for name in (*MEANS, DEVIATION)

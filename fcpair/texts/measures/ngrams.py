@@ -188,7 +188,7 @@ class SelfBleu(BoundedMeasure):
             matched, whole = _count_matches([Counter(ngrams(one, n)) for one in tokens])
             if n == 1:
                 none = matched == 0  # nltk gives such a text 0, whatever the smoothing
-            logs += np.log(np.where(matched, matched, SMOOTHING) / np.maximum(whole, 1)) / self.n
+            logs += np.log(np.where(matched, matched, 0.1) / np.maximum(whole, 1)) / self.n
         # The length nearest to that of each text among the others, the shorter of two; its own if there it is again.
         distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
         padded = np.concatenate([[-np.inf], distinct, [np.inf]])
@@ -196,9 +196,6 @@ class SelfBleu(BoundedMeasure):
         other = np.where(lengths - below <= above - lengths, below, above)
         short = np.maximum(0, np.where(times[at] > 1, lengths, other) / lengths - 1)
         return np.where(none, 0.0, np.exp(logs - short))
-
-
-SMOOTHING = 0.1
 
 
 def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
