@@ -19,8 +19,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fcpair.cli.oversight.backup import backup
-    from fcpair.cli.oversight.status import note
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,
