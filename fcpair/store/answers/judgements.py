@@ -61,6 +61,7 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
         **assignment.c,
         **judgement.c,
         **{"assignment_id": assignment.c.id, "hs_id": cell.c.row_id, "cn_id": cell.c.column_id},
+        "annotator": person.c.name,
         "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
         "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
         "value": answer.c.value,
@@ -79,6 +80,8 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
         query = query.outerjoin(decided_answer, decided_answer.c.id == SEEN_DECISION.c.answer_id)
+    if "annotator" in columns:
+        query = query.join(person, person.c.id == assignment.c.person_id)
     return query.join(cell, cell.c.id == assignment.c.cell_id) if {"hs_id", "cn_id"} & set(columns) else query
 
 
