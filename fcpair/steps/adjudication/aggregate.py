@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
 from fcpair.records import BY_HAND, Round
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.stages.adjudication.aggregate import (
     Aggregation,
     LabelData,
@@ -17,7 +18,6 @@ from fcpair.stages.adjudication.aggregate import (
     compute_aggregation,
     prepare_labels,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known

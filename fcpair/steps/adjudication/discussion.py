@@ -19,7 +19,7 @@ from fcpair.lazy import pd
 from fcpair.params import Agree, Calibration
 from fcpair.records import WORKERS, Figure, Role, Status, Visitor
 from fcpair.stages.questions import Form
-from fcpair.stages.questions.wording import option_wordings
+from fcpair.stages.questions.labels import option_wordings
 from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.steps.adjudication.agreement import agreement_blocks, with_fitting_bins
 from fcpair.steps.adjudication.flags import load_flags

@@ -10,7 +10,7 @@ from fcpair.errors import StageError
 from fcpair.files.answers.known_items import parse_known_items, read_known_items
 from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import Known, Role, Round, RunRecord, Visitor
-from fcpair.stages.questions.wording import with_wordings
+from fcpair.stages.questions.labels import with_wordings
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import (
     StudyContext,

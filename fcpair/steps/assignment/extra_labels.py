@@ -17,7 +17,7 @@ from fcpair.params import Assign
 from fcpair.records import Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import check_overlap, overlap_counts, shard_order
-from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
+from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.base.context import (
     Basis,
     GridContext,

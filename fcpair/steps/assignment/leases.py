@@ -14,7 +14,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.sentences import say
-from fcpair.stages.assignment.extra_labels import choose_slots, n_labels_missing, refill_threshold
+from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
@@ -192,9 +192,10 @@ def n_to_hold(n: int, n_remaining: int | None) -> int:
 def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
     """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
     open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
-    if not open_rounds or sum(
-        task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds
-    ) >= refill_threshold(n_target):
+    if (
+        not open_rounds
+        or sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds) >= (n_target + 1) // 2
+    ):  # more are not given at each answer, but some at once
         return False
     return any(open_slots.has_free(tx, round_) for round_ in open_rounds) or open_slots.has_overdue(tx)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from fcpair.errors import InputError
 from fcpair.params import Assign
 from fcpair.records import Known, Round
-from fcpair.stages.assignment.extra_labels import merge_controls, n_controls
+from fcpair.stages.assignment.rounds import merge_controls, n_controls
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import options_as_done
