@@ -94,7 +94,8 @@ def originals(tx: Tx, of: Round) -> dict[int, str]:
     if of.options.edits_row:
         query = select(cell.c.id, text.c.body).join(text, text.c.id == cell.c.row_id)
         return {row[0]: row[1] for row in tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id)))}
-    return texts_on_cells(tx, rounds.by_name(tx, of.options.edits_round)) if of.options.edits_round else {}
+    edited = authored_texts(tx, rounds.by_name(tx, of.options.edits_round)) if of.options.edits_round else {}
+    return {cell_id: one.body for cell_id, one in edited.items()}
 
 
 class AuthoredText(NamedTuple):
@@ -118,11 +119,6 @@ def cells_answered_before(tx: Tx, of: Round) -> set[int]:
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
     return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
-
-
-def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
-    """The text that each cell has in a round, as `authored_texts` says."""
-    return {cell_id: one.body for cell_id, one in authored_texts(tx, in_round).items()}
 
 
 def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
@@ -149,12 +145,9 @@ class TextOrigin(NamedTuple):
     meta: Mapping[str, Any]
 
 
-def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
+def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = None) -> dict[int, TextOrigin]:
     """Origins of these texts, as far as they are current answers of a round; others are left out."""
-    return _find_origins(tx, text_ids, _edited_sources(tx))
-
-
-def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dict[int, TextOrigin]:
+    edited = _edited_sources(tx) if edited is None else edited
     before, column = text.alias("before"), text.alias("column")
     question = (before.c.body.label("answered"), before.c.meta)
     who_and_where = (*assignment.c["cell_id", "round_id"], *person.c["name", "role"])
@@ -192,7 +185,7 @@ def _edited_sources(tx: Tx) -> EditedSources:
         rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
         for round_ in rounds_by_name.values():
             if round_.options.edits_row:
-                sources[round_.id] = _row_sources(tx, sources)
+                sources[round_.id] = sources_of_rows(tx, sources)
             elif round_.options.edits in rounds_by_name:
                 edited_round = rounds_by_name[round_.options.edits]
                 query = (
@@ -207,15 +200,12 @@ def _edited_sources(tx: Tx) -> EditedSources:
     return sources
 
 
-def sources_of_rows(tx: Tx) -> dict[int, str]:
-    """Where the row of each cell of the grid is from, as far as that is known."""
-    return _row_sources(tx, _edited_sources(tx))
-
-
-def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
-    """Where the row of each cell is from: what its metadata say, or who or which model wrote it in an earlier grid."""
+def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, str]:
+    """Where the row of each cell of the grid is from, as far as that is known: what its metadata say, or who or which
+    model wrote it in an earlier grid.
+    """
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
-    origins = _find_origins(tx, sorted({row.text_id for row in rows}), edited)
+    origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)
     sources = (origins[one.text_id].source if one.text_id in origins else one.meta.get("source") for one in rows)
     return {row.id: source for row, source in zip(rows, sources, strict=True) if source}

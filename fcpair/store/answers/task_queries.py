@@ -14,7 +14,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, String, bindparam, case, exists, func, insert, select, update
 from sqlalchemy import cast as as_type
 
 from fcpair.errors import ConflictError
@@ -76,23 +76,29 @@ _ROWS = (
 )
 
 
-def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
-    """Restrict a query to what a person has open in a round, and can be shown now."""
-    query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
-    if checks:
-        query = query.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE)
-    return query.where(_HAS_ITS_FIRST) if rests else query
-
-
 @cache
-def _next_query(*, checks: bool, rests: bool, by_row: bool) -> PreparedStatement:
-    """Prepare the query for the next open cells; if `by_row`, a row's come together, at the place of its first."""
-    query = _filter_open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
-    position: ColumnElement[int] = assignment.c.position
+def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedStatement, PreparedStatement]:
+    """Prepare the queries for the next cells that a person has open and can be shown now, and for how many these are.
+
+    If `by_row`, a row's come together, at the place of its first.
+    """
+    n = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
+    n = n.where(assignment.c.person_id == bindparam("person"))
+    open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
+    shown, n = (one.where(open_ & _HAS_ITS_FIRST if rests else open_) for one in (_SHOWN, n))
+    if checks:
+        shown = shown.add_columns(*_STANDING)
+        shown, n = (one.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for one in (shown, n))
+    order: list[ColumnElement[int]] = [assignment.c.position]
     if by_row:
-        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id)
-    at = _ROWS.c.first if by_row else position
-    return PreparedStatement(query.add_columns(at.label("at")).order_by(at, position).limit(bindparam("n")))
+        shown, order = shown.join(_ROWS, _ROWS.c.id == assignment.c.id), [_ROWS.c.first, *order]
+    shown = shown.add_columns(order[0].label("at")).order_by(*order).limit(bindparam("n"))
+    return PreparedStatement(shown), PreparedStatement(n)
+
+
+def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:
+    checks, rests = of.checks is not None, bool(of.options.rests_on)
+    return _open_queries(checks=checks, rests=rests, by_row=of.options.shows_whole_rows)
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -101,22 +107,9 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
     None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
     answer that the cell has now.
     """
-    query = _next_query(**_round_traits(of), by_row=of.options.shows_whole_rows)
-    params = {"person": person_id, "n": n, "rests_on": of.options.rests_on}
+    query, params = _queries_of(of)[0], {"person": person_id, "n": n, "rests_on": of.options.rests_on}
     rows = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **params)]
     return sorted(rows, key=itemgetter("at"))[:n]
-
-
-def _round_traits(of: Round) -> dict[str, bool]:
-    return {"checks": of.checks is not None, "rests": bool(of.options.rests_on)}
-
-
-@cache
-def _count_query(*, checks: bool, rests: bool) -> PreparedStatement:
-    query = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
-    return PreparedStatement(
-        _filter_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests)
-    )
 
 
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
@@ -124,8 +117,8 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
     What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
     """
-    params = {"person": person_id, "rests_on": of.options.rests_on}
-    return sum(_count_query(**_round_traits(of)).first(tx, round=one, **params).n for one in of.ids)
+    query, params = _queries_of(of)[1], {"person": person_id, "rests_on": of.options.rests_on}
+    return sum(query.first(tx, round=one, **params).n for one in of.ids)
 
 
 _ORIGINAL = PreparedStatement(

@@ -26,7 +26,6 @@ from fcpair.store.database.tables import adjudication, assignment, cell, chain, 
 
 FIRST = bytes(32)
 NOBODY = 0
-ALL = 2**62
 AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
@@ -200,7 +199,7 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
     return number
 
 
-def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.

@@ -50,18 +50,8 @@ from fcpair.store.database.tables import (
     text,
 )
 
-NUMBERED = (
-    text,
-    grid,
-    round_,
-    answer,
-    guideline,
-    person,
-    run,
-    judgement,
-    adjudication,
-    release,
-)  # from 1, with no number left out
+# From 1, with no number left out.
+NUMBERED = (text, grid, round_, answer, guideline, person, run, judgement, adjudication, release)
 
 
 class CheckOutcome(NamedTuple):

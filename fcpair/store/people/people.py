@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
@@ -47,7 +46,8 @@ def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
 
 def change(tx: Tx, person_id: int, **values: Any) -> None:
     """Let a person have another `role`, have their pages `blurred`, let refused texts be kept (`keeps_refused`), have
-    the pages in a `language`, have said something about themselves (`demographics`), from now on.
+    the pages in a `language`, have said something about themselves (`demographics`), or have opted out of topics
+    (`opted_out`, as `optouts.to_stored` writes it), from now on.
     """
     tx.execute(update(person).where(person.c.id == person_id).values(**values))
 
@@ -177,11 +177,6 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ..
     if person_id is not None:
         query = query.where(person.c.id == person_id)
     return {row.id: optouts.parse(row.opted_out) for row in tx.execute(query) if row.opted_out}
-
-
-def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
-    """Note what a person has opted out of."""
-    change(tx, person_id, opted_out=optouts.to_stored(opted_out))
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:

@@ -31,10 +31,7 @@ from fcpair.store.database.backends import postgres
 
 KIND, MEMBER = "postgresql", "study.dump"
 FOLDER = "FCPAIR_PG_BIN"
-_VERSION = re.compile(r"\) (\d+)")
-_LINES_SHOWN = 3
 _NO_OWNERSHIP = ("--no-owner", "--no-privileges")
-DRIVER = "postgresql+psycopg"
 CONNECT_S = 10
 NAME = "fcpair"  # by which its connections are known
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.05
@@ -188,7 +185,7 @@ def parse_url(place: str | Path) -> URL:
         raise StudyError(f"a study is a file or a PostgreSQL database, not {url.get_backend_name()}")
     if not url.database:
         raise StudyError(f"{url.render_as_string()} names no database; write postgresql+psycopg://USER@HOST/NAME")
-    return url.set(drivername=DRIVER)
+    return url.set(drivername="postgresql+psycopg")
 
 
 def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
@@ -280,7 +277,7 @@ def _tool_process(command: list[str], password: object, **streams: Any) -> Itera
             process.wait()
         if process.returncode:
             stderr.seek(0)
-            last_lines = " ".join(stderr.read().decode(errors="replace").split("\n")[-_LINES_SHOWN - 1 :]).strip()
+            last_lines = " ".join(stderr.read().decode(errors="replace").split("\n")[-4:]).strip()
             raise StudyError(f"{Path(command[0]).name} failed: {last_lines or 'it said nothing'}")
 
 
@@ -298,7 +295,7 @@ def _find_tool(name: str, at_least: int = 0) -> str:
 
 def _tool_version(tool: str) -> int:
     output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    match = _VERSION.search(output)
+    match = re.search(r"\) (\d+)", output)
     if match is None:
         raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
     return int(match[1])

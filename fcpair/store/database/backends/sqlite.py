@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -84,16 +84,6 @@ class Header:
             return cls(start.startswith(_SQLITE_MAGIC), is_shared=False, is_whole=False, counter=0)
         counter, user_version = (int.from_bytes(start[at : at + 4], "big") for at in (24, 60))
         return cls(True, _WAL_VERSION in start[18:20], user_version == _WHOLE, counter)
-
-
-def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
-    """An engine on connections made by `connect`; SQLAlchemy, not the driver, decides where transactions begin."""
-    # What is written may be a text, a note or a token's hash, and no error message is the place for it.
-    # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
-    pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
-    engine = create_engine("sqlite://", creator=connect, hide_parameters=True, **pool)
-    event.listen(engine, "close", lambda connection, _record: connection.interrupt())
-    return engine
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -216,8 +206,6 @@ def reading_engine(path: Path) -> Engine:
 
 
 OWNER_ALONE = 0o600
-OTHERS = 0o077
-EVERYBODY = 0o007
 
 
 def create_private(path: Path) -> None:
@@ -232,7 +220,7 @@ def restrict_to_owner(path: str | Path) -> str | None:
     """
     try:
         rights = stat.S_IMODE(os.stat(path).st_mode)
-        if os.name != "posix" or not rights & EVERYBODY:
+        if os.name != "posix" or not rights & 0o007:
             return None
         os.chmod(path, OWNER_ALONE)
     except OSError:
@@ -249,7 +237,7 @@ def exposure_warning(path: str | Path) -> str | None:
         rights = stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
         return None
-    if os.name != "posix" or not rights & OTHERS:
+    if os.name != "posix" or not rights & 0o077:
         return None
     command = f"chmod 600 {shlex.quote(str(path))}"
     return f"others on this machine may read or write {path} (its rights are {rights:04o}); `{command}` ends that"

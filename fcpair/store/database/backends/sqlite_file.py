@@ -22,7 +22,7 @@ from threading import Lock, Thread
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary, finalize
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 
 from fcpair.errors import StudyError
 from fcpair.store.database import backup_format, schema
@@ -323,9 +323,14 @@ class StudyFile:
     # -- reaching it
 
     def engine(self) -> Engine:
-        """An engine on the file; `close` disposes of it."""
-        self._engines.append(sqlite.engine_for(self.connect))
-        return self._engines[-1]
+        """An engine on the file; `close` disposes of it. SQLAlchemy, not the driver, begins transactions."""
+        # What is written may be a text, a note or a token's hash, and no error message is the place for it.
+        # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
+        pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
+        engine = create_engine("sqlite://", creator=self.connect, hide_parameters=True, **pool)
+        event.listen(engine, "close", lambda connection, _record: connection.interrupt())
+        self._engines.append(engine)
+        return engine
 
     def reading_engine(self) -> Engine:
         """An engine that only reads, whatever became of the file."""
