@@ -170,7 +170,8 @@ def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = N
         rows_by_text.setdefault(row.text_id, []).append(origin)
     origins = {}
     for text_id, of_text in rows_by_text.items():
-        names, sources = ("; ".join(dict.fromkeys(one[at] for one in of_text)) for at in (1, 2))
+        names = "; ".join(dict.fromkeys(one.written_as for one in of_text))
+        sources = "; ".join(dict.fromkeys(one.source for one in of_text))
         origins[text_id] = of_text[0]._replace(written_as=names, source=sources)
     return origins
 

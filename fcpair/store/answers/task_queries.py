@@ -14,7 +14,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, bindparam, case, exists, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, String, bindparam, case, exists, func, insert, select, update
 from sqlalchemy import cast as as_type
 
 from fcpair.errors import ConflictError
@@ -85,15 +85,16 @@ def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedS
     n = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
     n = n.where(assignment.c.person_id == bindparam("person"))
     open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
-    shown, n = (one.where(open_ & _HAS_ITS_FIRST if rests else open_) for one in (_SHOWN, n))
+    queries: list[Select[Any]] = [_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, n]
+    queries = [one.where(open_ & _HAS_ITS_FIRST if rests else open_) for one in queries]
     if checks:
-        shown = shown.add_columns(*_STANDING)
-        shown, n = (one.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for one in (shown, n))
+        queries = [one.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for one in queries]
+    shown, counted = queries
     order: list[ColumnElement[int]] = [assignment.c.position]
     if by_row:
         shown, order = shown.join(_ROWS, _ROWS.c.id == assignment.c.id), [_ROWS.c.first, *order]
     shown = shown.add_columns(order[0].label("at")).order_by(*order).limit(bindparam("n"))
-    return PreparedStatement(shown), PreparedStatement(n)
+    return PreparedStatement(shown), PreparedStatement(counted)
 
 
 def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:

@@ -71,9 +71,9 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
     name, place = person.c.name.label("annotator"), assignment.c["position", "cell_id"]
-    query = select(assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
-    query = query.join(person, person.c.id == assignment.c.person_id)
-    query = join_texts(query, assignment.c.cell_id).join(round_, round_.c.id == assignment.c.round_id)
+    columns = (assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
+    query = join_texts(select(*columns).join(person, person.c.id == assignment.c.person_id), assignment.c.cell_id)
+    query = query.join(round_, round_.c.id == assignment.c.round_id)
     query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
     return frame(tx, query.order_by(person.c.id, assignment.c.position)).astype({"blind": bool})
 
@@ -255,7 +255,7 @@ def work_counts(tx: Tx, of: Round) -> list[WorkCount]:
     key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
     query = select(*key, func.count()).join(round_, round_.c.id == assignment.c.round_id)
     query = query.outerjoin(judgement, latest_rows.ANSWER).where(rounds.in_round(of))
-    return [WorkCount(*row) for row in tx.execute(query.group_by(*key).order_by(*key))]
+    return list(map(WorkCount._make, tx.execute(query.group_by(*key).order_by(*key))))
 
 
 def n_active_cells(tx: Tx, of: Round) -> int:

@@ -159,7 +159,7 @@ def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[
         .where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
         .order_by(assignment.c.id)
     )
-    return [TakenBack(*row) for row in tx.execute(query)]
+    return list(map(TakenBack._make, tx.execute(query)))
 
 
 def topics(tx: Tx, column: str, split: str) -> list[str]:

@@ -65,18 +65,22 @@ class Backend(Protocol):
 
         Whoever holds rows of several tables does so in one order, and before they give numbers to any.
         """
+        return
 
     def hold_numbers(self, conn: Connection) -> None:
         """Let nobody else give numbers to rows until the end of the transaction.
 
         So numbers have no gaps, and whoever sees one sees all before it.
         """
+        return
 
     def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
         """Let the database find out what is in tables that have just been filled, where it plans by that."""
+        return
 
     def pause_references(self, conn: Connection, *, paused: bool) -> None:
         """Switch reference checks, outside a transaction, where looking each of them up would dominate."""
+        return
 
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
@@ -99,6 +103,7 @@ class Backend(Protocol):
 
     def create_refusal(self, conn: Connection) -> None:
         """Make what triggers call, where they call anything."""
+        return
 
     def protect(self, conn: Connection, table: str) -> None:
         """Make a table append-only: the database itself refuses to change, delete or replace a row."""
@@ -124,6 +129,7 @@ class Backend(Protocol):
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
+        return
 
     def raw_column(self, _table: Table, column: str, of: str) -> str:
         """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
