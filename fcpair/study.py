@@ -49,8 +49,8 @@ class Study(StudyContext):
     """
 
     doctor = steps.static(steps.doctor.examine)
-    verify = steps.static(steps.verification.verify_release)
-    diff = steps.static(steps.verification.diff_releases)
+    verify = steps.static(steps.release_folder.verify_release)
+    diff = steps.static(steps.release_folder.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
@@ -155,10 +155,10 @@ class Study(StudyContext):
         """
         return Store.accept_as_is(Path(path), steps.doctor.accept)
 
-    copy = steps.static(steps.backup.copy)
-    back_up = steps.static(steps.backup.back_up)
-    restore = steps.static(steps.backup.restore)
-    check_backup = steps.static(steps.backup.check)
+    copy = steps.static(steps.doctor.copy)
+    back_up = steps.static(steps.doctor.back_up)
+    restore = steps.static(steps.doctor.restore)
+    check_backup = steps.static(steps.doctor.check_backup)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
@@ -242,7 +242,7 @@ class Study(StudyContext):
         with self._store.read() as tx:
             return people.people(tx)
 
-    acting_as = steps.static(steps.actors.acting_as)
+    acting_as = steps.static(steps.context.acting_as)
 
     access = steps.cached(steps.access.Access)
 

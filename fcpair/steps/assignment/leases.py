@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import StageError
+from fcpair.errors import ConflictError, StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.sentences import say
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
-from fcpair.steps.assignment.extra_labels import check_expected
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
@@ -101,6 +100,18 @@ def open_more_slots(
         changed_options = {"open", "lease_minutes"} if options.open else set()
         save_options(tx, options, run, only=changed_options | ({"overlap"} if options.overlap else set()))
         return run
+
+
+def check_expected(n_new: int, expected: int | None) -> None:
+    """Raise ConflictError unless as many labels are added as somebody expects."""
+    if expected is not None and n_new != expected:
+        sentence = say(
+            "%(number)s labels would be added now, not %(most)s, because something was assigned or decided after the "
+            "page was loaded; nothing was done",
+            number=n_new,
+            most=expected,
+        )
+        raise ConflictError(sentence)
 
 
 def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int], expected: int | None) -> RunRecord:
