@@ -40,7 +40,7 @@ from fcpair.store.database.tables import (
     setting,
     text,
 )
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 
 _row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
 _BODIES = ((of.c.body.label(of.name), of.c.language.label(f"{of.name}_language")) for of in (_row, _column, _answered))
@@ -257,7 +257,7 @@ _FIND_ASSIGNMENT = PreparedStatement(
             *round_.c["grid_id", "form", "counts", "checks"],
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
-            guidelines.NEWEST.label("guideline_version"),
+            people.NEWEST_GUIDELINES.label("guideline_version"),
             ((round_.c.counts | (Known.CONTROLS.value == _use)) & _HAS_POLICY).label("may_decide"),
             _use.label("known"),
             round_.c.options["calibrates"].as_string().label("calibrates"),

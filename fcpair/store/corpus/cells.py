@@ -245,13 +245,8 @@ def has_cell(tx: Tx, cell_id: int) -> bool:
     return cell_range(tx).has(cell_id) and is_true(tx, exists().where(cell.c.id == cell_id))
 
 
-def corpus_pairs(tx: Tx) -> pd.DataFrame:
+def corpus_pairs(tx: Tx) -> dict[str, NDArray[np.int64]]:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
-    return pd.DataFrame(corpus_arrays(tx))
-
-
-def corpus_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays."""
     columns = source_pair.c["hs_id", "cn_id"]
     query = select(*columns).distinct()
     for axis, text_id in zip(AXES, columns, strict=True):

@@ -363,7 +363,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     n = cells.n_cells(tx)
     name_pair = pair_namer(tx)
     faults = [f"{name_pair(one)} is not the one of its place in the grid" for one in tx.scalars(misplaced)]
-    n_known = 0 if keep_known else len(cells.corpus_pairs(tx))
+    n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
     if n and n != expected:
         faults.append(f"the grid has {n:,} pairs, where it should have {expected:,}")

@@ -14,20 +14,19 @@ from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.statements import is_true
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, assignment, judgement, release, run, study
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 OUTCOME = "outcome"
 DOWNLOAD = "download"  # in the rule of a release: its file went to whoever asked for it on the pages
-SECRET_BYTES = 32
 
 
 def add_study(tx: Tx, title: str, guidelines_: str) -> None:
     """Note what the study is, with new secrets; there is one row."""
     from secrets import token_hex
 
-    secrets = {name: token_hex(SECRET_BYTES) for name in ("secret", "session_secret")}
+    secrets = {name: token_hex(people.SECRET_BYTES) for name in ("secret", "session_secret")}
     tx.execute(insert(study), [{"title": title, "created_at": now(), **secrets}])
-    guidelines.add_version(tx, guidelines_, None)
+    people.add_guidelines(tx, guidelines_, None)
 
 
 def rename_study(tx: Tx, title: str) -> None:
@@ -40,7 +39,7 @@ def study_facts(tx: Tx) -> dict[str, str]:
     row = tx.execute(select(study)).one()
     hs_name, cn_name = grids.side_names(tx)
     facts = {"title": row.title, "hs_name": hs_name, "cn_name": cn_name, "created_at": row.created_at}
-    return {**facts, "guidelines": guidelines.current_version(tx)[1]}
+    return {**facts, "guidelines": people.current_guidelines(tx)[1]}
 
 
 def secret(tx: Tx) -> str:
