@@ -29,15 +29,8 @@ _PARTS = re.compile("[,;]")
 
 def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
     """The texts of the current answers of a round, with whoever wrote them."""
-    return (
-        select(*columns)
-        .select_from(judgement)
-        .join(assignment, latest_rows.ANSWER)
-        .join(answer, answer.c.id == judgement.c.answer_id)
-        .join(text, text.c.id == answer.c.text_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.in_round(of))
-    )
+    query = select(*columns).select_from(latest_rows.joined(latest_rows.ANSWERED, answer, person))
+    return query.join(text, text.c.id == answer.c.text_id).where(rounds.in_round(of))
 
 
 def texts_written(tx: Tx, in_round: Round) -> list[int]:
@@ -55,10 +48,8 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
     Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
     what people have written, nothing is asked.
     """
-    same_text = text.alias("own")
-    rows: set[tuple[int, int]] = set()
-    sides = (cell.c.row_id, cell.c.column_id)
-    for kind, text_id in zip(grids.side_kinds(tx), sides, strict=True):
+    same_text, rows = text.alias("own"), set[tuple[int, int]]()
+    for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
         if kind == WRITTEN:
             query = (
                 select(cell.c.id, assignment.c.person_id)
@@ -151,20 +142,11 @@ def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = N
     before, column = text.alias("before"), text.alias("column")
     question = (before.c.body.label("answered"), before.c.meta)
     who_and_where = (*assignment.c["cell_id", "round_id"], *person.c["name", "role"])
-    query = (
-        select(answer.c.text_id, *who_and_where, column.c.body, *question)
-        .join(judgement, judgement.c.answer_id == answer.c.id)
-        .join(assignment, latest_rows.ANSWER)
-        .join(person, person.c.id == assignment.c.person_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(column, column.c.id == cell.c.column_id)
-        .join(text, text.c.id == answer.c.text_id)
-        .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(answer.c.text_id.in_(as_subquery(text_ids)))
-        .order_by(judgement.c.id)
-    )
+    answers = latest_rows.joined(latest_rows.ANSWERED, answer, person, cell).join(text, text.c.id == answer.c.text_id)
+    answers = answers.join(column, column.c.id == cell.c.column_id).outerjoin(before, before.c.id == text.c.answers_id)
+    query = select(answer.c.text_id, *who_and_where, column.c.body, *question).select_from(answers)
     rows_by_text: dict[int, list[TextOrigin]] = {}
-    for row in tx.execute(query):
+    for row in tx.execute(query.where(answer.c.text_id.in_(as_subquery(text_ids))).order_by(judgement.c.id)):
         source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
         origin = TextOrigin(row.answered or "", row.body, source, row.meta or {})
         rows_by_text.setdefault(row.text_id, []).append(origin)
@@ -189,14 +171,10 @@ def _edited_sources(tx: Tx) -> EditedSources:
                 sources[round_.id] = sources_of_rows(tx, sources)
             elif round_.options.edits in rounds_by_name:
                 edited_round = rounds_by_name[round_.options.edits]
-                query = (
-                    select(assignment.c.cell_id, person.c.name, person.c.role)
-                    .join(judgement, latest_rows.ANSWER)
-                    .join(person, person.c.id == assignment.c.person_id)
-                    .where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None))
-                    .order_by(judgement.c.id)
-                )
-                written = {row.cell_id: _source_name(row.name, row.role) for row in tx.execute(query)}
+                query = select(assignment.c.cell_id, *person.c["name", "role"]).order_by(judgement.c.id)
+                query = query.select_from(latest_rows.joined(latest_rows.ANSWERED, person))
+                rows = tx.execute(query.where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None)))
+                written = {row.cell_id: _source_name(row.name, row.role) for row in rows}
                 sources[round_.id] = written | sources.get(edited_round.id, {})
     return sources
 

@@ -82,7 +82,7 @@ def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedS
 
     If `by_row`, a row's come together, at the place of its first.
     """
-    n = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
+    n = select(func.count().label("n")).select_from(latest_rows.joined(assignment, round_))
     n = n.where(assignment.c.person_id == bindparam("person"))
     open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
     queries: list[Select[Any]] = [_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, n]

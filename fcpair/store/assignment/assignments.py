@@ -60,8 +60,7 @@ def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     columns = assignment.c["id", "cell_id", "person_id", "position", "status"]
-    query = select(*columns, round_.c.blind, *TEXT_IDS).join(cell, cell.c.id == assignment.c.cell_id)
-    query = query.join(round_, round_.c.id == assignment.c.round_id)
+    query = select(*columns, round_.c.blind, *TEXT_IDS).select_from(latest_rows.joined(assignment, cell, round_))
     return frame(tx, query.where(rounds.in_round(of)).order_by(assignment.c.id)).astype({"blind": bool})
 
 
@@ -72,9 +71,8 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     """
     name, place = person.c.name.label("annotator"), assignment.c["position", "cell_id"]
     columns = (assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
-    query = join_texts(select(*columns).join(person, person.c.id == assignment.c.person_id), assignment.c.cell_id)
-    query = query.join(round_, round_.c.id == assignment.c.round_id)
-    query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
+    query = select(*columns).select_from(latest_rows.joined(assignment, person, round_))
+    query = join_texts(query, assignment.c.cell_id).where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
     return frame(tx, query.order_by(person.c.id, assignment.c.position)).astype({"blind": bool})
 
 
@@ -253,8 +251,8 @@ class WorkCount(NamedTuple):
 def work_counts(tx: Tx, of: Round) -> list[WorkCount]:
     """Count the assignments of a round by person, status and where the current answer comes from."""
     key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
-    query = select(*key, func.count()).join(round_, round_.c.id == assignment.c.round_id)
-    query = query.outerjoin(judgement, latest_rows.ANSWER).where(rounds.in_round(of))
+    work = latest_rows.joined(assignment, round_).outerjoin(judgement, latest_rows.ANSWER)
+    query = select(*key, func.count()).select_from(work).where(rounds.in_round(of))
     return list(map(WorkCount._make, tx.execute(query.group_by(*key).order_by(*key))))
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, u
 from fcpair.records import TOPIC_SPLIT, Status
 from fcpair.store.assignment.assignments import OPTED_OUT
 from fcpair.store.corpus.cells import CN, HS, join_texts
+from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import as_subquery, count
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, person, round_, text
@@ -150,15 +151,10 @@ class TakenBack(NamedTuple):
 
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[TakenBack]:
     """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`."""
-    query = (
-        select(*assignment.c["id", "round_id"], round_.c.grid_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
-        .where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
-        .order_by(assignment.c.id)
-    )
+    rows = latest_rows.joined(assignment, cell, round_, person)
+    query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)
+    query = query.where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
+    query = query.where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
     return list(map(TakenBack._make, tx.execute(query)))
 
 
