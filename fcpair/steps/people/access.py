@@ -69,7 +69,7 @@ class Access:
     def session_secret(self) -> str:
         """Secret with which sessions are signed now."""
         with self._store.read() as tx:
-            return people.session_secret(tx)
+            return runs.secret(tx, "session_secret")
 
     def rotate_secret(self) -> RunRecord:
         """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.

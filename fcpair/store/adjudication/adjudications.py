@@ -41,7 +41,6 @@ DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
 _COLUMNS |= {"code": answer.c.code, "hs_id": cell.c.row_id.label("hs_id"), "cn_id": cell.c.column_id.label("cn_id")}
 _IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
-_ASKED = adjudication.c.cell_id.in_(param_subquery("asked"))
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
@@ -201,18 +200,15 @@ def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
     return {} if cell_ids is None else {"asked": as_param(cell_ids)}
 
 
-AnswerCode = tuple[int, int, int | None]
-
-
 def answers_since_decision(
     tx: Tx, cell_ids: Sequence[int] | None = None
-) -> Iterator[tuple[int, int, list[AnswerCode]]]:
+) -> Iterator[tuple[int, int, list[tuple[int, int, int | None]]]]:
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
 
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
-    query = _RELABELLED if cell_ids is None else _RELABELLED.where(_ASKED)
+    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(param_subquery("asked")))
     for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 

@@ -17,14 +17,11 @@ from sqlalchemy import ColumnElement, Select, func, select
 from fcpair.records import Role, Round
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import grids
 from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
-
-_PARTS = re.compile("[,;]")
 
 
 def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
@@ -50,11 +47,11 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
     """
     same_text, rows = text.alias("own"), set[tuple[int, int]]()
     for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
-        if kind == WRITTEN:
+        if kind == rounds.WRITTEN:
             query = (
                 select(cell.c.id, assignment.c.person_id)
                 .join(text, text.c.id == text_id)
-                .join(same_text, (same_text.c.kind == WRITTEN) & (same_text.c.body == text.c.body))
+                .join(same_text, (same_text.c.kind == rounds.WRITTEN) & (same_text.c.body == text.c.body))
                 .join(answer, answer.c.text_id == same_text.c.id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -72,7 +69,7 @@ def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, froze
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(cell.c.id.in_(as_subquery(cell_ids)), value.is_not(None), value != ""))
-    return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
+    return {cell_id: frozenset(filter(None, map(fold_name, re.split("[,;]", names)))) for cell_id, names in rows}
 
 
 def fold_name(name: str) -> str:
@@ -122,7 +119,6 @@ def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
 
 EditedSources = dict[int, dict[int, str]]
 """Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
-PEOPLE = "people"
 
 
 class TextOrigin(NamedTuple):
@@ -159,7 +155,7 @@ def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = N
 
 
 def _source_name(name: str, role: str) -> str:
-    return name if role == Role.MODEL.value else PEOPLE
+    return name if role == Role.MODEL.value else "people"
 
 
 def _edited_sources(tx: Tx) -> EditedSources:

@@ -15,7 +15,6 @@ from fcpair.store.database.statements import as_subquery, count, frame, integer_
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
-VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
 IS_CURRENT = SEEN_DECISION.c.answer_id == adjudication.c.answer_id
 """Whether the label that a validator saw decided is the one that stands; a verdict on another one does not count."""
@@ -26,8 +25,19 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     for a skip), `note`, and where they are known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
     rows = judgements.assign(origin=origin.value)
-    if "code" in rows.columns:
-        rows["answer_id"] = _answer_ids(tx, judgements)
+    if "code" in rows.columns:  # the answer is found by it, or where a validator answered blind by `own_code`
+        assignment_ids = as_subquery(rows["assignment_id"].tolist())
+        query = select(*assignment.c["id", "round_id"]).where(assignment.c.id.in_(assignment_ids))
+        of_round = rows["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
+        own_codes = rows["own_code"] if "own_code" in rows.columns else rows["code"]
+        codes = own_codes.where(own_codes.notna(), rows["code"]).astype("Int64")
+        answer_ids = {
+            (one, code): at
+            for one in of_round.dropna().unique()
+            for code, at in rounds.answer_ids(tx, int(one)).items()
+        }
+        keys = pd.MultiIndex.from_arrays([of_round, codes])
+        rows["answer_id"] = keys.map(answer_ids).to_series(index=rows.index).astype("Int64")
     rows = rows.drop(columns=["code", "own_code"], errors="ignore")
     rows["at"] = rows["at"].where(rows["at"] != "", now()) if "at" in rows.columns else now()
     _add(tx, records(rows))
@@ -37,21 +47,6 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
     before = newest_judgement(tx)
     hash_chain.add(tx, hash_chain.ANSWERS, rows)
     assignments.record_judgements(tx, before)
-
-
-def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
-    """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
-    assignment_ids = as_subquery(judgements["assignment_id"].tolist())
-    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
-    of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
-    codes = judgements["code"]
-    if "own_code" in judgements.columns:
-        codes = judgements["own_code"].where(judgements["own_code"].notna(), codes)
-    answer_ids = {
-        (one, code): at for one in of_round.dropna().unique() for code, at in rounds.answer_ids(tx, int(one)).items()
-    }
-    keys = pd.MultiIndex.from_arrays([of_round, codes.astype("Int64")])
-    return keys.map(answer_ids).to_series(index=judgements.index).astype("Int64")
 
 
 def _select_answers(of: Round, *columns: str) -> Select[Any]:
@@ -127,7 +122,9 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
+    return frame(
+        tx, _current_verdicts_query(tx, *(columns or ("assignment_id", "cell_id", "person_id", "code", "origin")))
+    )
 
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:

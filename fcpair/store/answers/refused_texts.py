@@ -11,7 +11,7 @@ from fcpair.lazy import pd
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import PreparedStatement, frame, insert_rows
+from fcpair.store.database.statements import PreparedStatement, as_param, frame, insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark
@@ -39,17 +39,17 @@ def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | Non
     None for the text where none was written, or one was taken back. Judgements are only ever added, so that the newest
     of each assignment is what holds.
     """
-    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=rounds.round_param(of), after=after)]
+    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=as_param(of.ids), after=after)]
 
 
 def texts_of_round(tx: Tx, of: Round) -> list[str]:
     """The texts that anybody ever wrote in a round."""
-    return list(tx.scalars(_WRITTEN.distinct(), {"rounds": rounds.round_param(of)}))
+    return list(tx.scalars(_WRITTEN.distinct(), {"rounds": as_param(of.ids)}))
 
 
 def texts_of_person(tx: Tx, of: Round, person_id: int, excluded_id: int = 0) -> list[str]:
     """The texts that somebody ever wrote in a round, the oldest first, besides those of one assignment."""
-    return [row.body for row in _OWN.all(tx, rounds=rounds.round_param(of), person=person_id, besides=excluded_id)]
+    return [row.body for row in _OWN.all(tx, rounds=as_param(of.ids), person=person_id, besides=excluded_id)]
 
 
 def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> None:

@@ -24,7 +24,6 @@ from fcpair.sentences import say
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import value_of
 from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
 from fcpair.store.database.store import Tx, now
@@ -59,7 +58,7 @@ _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~has_open_label(assignment.
 _STANDING = (
     adjudication.c.id.label("decision_id"),
     rounds.code_of(adjudication).label("decided"),
-    value_of(adjudication).label("decided_value"),
+    rounds.value_of(adjudication).label("decided_value"),
 )
 _earlier, _first = assignment.alias("earlier"), round_.alias("first")
 _HAS_ITS_FIRST = (
@@ -159,16 +158,16 @@ def answered_tasks(
     later = assignment.alias("later")  # somebody else has answered in its place, or passed it on in their turn
     is_taken_over = exists().where(later.c.replaces == assignment.c.id, later.c.status != Status.OPEN.value)
     checks = round_.c.checks.is_not(None)
-    outdated = checks & ~judgement.c.skipped & ~func.coalesce(IS_CURRENT, False)
+    outdated = (checks & ~judgement.c.skipped & ~func.coalesce(IS_CURRENT, False)).label("outdated")
     first_answers = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .select_from(latest_rows.JUDGED)
         .where(assignment.c.person_id == person_id, assignment.c.round_id.in_(round_ids))
         .group_by(judgement.c.assignment_id)
         .subquery()
     )
     query = (
-        _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
+        _SHOWN.add_columns(*_STANDING, rounds.value_of(judgement).label("value"), judgement.c.note, outdated)
         .join(first_answers, first_answers.c.assignment_id == assignment.c.id)
         .join(judgement, latest_rows.NEWEST)
         .outerjoin(adjudication, latest_rows.DECIDED)

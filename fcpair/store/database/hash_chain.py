@@ -26,7 +26,6 @@ from fcpair.store.database.tables import adjudication, assignment, cell, chain, 
 
 FIRST = bytes(32)
 NOBODY = 0
-AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
 
@@ -121,7 +120,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
-    while part := list(islice(remaining, AT_ONCE)):
+    while part := list(islice(remaining, 2_000)):  # of more, the garbage collector takes its share
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
         places = as_param(sorted({int(row[of.place]) for row in linked}))

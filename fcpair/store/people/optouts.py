@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
 
@@ -141,21 +141,15 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     return tx.execute(change.values(status=OPTED_OUT, until=None)).rowcount
 
 
-class TakenBack(NamedTuple):
-    """Assignment that was taken back from somebody who opted out of its topic, of a round of a grid."""
-
-    id: int
-    round_id: int
-    grid_id: int
-
-
-def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[TakenBack]:
-    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`."""
+def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
+    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`: of
+    each assignment its `id`, `round_id` and `grid_id`.
+    """
     rows = latest_rows.joined(assignment, cell, round_, person)
     query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)
     query = query.where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
     query = query.where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
-    return list(map(TakenBack._make, tx.execute(query)))
+    return tx.execute(query).all()
 
 
 def topics(tx: Tx, column: str, split: str) -> list[str]:

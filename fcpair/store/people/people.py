@@ -24,7 +24,6 @@ from fcpair.store.database.tables import (
 )
 from fcpair.store.oversight import settings
 from fcpair.store.people import optouts
-from fcpair.store.people.optouts import OptOut
 
 SECRET_BYTES = 32
 
@@ -182,7 +181,7 @@ def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     return list(tx.scalars(query))
 
 
-def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
+def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.OptOut, ...]]:
     """Opt-outs of people, by person. Whoever opted out of nothing is left out."""
     query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
     if person_id is not None:
@@ -218,11 +217,6 @@ def forget(tx: Tx, person_id: int) -> None:
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))
-
-
-def session_secret(tx: Tx) -> str:
-    """Secret with which sessions are signed now."""
-    return str(tx.execute(select(study.c.session_secret)).scalar_one())
 
 
 def renew_session_secret(tx: Tx) -> None:

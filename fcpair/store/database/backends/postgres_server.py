@@ -36,19 +36,12 @@ CONNECT_S = 10
 NAME = "fcpair"  # by which its connections are known
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.05
 POOL, AT_MOST = 5, 20  # connections of a process that are kept, and that there can be
-# An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole results;
-# and statements of a few milliseconds are not compiled.
-_SESSION = (
-    "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
-    "SET timezone = 'UTC'"
-)
 # What says that it is something else, such as psql, is left alone.
 _OTHERS = """
 SELECT pid, coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
 AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name IN ('', %(own)s) ORDER BY pid
 """
-_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
 class StudyServer(Home):
@@ -198,14 +191,20 @@ def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
 
 
 def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
-    (n,) = connection.execute(_TABLES).fetchone() or (0,)
+    of_schema = "relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+    (n,) = connection.execute(f"SELECT count(*) FROM pg_class WHERE {of_schema}").fetchone() or (0,)
     return int(n)
 
 
 def _prepare_session(connection: Any, _record: Any) -> None:
     """Set what holds for every connection of a store."""
     connection.autocommit = True
-    connection.execute(_SESSION)
+    # An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole
+    # results; and statements of a few milliseconds are not compiled.
+    connection.execute(
+        "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
+        "SET timezone = 'UTC'"
+    )
     connection.autocommit = False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -142,9 +143,9 @@ class Backend(Protocol):
         """Number of pages that `faults` looks at."""
         return int(conn.exec_driver_sql(self.N_PAGES).scalar_one())
 
-    def folder(self, _conn: Connection) -> str | None:
-        """The folder that the study is in; None where it is in none."""
-        return None
+    def folder(self, _conn: Connection) -> str:
+        """The folder that the study's file is in; the working folder where it is in none."""
+        return os.getcwd()
 
     def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
         """Write rows of all columns, in their order, as `raw_column` reads them."""

@@ -39,14 +39,6 @@ MOVED = "is no longer the file that was opened: it was moved, deleted or replace
 LOG_MOVED = "has lost its log: the file beside it that ends in -wal was moved, deleted or replaced"
 WRITTEN_OVER = "was written over by another program"
 START_ANEW = "end the server, and move away the files that end in -wal and -shm"
-SAVED = (
-    "All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in -wal, to "
-    "continue; or end the server and put that copy in its place"
-)
-SAVED_IN_PART = (
-    "What can still be read of the original is in {copy}, but it may lack answers and be damaged: examine it with "
-    "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
-)
 _log = logging.getLogger(__name__)
 
 
@@ -440,5 +432,14 @@ class StudyFile:
                 _log.error(f"%s %s. {what}", self.place, reason, error)
                 return
             self._saved = True
-            what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
+            what = (
+                f"All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in "
+                "-wal, to continue; or end the server and put that copy in its place"
+            )
+            if reason == WRITTEN_OVER:
+                what = (
+                    f"What can still be read of the original is in {copy}, but it may lack answers and be damaged: "
+                    f"examine it with `fcpair doctor --study {quote(str(copy))}`, and keep it. To serve what is there "
+                    f"now, {START_ANEW}"
+                )
             _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)
