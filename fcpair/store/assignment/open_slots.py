@@ -245,11 +245,11 @@ def remove(tx: Tx, ids: list[int]) -> None:
 
 
 _earlier = assignment.alias("has")
-_HAS_LAPSED = (_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)
 _IS_HAD = (
     exists()
     .where(_earlier.c.cell_id == slot.c.cell_id, _earlier.c.round_id == slot.c.round_id)
-    .where(_earlier.c.person_id == bindparam("person"), ~_HAS_LAPSED)
+    .where(_earlier.c.person_id == bindparam("person"))
+    .where(~((_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)))  # it has lapsed
 )
 _NEXT = (
     select(slot.c.id, slot.c.cell_id, cell.c.row_id, cell.c.column_id, slot.c.position)

@@ -129,12 +129,6 @@ def add(tx: Tx, cells: pd.DataFrame) -> None:
     seal(tx)
 
 
-def clear(tx: Tx) -> None:
-    """Forget the cells of the grid, and let it be written again."""
-    tx.execute(delete(cell).where(cell_range(tx).holds(cell.c.id)))
-    seal(tx)
-
-
 def seal(tx: Tx) -> None:
     """Seal every grid that has cells."""
     backends.backend_of(tx).seal(tx, sealed_ranges(tx))

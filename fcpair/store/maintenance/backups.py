@@ -152,7 +152,6 @@ def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
         store.close()
 
 
-Progress = Callable[[int, int], None]
 TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
 BLOCK = 1_000  # rows that are read or written at once: of more, the garbage collector takes its share
 
@@ -161,7 +160,7 @@ class _OddRowError(Exception):
     """A row that one database has and another cannot keep."""
 
 
-def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> CopyReport:
+def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, create: bool = False) -> CopyReport:
     """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
 
     A database that a server does not have is made only to `create` it.
@@ -185,7 +184,7 @@ def copy(source: Place, target: Place, progress: Progress, *, create: bool = Fal
     return copied[0]
 
 
-def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyReport:
+def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int], None]) -> CopyReport:
     backend, n_rows = backends.backend_of(target), dict[str, int]()
     n_expected, n_done = 2 * sum(statements.count(source, table) for table in TABLES), 0
     references = [key for table in TABLES for key in table.foreign_key_constraints if target.dialect.supports_alter]
