@@ -258,9 +258,9 @@ def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -
 
 _STANDING = (
     select(
-        *(adjudication.c["id", "rule"]),
+        *adjudication.c["id", "rule", "person_id", "note", "flagged"],
         rounds.code_of(adjudication).label("code"),
-        *(adjudication.c.person_id, person.c.name.label("by"), *adjudication.c["note", "flagged"]),
+        person.c.name.label("by"),
     )
     .outerjoin(person, person.c.id == adjudication.c.person_id)
     .where(adjudication.c.cell_id == bindparam("one"), latest_rows.STANDING)
@@ -270,7 +270,7 @@ _STANDING = (
 def standing_decision(tx: Tx, cell_id: int) -> StandingDecision | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
     row = tx.execute(_STANDING, {"one": cell_id}).first()
-    return None if row is None else StandingDecision._make(row)
+    return None if row is None else StandingDecision(**row._mapping)
 
 
 def newest_note_and_flag(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:
