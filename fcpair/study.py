@@ -17,7 +17,7 @@ from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -218,7 +218,7 @@ class Study(StudyContext):
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
         with self._store.read() as tx:
-            return guidelines.current_version(tx)
+            return people.current_guidelines(tx)
 
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey

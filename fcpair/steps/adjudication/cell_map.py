@@ -87,7 +87,7 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     if not len(cell_ids):
         return None
     answers = _count(tx, meant, cell_ids)
-    corpus = np.sort(cells.places_of(tx, cells.corpus_arrays(tx)))
+    corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
     standings = _standings(tx, meant.asked, answers, cell_ids) if meant.asked and _is_decided(tx, meant) else None
     shape = cells.shape(tx)
     rows, columns = _sides(tx, places, shape, answers)

@@ -11,7 +11,7 @@ from fcpair.records import WORKERS, Role, RunRecord
 from fcpair.sentences import Id, say
 from fcpair.steps.base.context import StudyContext, note_run
 from fcpair.steps.people.people import find_person
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import is_blank
 
 
@@ -22,7 +22,7 @@ def versions(study: StudyContext) -> list[dict[str, Any]]:
     given online while it held; for imported ones nobody knows.
     """
     with study._store.read() as tx:
-        return guidelines.versions(tx)
+        return people.guideline_versions(tx)
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def readers(study: StudyContext) -> list[GuidelineReader]:
     """The versions that everybody who takes part and answers or decides has been shown, in the order of `people`."""
     with study._store.read() as tx:
         answered, made_at = (
-            guidelines.answers_by_person(tx),
-            [(row["at"], row["version"]) for row in guidelines.versions(tx)],
+            people.answers_by_guidelines(tx),
+            [(row["at"], row["version"]) for row in people.guideline_versions(tx)],
         )
         consents = {row["name"]: row["consented_at"] for row in people.terms(tx)}
         reading = [one for one in people.people(tx, active=True) if one.role in (*WORKERS, Role.ADJUDICATOR)]
@@ -83,16 +83,16 @@ def edit(study: StudyContext, body: str, *, by: str, seen: int | None = None) ->
         if is_blank(body) or "\0" in body:
             raise InputError(say("the guidelines are empty or hold a NUL; write what annotators should do"))
         check_length(body)
-        newest = guidelines.current_version(tx)[0]
+        newest = people.current_guidelines(tx)[0]
         if seen not in (None, newest):
             sentence = say(
                 "somebody else has edited the guidelines since you opened them, and version %(number)s is current now",
                 number=Id(newest),
             )
             raise ConflictError(sentence)
-        if body == guidelines.current_version(tx)[1]:
+        if body == people.current_guidelines(tx)[1]:
             raise StageError(say("these are already the current guidelines"))
-        version = guidelines.add_version(tx, body, find_person(tx, by).id)
+        version = people.add_guidelines(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
 

@@ -23,17 +23,8 @@ from fcpair.store.database.backends.sqlite_file import MissingLogError, find
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
-MOST_IDLE = 4
-CLOCK_TOLERANCE_MIN = 2  # clocks that are set right move by less
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
-UPGRADED = (
-    "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start the newer fcpair"
-)
-IN_DOUBT = (
-    "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
-    "before you do it again"
-)
 
 
 def now(later_min: float = 0) -> str:
@@ -48,7 +39,7 @@ def next_millisecond(time: str) -> str:
 
 def latest_plausible_time() -> str:
     """Latest time that a correct clock can have noted."""
-    return now(CLOCK_TOLERANCE_MIN)
+    return now(2)  # clocks that are set right move by less
 
 
 class Store:
@@ -327,7 +318,7 @@ class _IdleConnections:
 
     def give_back(self, conn: Connection) -> None:
         """Keep a connection that has no transaction, or close it."""
-        if self.keeps and len(self._waiting) < MOST_IDLE:
+        if self.keeps and len(self._waiting) < 4:
             self._waiting.append(conn)
         else:
             conn.close()
@@ -389,7 +380,10 @@ class _Transaction:
             return
         try:
             if self._writes and conn.in_transaction() and schema.revision(conn) != schema.HEAD:
-                raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
+                raise StudyError(
+                    f"{self._store.place} was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair "
+                    "serve`, and start the newer fcpair; nothing was changed"
+                )
             self._commits = self._writes
             conn.commit()
             self._release_connection(conn)
@@ -411,7 +405,10 @@ class _Transaction:
                 self._store._writing.release()
         if isinstance(error, Exception):
             if self._commits and self._home.backend.remedy(error) == UNREACHABLE:
-                raise StudyError(f"{self._store.place}: {IN_DOUBT}") from error
+                raise StudyError(
+                    f"{self._store.place}: the server ended the connection while it stored this, so it may have been "
+                    "done or not; look with `fcpair log` before you do it again"
+                ) from error
             translated = self._store._translate_error(error, write=self._writes)
             if translated is not error:
                 raise translated from error
