@@ -16,9 +16,8 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
+    from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue, DecidedCase, DecisionSearch
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
-    from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
     from fcpair.steps.oversight.activity import PersonShares, StageActivity
@@ -61,8 +60,7 @@ if not TYPE_CHECKING:
         __name__,
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
-        adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],
-        decision_search=["DecidedCase", "DecisionSearch"],
+        adjudication_queue=["AdjudicationQueue", "ConflictCase", "DecidedCase", "DecisionRequest", "DecisionSearch"],
         examples=["ExampleReview"],
         export=["Exports"],
         survey=["GroupsFound"],
@@ -142,14 +140,14 @@ class Desk(_GridPart):
     conflict = steps.adjudication_queue.conflict
     adjudicate_dry_run = steps.adjudicate.dry_run
     forecast_decision_requests = steps.adjudicate.forecast_decision_requests
-    guideline_sentences = steps.flags.guideline_sentences
-    place_flag = steps.flags.place_flag
+    guideline_sentences = steps.discussion.guideline_sentences
+    place_flag = steps.discussion.place_flag
     plan_more_labels = steps.assign.plan_more_labels
     close_open_assignment = steps.leases.close_open_assignment
     known_scores = steps.known_pairs.known_scores
     let_on = steps.people.let_on
-    pilots = steps.qualification.list_pilots
-    pilot_results = steps.qualification.pilot_results
+    pilots = steps.reassignment.list_pilots
+    pilot_results = steps.reassignment.pilot_results
     brought_answers = steps.withdraw.list_brought_answers
     estimate_generation = steps.generate.generation_outlook
     service_obstacle = steps.generate.service_obstacle
@@ -159,7 +157,7 @@ class Desk(_GridPart):
     round_of_blocks = steps.agreement.round_of_blocks
     list_tiers = steps.partition.list_tiers
     search_choices = steps.pair_search.list_choices
-    add_note = steps.note.add_note
+    add_note = steps.status.add_note
 
     def has_saved_options(self, cls: type[Any]) -> bool:
         """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
@@ -245,7 +243,7 @@ class Grid(GridContext):
     examples = steps.examples.list_examples
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
-    aggregate = steps.aggregate.aggregate_labels
+    aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
     groups = steps.survey.compare_groups
     item_answers = steps.survey.item_answers
@@ -301,4 +299,4 @@ class Grid(GridContext):
     def sample_size(self) -> SampleSize | None:
         """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
         with self._store.read() as tx:
-            return steps.sample_size.load_sample_size(tx)
+            return steps.context.load_sample_size(tx)

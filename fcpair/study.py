@@ -15,8 +15,8 @@ from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, file_permissions, schema
-from fcpair.store.database.backends import Place
+from fcpair.store.database import backends, schema
+from fcpair.store.database.backends import Place, sqlite
 from fcpair.store.people import guidelines, people
 
 if TYPE_CHECKING:
@@ -155,10 +155,10 @@ class Study(StudyContext):
         """
         return Store.accept_as_is(Path(path), steps.doctor.accept)
 
-    copy = steps.static(steps.backup.copy)
-    back_up = steps.static(steps.backup.back_up)
-    restore = steps.static(steps.backup.restore)
-    check_backup = steps.static(steps.backup.check)
+    copy = steps.static(steps.doctor.copy)
+    back_up = steps.static(steps.doctor.back_up)
+    restore = steps.static(steps.doctor.restore)
+    check_backup = steps.static(steps.doctor.check_backup)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
@@ -170,7 +170,7 @@ class Study(StudyContext):
     @property
     def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposure_warning(self._store.place)
+        return sqlite.exposure_warning(self._store.place)
 
     @property
     def place(self) -> str:
@@ -242,7 +242,7 @@ class Study(StudyContext):
         with self._store.read() as tx:
             return people.people(tx)
 
-    acting_as = steps.static(steps.actors.acting_as)
+    acting_as = steps.static(steps.context.acting_as)
 
     access = steps.cached(steps.access.Access)
 

@@ -14,14 +14,22 @@ from fcpair.param_values import as_params
 from fcpair.params import Pair, Select
 from fcpair.records import RunRecord
 from fcpair.sentences import say
-from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.corpus.retrieve import even_shares
 from fcpair.stages.corpus.sample import draw_cells
 from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
-from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, note_stage_run, save_options
+from fcpair.steps.base.context import (
+    GridContext,
+    begin_building,
+    is_planned,
+    load_sample_size,
+    note_run,
+    note_stage_run,
+    save_options,
+    save_sample_size,
+)
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts

@@ -26,7 +26,7 @@ from fcpair.stages.corpus import retrieve
 from fcpair.steps.base.context import Basis, GridContext, begin_building, check_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 

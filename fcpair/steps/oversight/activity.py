@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,6 @@ from fcpair.stages.assignment.pace import (
     answers_per_day,
     end_time,
     estimate_time,
-    is_too_fast,
     last_end,
     least_reading_s,
     longest_left,
@@ -132,14 +132,6 @@ class _ActTimes:
     new: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
-    def add_decision(self, at: str, *, new: bool) -> None:
-        time = _posix(at)
-        self.times.append(time)
-        self.together.append(None)
-        if new:
-            self.new.append(time)
-            self.gains.append(time)
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -166,34 +158,23 @@ def round_activity(
 
     `vacant_and_free` are how many slots are vacant and how many free.
     """
-    acts = _answer_times(round_, answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE)))
-    active_people = [entry for entry in everybody if entry.role is round_.role or entry.id in counts_by_person]
+    online = answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE))
+    acts, is_first = dict[int, _ActTimes](), online.is_first()
+    keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(online.hs_id).tolist()}
+    for person_id, is_own in _by_person(online):
+        times, new = online.time[is_own], is_first[is_own]
+        together: list[Hashable | None] = [keys[hs_id] for hs_id in online.hs_id[is_own].tolist()]
+        gains = times[new & ~online.skipped[is_own]]
+        acts[person_id] = _ActTimes(times.tolist(), together, times[new].tolist(), gains.tolist())
     people = tuple(
         _person_activity(entry, counts_by_person.get(entry.id, {}), acts.get(entry.id, _ActTimes()), clock)
-        for entry in active_people
+        for entry in everybody
+        if entry.role is round_.role or entry.id in counts_by_person
     )
-    done, n_open, (vacant, n_free) = (
-        sum(entry.done for entry in people),
-        sum(entry.open for entry in people),
-        vacant_and_free,
-    )
+    vacant, n_free = vacant_and_free
+    done, n_open = sum(entry.done for entry in people), sum(entry.open for entry in people)
     stage = _stage_activity((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
     return replace(stage, free=n_free)
-
-
-def _answer_times(round_: Round, answers: AnswerArrays) -> dict[int, _ActTimes]:
-    """When each person, by id, gave which of these answers of a round."""
-    acts, is_first = {}, answers.is_first()
-    keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(answers.hs_id).tolist()}
-    for person_id, is_own in _by_person(answers):
-        times, hs_ids, new = answers.time[is_own], answers.hs_id[is_own].tolist(), is_first[is_own]
-        acts[person_id] = _ActTimes(
-            times.tolist(),
-            [keys[hs_id] for hs_id in hs_ids],
-            times[new].tolist(),
-            times[new & ~answers.skipped[is_own]].tolist(),
-        )
-    return acts
 
 
 def _by_person(answers: AnswerArrays) -> Iterator[tuple[int, NDArray[np.bool_]]]:
@@ -218,22 +199,22 @@ def adjudication_activity(
     seen_ids: set[int] = set()
     for entry in decisions:
         if entry.rule == Rule.PERSON:
-            acts.setdefault(entry.person_id, _ActTimes()).add_decision(entry.at, new=entry.cell_id not in seen_ids)
+            own, time = acts.setdefault(entry.person_id, _ActTimes()), _posix(entry.at)
+            own.times.append(time)
+            own.together.append(None)
+            if entry.cell_id not in seen_ids:
+                own.new.append(time)
+                own.gains.append(time)
             seen_ids.add(entry.cell_id)
-    active_people = [entry for entry in everybody if entry.role is Role.ADJUDICATOR or entry.id in acts]
     people = tuple(
         _person_activity(
             entry, {Status.DONE.value: n_decided_by_person[entry.id]}, acts.get(entry.id, _ActTimes()), clock
         )
-        for entry in active_people
+        for entry in everybody
+        if entry.role is Role.ADJUDICATOR or entry.id in acts
     )
-    stage = _stage_activity(
-        (ADJUDICATE, Role.ADJUDICATOR),
-        (n_decided_by_person.total(), pairs.wait_for_person + n_again, 0),
-        people,
-        acts,
-        clock,
-    )
+    counts = n_decided_by_person.total(), pairs.wait_for_person + n_again, 0
+    stage = _stage_activity((ADJUDICATE, Role.ADJUDICATOR), counts, people, acts, clock)
     return replace(stage, again=n_again, by_policy=pairs.wait_for_policy)
 
 
@@ -245,27 +226,22 @@ def _stage_activity(
     clock: Clock,
 ) -> StageActivity:
     n_per_day = answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
-    outlooks = [one.outlook for one in people]
-    ends_at = end_time(counts[1], n_per_day, clock.now)
+    outlooks, ends_at = [one.outlook for one in people], end_time(counts[1], n_per_day, clock.now)
     return StageActivity(
         *name_and_role, *counts, people, n_per_day, ends_at, last_end(outlooks), longest_left(outlooks)
     )
 
 
 def _person_activity(person: Person, counts: Mapping[str, int], acts: _ActTimes, clock: Clock) -> PersonActivity:
-    n_open = counts.get(Status.OPEN.value, 0)
+    by_status: dict[str, Any] = {status.value: counts.get(status.value, 0) for status in Status}
+    times = spread_batch_times(zip(acts.times, acts.together, strict=True))
     return PersonActivity(
         name=person.name,
         role=person.role,
         retired=person.retired,
-        done=counts.get(Status.DONE.value, 0),
-        open=n_open,
-        skipped=counts.get(Status.SKIPPED.value, 0),
-        withdrawn=counts.get(Status.WITHDRAWN.value, 0),
+        **by_status,
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=estimate_time(
-            n_open, spread_batch_times(zip(acts.times, acts.together, strict=True)), acts.new, clock.now
-        ),
+        outlook=estimate_time(by_status["open"], times, acts.new, clock.now),
     )
 
 
@@ -277,42 +253,44 @@ def exposures(
     everybody: Sequence[Person], answers: AnswerArrays, decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
     """Measure what each person has read to answer and to decide; answers of simulated people are left out."""
-    pairs_read: dict[int, set[tuple[int, int]]] = {entry.id: set() for entry in everybody}
-    times: dict[int, list[float]] = {entry.id: [] for entry in everybody}
-    read = answers.where(~answers.is_from(Origin.SIMULATED))
-    for person_id, is_own in _by_person(read):
-        pairs_read[person_id] |= set(zip(read.cell_id[is_own].tolist(), read.hs_id[is_own].tolist(), strict=True))
-        times[person_id] += read.time[is_own & read.is_from(Origin.ONLINE)].tolist()
+    is_read, is_online = ~answers.is_from(Origin.SIMULATED), answers.is_from(Origin.ONLINE)
+    acts: dict[int, list[Decision]] = {entry.id: [] for entry in everybody}
     for act in decisions:
-        pairs_read[act.person_id].add((act.cell_id, act.hs_id))
-        if act.rule != Rule.IMPORTED:
-            times[act.person_id].append(_posix(act.at))
-    return [
-        (entry, measure_exposure(pairs_read[entry.id], sorted(times[entry.id]), clock.midnight)) for entry in everybody
-    ]
+        acts[act.person_id].append(act)
+    found = []
+    for entry in everybody:  # one after the other: as Python's numbers, all answers together would take much memory
+        is_own = is_read & (answers.person_id == entry.id)
+        cell_ids = {*np.unique(answers.cell_id[is_own]).tolist(), *(act.cell_id for act in acts[entry.id])}
+        hs_ids = {*np.unique(answers.hs_id[is_own]).tolist(), *(act.hs_id for act in acts[entry.id])}
+        times = answers.time[is_own & is_online].tolist()
+        times += [_posix(act.at) for act in acts[entry.id] if act.rule != Rule.IMPORTED]
+        found.append((entry, measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
+    return found
 
 
 def answer_speeds(
-    everybody: Sequence[Person], answers: AnswerArrays, bodies: Mapping[int, str]
-) -> tuple[list[AnswerSpeed], list[TooFastAnswer]]:
+    everybody: Sequence[Person], answers: AnswerArrays, is_meant: NDArray[np.bool_], bodies: Mapping[int, str]
+) -> SpeedFigures:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
     nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.
     """
-    words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
+    least_s = {cn_id: least_reading_s(n_words(body)) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}
-    timed = answers.where(~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first())
-    rows = zip(timed.seconds.tolist(), map(words.__getitem__, timed.cn_id.tolist()), strict=True)
-    fast = timed.where(np.fromiter((is_too_fast(*row) for row in rows), np.bool_, len(timed)))
+    is_timed = is_meant & ~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first()
+    cn_ids, text = np.unique(answers.cn_id[is_timed], return_inverse=True)
+    is_fast = is_timed.copy()
+    is_fast[is_timed] = answers.seconds[is_timed] < np.array([least_s[cn_id] for cn_id in cn_ids.tolist()])[text]
+    fast = answers.where(is_fast)
     columns = (fast.person_id, fast.cell_id, fast.cn_id, fast.seconds, fast.at)
     too_fast_answers = [
-        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_reading_s(words[cn_id]), at.decode())
+        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_s[cn_id], at.decode())
         for person_id, cell_id, cn_id, seconds, at in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    n_timed, n_fast = (Counter(rows.person_id.tolist()) for rows in (timed, fast))
+    n_timed, n_fast = (Counter(ids.tolist()) for ids in (answers.person_id[is_timed], fast.person_id))
     speeds = [AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]]
-    return speeds, too_fast_answers[::-1]
+    return SpeedFigures(tuple(speeds), tuple(too_fast_answers[::-1]))
 
 
 @dataclass(frozen=True)

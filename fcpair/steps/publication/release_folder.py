@@ -32,13 +32,19 @@ from fcpair.files.tables.folders import (
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
-from fcpair.stages.stats.agreement import compute_agreement
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import PLAN, StudyContext, effective_options, is_planned, labels_of, note_run
-from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.base.context import (
+    PLAN,
+    StudyContext,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    note_run,
+)
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication.release_tables import (

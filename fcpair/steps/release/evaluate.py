@@ -22,7 +22,7 @@ from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import ALPHA, Outcome
-from fcpair.evaluate.ranking import Cost, Function, Ranker, Search, System, run_text
+from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.lazy import pd
@@ -35,11 +35,11 @@ from fcpair.report.figures.save import PaperStyle, render_for_paper
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions.labels import grades_of
-from fcpair.stages.stats.paired_tests import SAME, PowerPlan, describe_assumed, plan_hs
-from fcpair.steps.base.context import GridContext, need_labels, note_run, rules_of, save_options
+from fcpair.stages.stats.intervals import SAME
+from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
+from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.corpus.retrieve import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note

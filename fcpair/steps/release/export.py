@@ -34,13 +34,20 @@ from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
+from fcpair.steps.answers.answer_tables import decisions_table
 from fcpair.steps.answers.curation import written_table
-from fcpair.steps.answers.decision_table import decisions_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import GridContext, need_labels, note_run, options_as_done, rules_of, scheme_of
+from fcpair.steps.base.context import (
+    GridContext,
+    load_sample_size,
+    need_labels,
+    note_run,
+    options_as_done,
+    rules_of,
+    scheme_of,
+)
 from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
@@ -236,7 +243,7 @@ class Exports:
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `decision_table.decisions_table` has it.
+        """Write what was decided, cell by cell, as `answer_tables.decisions_table` has it.
 
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """

@@ -24,7 +24,7 @@ from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Partition
 from fcpair.records import TIERS, UNDECIDED, Origin, Round, Rule, RunRecord, Tier
 from fcpair.sentences import mark, say
-from fcpair.stages.adjudication.adjudicate import tally
+from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     PAIR_HEADS,
@@ -41,7 +41,6 @@ from fcpair.stages.adjudication.partition import (
     tier_rules,
     tier_tables,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
@@ -59,7 +58,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.pair_counts import read_request_note
 from fcpair.store import Tx

@@ -17,8 +17,7 @@ from fcpair.param_values import whole_number
 from fcpair.params import Validate
 from fcpair.records import UNDECIDED, Origin, Rule
 from fcpair.sentences import Sentence, mark, say, say_number
-from fcpair.stages.adjudication.adjudicate import ONE_LABEL
-from fcpair.stages.assignment.validate import is_valid
+from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
 from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
