@@ -278,9 +278,8 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
             lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
         collected.counts[source.called] = counts
     collected.rows = list(first_rows.values())
-    if duplicates := [
-        lines for lines in lines_by_digest.values() if len(lines) > 1
-    ]:  # what they say may be distressing
+    # Duplicates are named by their lines, as what they say may be distressing.
+    if duplicates := [lines for lines in lines_by_digest.values() if len(lines) > 1]:
         excerpts = [
             ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
         ]
