@@ -54,14 +54,10 @@ def coverage(grid: GridMap) -> ClassMap:
     """The cells by their number of labels, and those that are not in the grid."""
     top = int(min(grid.labels.max(initial=0), MOST_LABELS_SHOWN))
     index = np.minimum(grid.labels, MOST_LABELS_SHOWN).astype(np.int8)
-    meanings = [(_labels_in_words(n, grid), f"level {n} of {top}") for n in range(top + 1)]
-    return _build_class_map(index, meanings, grid)
-
-
-def _labels_in_words(n: int, grid: GridMap) -> str:
-    if n == MOST_LABELS_SHOWN and grid.labels.max() > n:
-        return f"{n} labels or more"
-    return {0: "no label yet", 1: "1 label"}.get(n, f"{n} labels")
+    words = ["no label yet", "1 label", *(f"{n} labels" for n in range(2, top + 1))][: top + 1]
+    if grid.labels.max(initial=0) > top:
+        words[top] = f"{top} labels or more"
+    return _build_class_map(index, [(text, f"level {n} of {top}") for n, text in enumerate(words)], grid)
 
 
 def decisions(grid: GridMap) -> ClassMap:

@@ -240,7 +240,7 @@ def results(
         write_table(kept, out)
         print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")
     if figures is not None:
-        from fcpair.report.figures.forest_plots import of_survey
+        from fcpair.report.figures.plots import of_survey
 
         write_figures(figures, of_survey(statements, rule, simulated))
     people = int(survey.given["person"].nunique())

@@ -93,7 +93,7 @@ def groups(
         place, simulated = f"{place}, round {found.round}", found.simulated
         compared, question, exploratory = found.compared, found.question, found.exploratory
     if figures is not None:
-        from fcpair.report.figures.forest_plots import of_groups
+        from fcpair.report.figures.plots import of_groups
 
         write_figures(figures, of_groups(compared, simulated))
     data = {
