@@ -133,7 +133,7 @@ def with_texts(command: Command) -> Command:
 
 def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
     """The lines that meet the conditions, and so many of them; which these are is told on standard error too."""
-    from fcpair.texts.selection import filter_rows, read_condition, sample_rows
+    from fcpair.texts.stratify import filter_rows, read_condition, sample_rows
 
     if not conditions and sample is None:
         return texts

@@ -75,7 +75,7 @@ def classify(
     """
     from fcpair.files.tables.tabular import require_columns
     from fcpair.texts.classify import classify as measured
-    from fcpair.texts.label_table import read_label_table
+    from fcpair.texts.classify import read_label_table
 
     require_columns(texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item])
     frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
@@ -115,7 +115,7 @@ def _with_predictions(
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:
-    from fcpair.stages.stats.bootstraps import plural
+    from fcpair.stages.stats.intervals import plural
 
     heading = f"{by}: {classified.of or '(nothing)'}\n" if by and classified.of is not None else ""
     ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""

@@ -21,8 +21,7 @@ from fcpair.cli.options import (
 )
 from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
 from fcpair.cli.terminal import Cell
-from fcpair.evaluate.outcome import ALPHA, group_by_system
-from fcpair.evaluate.summary import AVERAGE
+from fcpair.evaluate.outcome import ALPHA, AVERAGE, group_by_system
 from fcpair.params import Evaluate, Partition
 from fcpair.report.figures.evaluation_figures import significance_cautions
 

@@ -29,15 +29,14 @@ from fcpair.steps.adjudication.agreement import sides_of
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import StudyContext, effective_options, is_planned, scheme_of
+from fcpair.steps.base.context import StudyContext, effective_options, is_planned, load_sample_size, scheme_of
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.oversight.label_figures import decision_figures, load_people
 from fcpair.steps.oversight.report_grid import grid_part, group_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import activity_log, judgements

@@ -16,8 +16,7 @@ from fcpair.report.data import GridPart, GroupFigures, ModelFigures, RoundPart, 
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.questions.text_question import Text, n_words
-from fcpair.stages.stats.agreement import AgreementBlock
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import AgreementBlock, drop_unfit_bins
 from fcpair.stages.surveys.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks
 from fcpair.steps.adjudication.discussion import load_calibration_result
@@ -28,8 +27,13 @@ from fcpair.steps.oversight import status as planned
 from fcpair.steps.oversight.label_figures import decision_figures, people_figures
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts, round_progress
-from fcpair.steps.surveys.item_answers import answers_to_grid_items
-from fcpair.steps.surveys.survey import compare_groups_of_round, declared_questions, is_survey, survey_of
+from fcpair.steps.surveys.survey import (
+    answers_to_grid_items,
+    compare_groups_of_round,
+    declared_questions,
+    is_survey,
+    survey_of,
+)
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds

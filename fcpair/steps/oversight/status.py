@@ -10,8 +10,15 @@ from fcpair.errors import FcpairError
 from fcpair.notebook import frame_of, html_of
 from fcpair.records import Round, RunLog, Status
 from fcpair.sentences import say, say_number
-from fcpair.steps.base.context import STAGE_PRODUCTS, GridContext, StudyContext, find_grid, is_planned, lease_minutes
-from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.base.context import (
+    STAGE_PRODUCTS,
+    GridContext,
+    StudyContext,
+    find_grid,
+    is_planned,
+    lease_minutes,
+    load_sample_size,
+)
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import (
     OpenWork,
@@ -22,8 +29,8 @@ from fcpair.steps.oversight.next_steps import (
     next_and_also,
 )
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import look_again, simulated_note
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements
