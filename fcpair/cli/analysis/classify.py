@@ -92,8 +92,7 @@ def classify(
         for figure in figures
     ]
     texts.emit(form, tables, rows, **data)
-    for note in notes:
-        print_note(note)
+    print_note(*notes)
 
 
 def _with_predictions(

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.stages.assignment.overlap_plan import OverlapPlan, PlanRung
     from fcpair.stages.assignment.width_sources import PredictedWidth
-    from fcpair.stages.stats.paired_tests import PowerPlan
 
 COSTS = ("overlap", "labels", "hours", "pairs each", "h each", "conflicts", "diamond", "gold")
 SHORT_NAMES = {"Krippendorff's ": "", "Fleiss' kappa, 2 labels": "Fleiss 2", "Fleiss' kappa, 3 labels": "Fleiss 3"}
@@ -85,7 +84,7 @@ def plan(
     elif grid is not None:
         raise click.UsageError(f"--grid {grid} names a grid of a study, but there is none at {study}")
     if power is not None:
-        _emit_power(form, _plan_power(opened, replace(power_options, power=power)))
+        _plan_power(opened, replace(power_options, power=power), form)
         return
     if save and (opened is None or options.width is None):
         raise click.UsageError("--save needs a study, and --width, for which an overlap is recommended")
@@ -121,16 +120,24 @@ def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
     return plan_grid(options, question, read_pilot_labels(options.pilot, question) if options.pilot else None)
 
 
-def _plan_power(grid: Grid | None, options: Power) -> PowerPlan:
-    if grid is not None:
-        with status_spinner("planning"):
-            return grid.plan_power(options)
+def _plan_power(grid: Grid | None, options: Power, form: str) -> None:
     from fcpair.evaluate.outcome import ALPHA
     from fcpair.stages.stats.paired_tests import describe_assumed, plan_hs
 
-    if options.sd is None:
+    if grid is not None:
+        with status_spinner("planning"):
+            found = grid.plan_power(options)
+    elif options.sd is None:
         raise InputError("there is no study whose systems could be compared; give the standard deviation as `sd`")
-    return plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
+    else:
+        found = plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
+    corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
+    notes = [f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}", *found.basis]
+    if known := found.known:
+        notes.append(f"the {known.hs:,} HS of the study find {known.difference:g} with power {known.power:.2f}")
+    aim = f"find a difference of {found.needed.difference:g} in NDCG@10 with power {options.power:g}"
+    rows = [[*row.values()] for row in found.rows()]
+    emit(form, found, [Table(f"{found.needed.hs:,} HS {aim}", ("difference", "HS", "power"), rows, notes)])
 
 
 def _tables(found: OverlapPlan) -> Iterator[Table]:
@@ -211,20 +218,3 @@ def _range_notes(found: OverlapPlan, figure: str) -> Iterator[str]:
             f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN, would halve the range "
             f"of {figure}"
         )
-
-
-def _emit_power(form: str, found: PowerPlan) -> None:
-    options = found.options
-    corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
-    known = (
-        [f"the {found.known.hs:,} HS of the study find {found.known.difference:g} with power {found.known.power:.2f}"]
-        if found.known
-        else []
-    )
-    title = (
-        f"{found.needed.hs:,} HS find a difference of {found.needed.difference:g} in NDCG@10 with power "
-        f"{options.power:g}"
-    )
-    test = f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}"
-    rows = [[*row.values()] for row in found.rows()]
-    emit(form, found, [Table(title, ("difference", "HS", "power"), rows, [test, *found.basis, *known])])

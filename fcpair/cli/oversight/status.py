@@ -270,8 +270,7 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
       fcpair methods --evaluation 12
     """
     section = study.methods(evaluation=evaluation)
-    for note in section.notes:
-        print_note(note)
+    print_note(*section.notes)
     if out is None:
         text = section.text(form or "markdown")
         receipt = {"markup": form or "markdown", "text": text, "references": section.bib, "notes": list(section.notes)}
