@@ -99,8 +99,8 @@ def emit(
             print_raw("", *lines, "")
             n = len(table.rows) if table.n is None else table.n
             notes = [f"the first {len(shown):,} of {n:,} rows; {table.all_rows}"] if n > len(shown) else []
-            for note in [*notes, *table.notes]:
-                print_footnote(note)
+            for footnote in (*notes, *table.notes):
+                print_footnote(footnote)
             if notes or table.notes:
                 print_raw()
     for note in filter(None, (simulated, sampled)) if form != JSON else ():

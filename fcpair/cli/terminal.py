@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import TextIOWrapper
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TextIO
 
 import click
 

@@ -131,6 +131,7 @@ def _plan_power(grid: Grid | None, options: Power, form: str) -> None:
         raise InputError("there is no study whose systems could be compared; give the standard deviation as `sd`")
     else:
         found = plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
+    options = found.options
     corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
     notes = [f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}", *found.basis]
     if known := found.known:
