@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Tier
-from fcpair.report.cells import CellClass
 from fcpair.report.figures.colours import DARK, LIGHT, cell_colour, to_hex
+from fcpair.report.figures.grid_map import CellClass
 from fcpair.report.formatting import named
 from fcpair.sentences import Answer, mark, say, say_number
 

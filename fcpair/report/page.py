@@ -9,7 +9,7 @@ from typing import Any
 
 from fcpair.bias import BiasFigure
 from fcpair.evaluate.outcome import ALPHA, Outcome, group_by_system
-from fcpair.report import cells, formatting
+from fcpair.report import formatting
 from fcpair.report.data import IN_GRID, GridMap, GridPart, MainPart, PersonFigures, ReportData, SurveysPart, TierFigures
 from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import significance_cautions
@@ -58,14 +58,14 @@ def render(data: ReportData) -> str:
 
 def _grid_maps(grid: GridMap) -> dict[str, Any]:
     """Both maps of a grid and their classes, cell by cell, or in blocks when there are too many cells to show."""
-    coverage, decisions = cells.coverage(grid), cells.decisions(grid)
-    rows, columns = cells.block_size(grid.shape)
+    coverage, decisions = grid_map.coverage(grid), grid_map.decisions(grid)
+    rows, columns = grid_map.block_size(grid.shape)
     if rows == columns == 1:
         maps = grid_map.class_map(coverage), grid_map.class_map(decisions)
     else:
         maps = (
-            grid_map.block_map(cells.coverage_blocks(grid), "mean labels per cell"),
-            grid_map.block_map(cells.decision_blocks(grid), "share of positive labels"),
+            grid_map.block_map(grid_map.coverage_blocks(grid), "mean labels per cell"),
+            grid_map.block_map(grid_map.decision_blocks(grid), "share of positive labels"),
         )
     names = ("coverage", "decisions")
     classes = [[one for one in kind.classes if one.n] for kind in (coverage, decisions)]
