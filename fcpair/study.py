@@ -30,11 +30,7 @@ __all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQ
 
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
-        __name__,
-        access=["Access"],
-        study_start=["StudyStart"],
-        wording=["PageWords"],
-        work_queue=["WorkQueue"],
+        __name__, access=["Access"], study_start=["StudyStart"], wording=["PageWords"], work_queue=["WorkQueue"]
     )
 
 display_name = backends.display_name

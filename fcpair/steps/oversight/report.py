@@ -19,8 +19,8 @@ from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
 from fcpair.records import Origin, Rule, RunRecord, Status
 from fcpair.report import data as report_data
-from fcpair.report.cells import block_size
 from fcpair.report.data import EvaluationFigures, GridMap, GridPart, MainPart, ReportData, Stage, SurveysPart
+from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
 from fcpair.stages.questions import Closed

@@ -345,7 +345,7 @@ def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
     finished: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block by block and class by class the same, whether every cell is held or only those that are there."""
-    from fcpair.report import cells as shown
+    from fcpair.report.figures import grid_map as shown
     from fcpair.steps.oversight import report
 
     monkeypatch.setattr(shown, "MOST_COLUMNS", 4)
