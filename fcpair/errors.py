@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from os import PathLike
+from typing import Any, Self
 
 from fcpair.sentences import Id, join, mark, say, say_number
 
@@ -73,6 +74,11 @@ class FcpairError(Exception):
         methods = dict.fromkeys(_METHODS.get(f"{one} {two}", _METHODS.get(one)) for one, two in commands)
         if known := [f"{method}(...)" for method in methods if method]:
             self.add_note(f"In Python: {', '.join(known)}")
+
+    @classmethod
+    def say(cls, template: str, /, **values: Any) -> Self:
+        """The error that says this sentence with its values, as `sentences.say` takes them."""
+        return cls(say(template, **values))
 
 
 @contextmanager

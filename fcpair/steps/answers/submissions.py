@@ -7,14 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fcpair.errors import (
-    ConflictError,
-    FcpairError,
-    InputError,
-    RefusedError,
-    UnexaminedError,
-    UnknownVisitorError,
-)
+from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnexaminedError, UnknownVisitorError
 from fcpair.params import Annotate
 from fcpair.records import WORKERS, Known, Status, Visitor
 from fcpair.sentences import Id, join, say
@@ -195,12 +188,10 @@ class Submissions:
         answer = None if skipped else self._parse_answer(tx, assignment, submission)
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if (shown := submission.guideline_version) is not None and shown > assignment.guideline_version:
-            raise InputError(
-                say(
-                    "there is no version %(number)s of the guidelines; the newest is %(most)s",
-                    number=Id(shown),
-                    most=Id(assignment.guideline_version),
-                )
+            raise InputError.say(
+                "there is no version %(number)s of the guidelines; the newest is %(most)s",
+                number=Id(shown),
+                most=Id(assignment.guideline_version),
             )
         if assignment.qualification is not None:
             self._check_qualified(tx, visitor, assignment)
@@ -306,7 +297,7 @@ class Submissions:
                 tx, submission.assignment_id, is_control=assignment.known == Known.CONTROLS
             )
         ):
-            raise ConflictError(say("somebody else has this pair now, since you skipped it"))
+            raise ConflictError.say("somebody else has this pair now, since you skipped it")
 
 
 def _with_opaque_id(
@@ -329,6 +320,6 @@ def check_visitor(visitor: Visitor, state: Any = None) -> None:
         if not state or state.is_gone or (state.key_now, state.secret_now, state.role_now) != expected:
             raise UnknownVisitorError
     if visitor.role not in WORKERS:
-        raise RefusedError(say("only people who answer rounds have open work"))
+        raise RefusedError.say("only people who answer rounds have open work")
     if not visitor.consented:
         raise RefusedError(permissions.NOT_CONSENTED)

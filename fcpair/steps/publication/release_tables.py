@@ -18,10 +18,17 @@ from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Form, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.surveys.survey import KEPT_COLUMNS, count_respondents
-from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
+from fcpair.steps.answers.answer_tables import (
+    EXTRA_COLUMNS,
+    LANGUAGE,
+    ORIGINAL,
+    ROW,
+    ROW_NUMBER,
+    answers_table,
+    rows_table,
+)
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import effective_options, is_planned, labels_of
-from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
 from fcpair.steps.publication.release_privacy import Pseudonyms, Withheld, is_survey
 from fcpair.steps.release.partition import tiers_of
 from fcpair.store import Tx

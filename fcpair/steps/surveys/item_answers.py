@@ -15,9 +15,8 @@ from fcpair.params import BELIEVED
 from fcpair.records import Round
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.surveys.survey import count_answers
-from fcpair.steps.answers.answer_tables import answers_table, replies_table
+from fcpair.steps.answers.answer_tables import ROW, answers_table, replies_table, rows_table
 from fcpair.steps.base.context import GridContext, find_grid, note_run
-from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.surveys.survey import survey_answers
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds

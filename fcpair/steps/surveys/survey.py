@@ -21,11 +21,10 @@ from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
 from fcpair.stages.surveys.survey import ANSWERS, STATEMENT, SUGGEST, Survey, suggestions_grid_name, survey_plans
 from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
-from fcpair.steps.answers.answer_tables import answers_table
+from fcpair.steps.answers.answer_tables import answers_table, rows_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid
-from fcpair.steps.base.grid_rows import rows_table
 from fcpair.steps.base.text_digests import folded_digest
 from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
 from fcpair.steps.rules.round_progress import round_progress
