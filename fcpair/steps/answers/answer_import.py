@@ -362,7 +362,8 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
         except InputError:
             return str(shown)
 
-    current_labels, shown_labels = rows["cell_id"].map(names).fillna(""), rows["shown"].map(name_of)
+    current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
+    shown_labels = rows["shown"].map(name_of)
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
     has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
