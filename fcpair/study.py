@@ -15,8 +15,8 @@ from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, file_permissions, schema
-from fcpair.store.database.backends import Place
+from fcpair.store.database import backends, schema
+from fcpair.store.database.backends import Place, sqlite
 from fcpair.store.people import guidelines, people
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class Study(StudyContext):
     @property
     def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposure_warning(self._store.place)
+        return sqlite.exposure_warning(self._store.place)
 
     @property
     def place(self) -> str:

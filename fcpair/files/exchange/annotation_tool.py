@@ -18,7 +18,7 @@ from fcpair.files.tables.delimited import decode_bytes
 from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import check_file
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
-from fcpair.stages.questions.any_of import NONE
+from fcpair.stages.questions.closed import NONE
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -20,7 +20,7 @@ from fcpair.lazy import pd
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
-from fcpair.stages.questions.any_of import NONE
+from fcpair.stages.questions.closed import NONE
 from fcpair.stages.questions.form import Answer
 from fcpair.values import visible_text
 

@@ -34,7 +34,7 @@ from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
-from fcpair.store.adjudication.adjudications import DecisionFilter, MatchingTexts
+from fcpair.store.adjudication.adjudications import DecisionFilter
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import sides
@@ -477,7 +477,7 @@ def find_decisions(
     ]
 
 
-def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[MatchingTexts]:
+def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[tuple[list[int], list[int]]]:
     """The texts in which each word occurs; a hidden column is not searched, which would tell what is in it."""
     folded_words = _fold(words).split()
     if not folded_words:
@@ -485,7 +485,7 @@ def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[Match
     rows, columns = ([(text_id, _fold(body)) for text_id, body in sides.bodies(tx, axis)] for axis, _ in sides.AXES)
     for word in folded_words:
         row_ids, column_ids = ([text_id for text_id, body in side if word in body] for side in (rows, columns))
-        yield MatchingTexts(row_ids, [] if hides_column else column_ids)
+        yield row_ids, [] if hides_column else column_ids
 
 
 def _fold(text: str) -> str:

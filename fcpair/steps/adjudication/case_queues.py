@@ -25,6 +25,7 @@ from fcpair.param_values import ONE_OF_NAMES, invalid_value
 from fcpair.params import CaseRanking
 from fcpair.records import BY_HAND, Round
 from fcpair.sentences import say
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.stages.adjudication.aggregate import (
     DAWID_SKENE,
     Aggregation,
@@ -36,7 +37,6 @@ from fcpair.stages.adjudication.aggregate import (
     fit_model,
     prepare_labels,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known

@@ -22,7 +22,7 @@ from fcpair.params import Agree, Calibration
 from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
 from fcpair.sentences import Id
 from fcpair.stages.questions import Form
-from fcpair.stages.questions.wording import option_wordings
+from fcpair.stages.questions.labels import option_wordings
 from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.steps.adjudication.agreement import agreement_blocks, with_fitting_bins
 from fcpair.steps.base.answer_values import form_of

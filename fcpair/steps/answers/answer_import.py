@@ -19,7 +19,7 @@ from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.params import Assign
 from fcpair.records import Known, Origin, Round, RunRecord
-from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
+from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.labels import label_reader

@@ -20,7 +20,7 @@ from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
 from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
-from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
+from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import (

@@ -13,7 +13,7 @@ from fcpair.errors import ConflictError, StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
-from fcpair.stages.assignment.extra_labels import choose_slots, n_labels_missing, refill_threshold
+from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
@@ -27,6 +27,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, FreeSlot, Hold, Slot
 from fcpair.store.corpus import cells, grids
+from fcpair.store.database.store import now
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
 
@@ -193,7 +194,7 @@ def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
     """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
     open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
     n_open = sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds)
-    if not open_rounds or n_open >= refill_threshold(n_target):
+    if not open_rounds or n_open >= (n_target + 1) // 2:  # more are not given at each answer, but some at once
         return False
     return any(open_slots.has_free(tx, round_) for round_ in open_rounds) or open_slots.has_overdue(tx)
 
@@ -273,7 +274,7 @@ def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
     round_ = rounds.primary(tx)
     if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
-        open_slots.renew_leases(tx, person_id, round_id, open_slots.lease_end(lease))
+        open_slots.renew_leases(tx, person_id, round_id, now(lease))
 
 
 def reclaim_lapsed(tx: Tx) -> None:
@@ -287,7 +288,7 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
     n_open = 0
     for round_, lease in _open_rounds(tx, visitor):
         n_open += task_queries.n_open(tx, visitor.id, round_)
-        offers, lease_end = _offers(tx, _as_candidate(tx, visitor), round_, hold), open_slots.lease_end(lease)
+        offers, lease_end = _offers(tx, _as_candidate(tx, visitor), round_, hold), now(lease)
         while n_open < n_target and (allowed := next(offers, [])):
             sides = [(slot.row_id, slot.column_id) for slot in allowed]
             chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)

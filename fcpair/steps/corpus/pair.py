@@ -12,7 +12,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Pair
 from fcpair.records import RunRecord
 from fcpair.sentences import say
-from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.corpus.retrieve import even_shares
 from fcpair.stages.corpus.sample import draw_cells
 from fcpair.stages.drawing import draw_positions, own_order
 from fcpair.steps.base.context import (

@@ -10,7 +10,7 @@ from fcpair.steps.oversight import doctor
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
 from fcpair.store.maintenance import backups
-from fcpair.store.maintenance.copying import copy
+from fcpair.store.maintenance.backups import copy
 
 __all__ = ["back_up", "check", "copy", "restore"]
 

@@ -289,9 +289,8 @@ class Monitor:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
         ids = acts.answers.cell_id
-        answers = acts.answers.where((ids >= cell_span.first) & (ids <= cell_span.last))
-        speeds, newest = activity.answer_speeds(acts.everybody, answers, bodies)
-        return activity.SpeedFigures(tuple(speeds), tuple(newest))
+        is_in_grid = (ids >= cell_span.first) & (ids <= cell_span.last)
+        return activity.answer_speeds(acts.everybody, acts.answers, is_in_grid, bodies)
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""

@@ -35,13 +35,13 @@ from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.schema import ACCEPT
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
-from fcpair.store.maintenance import integrity_checks, invariant_checks
-from fcpair.store.maintenance.integrity_checks import CheckOutcome
+from fcpair.store.maintenance import study_checks
+from fcpair.store.maintenance.study_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import optouts, people
 
@@ -96,7 +96,7 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
-    if reason := integrity_checks.unreadable_reason(store):
+    if reason := study_checks.unreadable_reason(store):
         first_check = CHECKS[0]
         faults = (f"it cannot be opened: {reason}",)
         return Health(
@@ -105,12 +105,11 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
             _digest([]),
         )
     with store.read() as tx:
-        integrity_checks.check_schema(tx, store.place)
-        revision = integrity_checks.revision(tx)
+        revision = study_checks.check_schema(tx, store.place)
         results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
         settings_digest, log_digest = (
-            _digest_readable(tx, integrity_checks.setting_rows),
-            _digest_readable(tx, integrity_checks.log_rows),
+            _digest_readable(tx, study_checks.setting_rows),
+            _digest_readable(tx, study_checks.log_rows),
         )
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
@@ -129,10 +128,10 @@ def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) ->
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
     """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
     marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
-    log_rows = [row for row in integrity_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
+    log_rows = [row for row in study_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
     return {
         "answers": _digest(marks),
-        "settings": _digest_rows(integrity_checks.setting_rows(tx)),
+        "settings": _digest_rows(study_checks.setting_rows(tx)),
         "log": _digest_rows(log_rows),
     }
 
@@ -140,7 +139,7 @@ def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
 def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
     """The digest of rows; empty where damage keeps them from being read."""
     try:
-        with integrity_checks.savepoint(tx):
+        with tx.begin_nested():
             return _digest_rows(read_rows(tx))
     except Exception:  # as in `_perform_check`
         return ""
@@ -157,7 +156,7 @@ def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], 
     for index, check in enumerate(CHECKS):
         progress(index, len(CHECKS))
         findings, advice = _perform_check(check, tx)
-        advice = advice if integrity_checks.is_in_file(tx) else IN_DATABASE.get(advice, advice)
+        advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
         results.append(
             CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
         )
@@ -169,7 +168,7 @@ def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], 
 def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
     """Run a check, and return what it found and what to do about it."""
     try:
-        with integrity_checks.savepoint(tx):
+        with tx.begin_nested():
             findings = check.make(tx)
         return findings, findings.advice or check.advice
     except SettingError:
@@ -200,12 +199,12 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
 def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
-        return invariant_checks.published_grid(tx)
+        return study_checks.published_grid(tx)
     options = options_as_done(tx, Pair)
     if sample := load_sample_size(tx):
-        findings = invariant_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
+        findings = study_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
         return findings._replace(note=str(sample))
-    return invariant_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
+    return study_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
@@ -233,7 +232,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
     for _ in grids.for_each_grid(tx):
         question, labels = labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
-    return invariant_checks.codes(tx, possible)
+    return study_checks.codes(tx, possible)
 
 
 def _check_rules(tx: Tx) -> CheckOutcome:
@@ -264,7 +263,7 @@ def _check_tiers(tx: Tx) -> CheckOutcome:
 
 def _check_slots(tx: Tx) -> CheckOutcome:
     """The slots, and that known pairs are those that were set, and in nobody's shard who has them besides."""
-    outcome, faults = invariant_checks.slots(tx), list[str]()
+    outcome, faults = study_checks.slots(tx), list[str]()
     for _ in grids.for_each_grid(tx):
         name_pair = grids.pair_namer(tx)
         for known_round in rounds.of_known_pairs(tx):
@@ -272,7 +271,7 @@ def _check_slots(tx: Tx) -> CheckOutcome:
             pairs = [pair[:2] for pair in known_pairs_of(tx, Known(known_round.options.known))]
             faults += [
                 f"{name_pair(cell_id)} is {KNOWN_FAULTS[kind]}"
-                for cell_id, kind in known_work.faults(tx, known_round, main_round, pairs)
+                for cell_id, kind in assignments.known_faults(tx, known_round, main_round, pairs)
             ]
     return outcome._replace(faults=[*outcome.faults, *faults])
 
@@ -320,51 +319,49 @@ def _sha256(file: str) -> str | None:
 
 
 CHECKS = (
-    Check("file", "every page and index can be read", "pages", integrity_checks.pages, RESTORE),
-    Check("tables", "tables have their columns and indexes", "tables", integrity_checks.tables, RESTORE),
-    Check(
-        "protection", "answers are append-only, the grid is sealed", "triggers", integrity_checks.protection, RESTORE
-    ),
-    Check("references", "rows that other rows refer to exist", "tables", integrity_checks.references, RESTORE),
-    Check("numbering", "no number is missing", "rows", integrity_checks.numbering, RESTORE),
-    Check("extent", "the rows written last are present", "tables", integrity_checks.extents, MIXED),
+    Check("file", "every page and index can be read", "pages", study_checks.pages, RESTORE),
+    Check("tables", "tables have their columns and indexes", "tables", study_checks.tables, RESTORE),
+    Check("protection", "answers are append-only, the grid is sealed", "triggers", study_checks.protection, RESTORE),
+    Check("references", "rows that other rows refer to exist", "tables", study_checks.references, RESTORE),
+    Check("numbering", "no number is missing", "rows", study_checks.numbering, RESTORE),
+    Check("extent", "the rows written last are present", "tables", study_checks.extents, MIXED),
     Check(
         "answers",
         "each fits the one before it",
         "answers",
-        lambda tx: integrity_checks.chain_links(tx, ANSWERS),
+        lambda tx: study_checks.chain_links(tx, ANSWERS),
         RESTORE,
     ),
     Check(
         "decisions",
         "each fits the one before it",
         "decisions",
-        lambda tx: integrity_checks.chain_links(tx, DECISIONS),
+        lambda tx: study_checks.chain_links(tx, DECISIONS),
         RESTORE,
     ),
-    Check("texts", "as they were imported", "texts", lambda tx: integrity_checks.row_checksums(tx, text), RESTORE),
+    Check("texts", "as they were imported", "texts", lambda tx: study_checks.row_checksums(tx, text), RESTORE),
     Check(
         "guidelines",
         "as they were written",
         "versions",
-        lambda tx: integrity_checks.row_checksums(tx, guideline),
+        lambda tx: study_checks.row_checksums(tx, guideline),
         RESTORE,
     ),
     Check(
         "rounds",
         "answers mean what they meant",
         "rows",
-        lambda tx: integrity_checks.row_checksums(tx, grid, round_, answer),
+        lambda tx: study_checks.row_checksums(tx, grid, round_, answer),
         RESTORE,
     ),
     Check(
         "names",
         "people have their pseudonyms",
         "people",
-        lambda tx: integrity_checks.row_checksums(tx, person),
+        lambda tx: study_checks.row_checksums(tx, person),
         RESTORE,
     ),
-    Check("receipts", "what was acknowledged is stored", "receipts", integrity_checks.receipts, RESTORE),
+    Check("receipts", "what was acknowledged is stored", "receipts", study_checks.receipts, RESTORE),
     Check(
         "pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid), RESTORE
     ),
@@ -387,14 +384,12 @@ CHECKS = (
         "roles",
         "nobody checks a pair that they labelled or decided",
         "checks",
-        invariant_checks.checkers,
+        study_checks.checkers,
         LOOK_AT_PAIRS,
     ),
     Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules), RESTORE),
     Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers), RESTORE),
-    Check(
-        "consent", "everybody who answered online had consented", "answers", invariant_checks.consents, LOOK_AT_PAIRS
-    ),
+    Check("consent", "everybody who answered online had consented", "answers", study_checks.consents, LOOK_AT_PAIRS),
     Check(
         "opt-outs",
         "nobody has open work that they opted out of",

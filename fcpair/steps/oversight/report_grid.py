@@ -16,8 +16,7 @@ from fcpair.report.data import GridPart, GroupFigures, ModelFigures, RoundPart, 
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.questions.text_question import Text, n_words
-from fcpair.stages.stats.agreement import AgreementBlock
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import AgreementBlock, drop_unfit_bins
 from fcpair.stages.surveys.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks
 from fcpair.steps.adjudication.discussion import load_calibration_result

@@ -19,7 +19,7 @@ from fcpair.files.answers.known_items import read_known_pairs
 from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualification
 from fcpair.params import Assign
 from fcpair.records import Known, Round, RunRecord, Status
-from fcpair.stages.assignment.extra_labels import merge_controls, n_controls
+from fcpair.stages.assignment.rounds import merge_controls, n_controls
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.intervals import wilson_intervals
 from fcpair.steps.base import init
@@ -30,8 +30,8 @@ from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.store import Tx
-from fcpair.store.assignment import assignments, known_work, open_slots, rounds
-from fcpair.store.assignment.known_work import KnownAnswer
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.assignment.assignments import KnownAnswer
 from fcpair.store.assignment.open_slots import Candidate
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
@@ -102,7 +102,7 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         ]
         place, first_lines, findings = str(options.file), dict[tuple[int, int], int](), list[Finding]()
         use = Known(options.stage)
-        in_grid = known_work.cell_ids(tx, [one[:2] for one in known_pairs])
+        in_grid = assignments.known_cell_ids(tx, [one[:2] for one in known_pairs])
         used_otherwise = {one[:2] for one in known_pairs_of(tx, _OTHER_USE[use])}
         for pair, line in zip((one[:2] for one in known_pairs), lines, strict=True):
             if pair not in in_grid:
@@ -214,7 +214,7 @@ def _score(answers: list[KnownAnswer], codes: Mapping[tuple[int, int], int]) -> 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
     """What one person got right in a round of known pairs of the grid."""
-    return _score(known_work.answers(tx, known_round, person_id), known_codes(tx, known_round))
+    return _score(assignments.known_answers(tx, known_round, person_id), known_codes(tx, known_round))
 
 
 def standing_of(tx: Tx, qualification: Round, person_id: int) -> Standing:
@@ -252,7 +252,7 @@ def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
 
 def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[KnownAnswer]]:
     answers_by_person: dict[int, list[KnownAnswer]] = {}
-    for one in known_work.answers(tx, known_round):
+    for one in assignments.known_answers(tx, known_round):
         answers_by_person.setdefault(one.person_id, []).append(one)
     return answers_by_person
 
@@ -317,7 +317,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
-    loads = known_work.n_active(tx, round_)
+    loads = assignments.n_active_by_person(tx, round_)
     if not loads:
         return {}
     if by_row is None:
@@ -358,7 +358,7 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
 
 def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *, strict: bool) -> list[_Share]:
     use = Known(known_round.options.known)
-    options, n_given = known_options(tx, use), known_work.n_active(tx, known_round)
+    options, n_given = known_options(tx, use), assignments.n_active_by_person(tx, known_round)
     candidates = open_slots.candidates(tx, round_.role)
     free_cells = _free_cells(tx, round_, use, candidates)
     if use is Known.CONTROLS:
@@ -397,7 +397,7 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
 
 def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[Ints]:
     """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
-    located = known_work.cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
+    located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
     person_ids = [one.id for one in candidates]
@@ -418,14 +418,14 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: b
     rng = np.random.default_rng(seed)
     chosen = rng.choice(share.cells, n, replace=False).tolist()
     if use is Known.CONTROLS:  # places are made among what they have open
-        places = known_work.open_places(tx, rounds.with_known_pairs(tx, round_), share.person_id)
+        places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), share.person_id)
         located = cells.arrays_by_id(tx, chosen)
         row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
         control_rows = [row_by_cell[cell] for cell in chosen]
         order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)
         first = min((place.position for place in places), default=1)
         position_by_index = {index: first + at for at, index in enumerate(order)}
-        known_work.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
+        assignments.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
         positions = [position_by_index[len(places) + at] for at in range(n)]
     else:
         last = assignments.last_positions(tx, known_round, [share.person_id]).get(share.person_id, 0)

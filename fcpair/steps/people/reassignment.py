@@ -21,10 +21,10 @@ from fcpair.steps.base.context import PLAN, GridContext, find_grid, lease_minute
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import authorship, judgements
-from fcpair.store.assignment import assignments, known_work, open_slots, rounds
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
-from fcpair.store.database.prepared import tentative
+from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import settings
 from fcpair.store.people import optouts, people
 
@@ -75,7 +75,7 @@ def pass_on_skipped(tx: Tx, assignment_id: int, *, is_control: bool) -> None:
 def merge_doubled_controls(tx: Tx) -> None:
     """Make control pairs that people have come to have in their shards as well part of these."""
     for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS):
-        known_work.merge_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
+        assignments.merge_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:

@@ -21,8 +21,7 @@ from fcpair.files.tables.folders import check_new_folder, new_folder
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
-from fcpair.stages.stats.agreement import compute_agreement
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import form_of

@@ -18,7 +18,7 @@ from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import Cost, Function, Ranker, Search, System, run_text
+from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.lazy import pd

@@ -23,7 +23,7 @@ from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Partition
 from fcpair.records import Origin, RunRecord, Tier
 from fcpair.sentences import say
-from fcpair.stages.adjudication.adjudicate import tally
+from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     PAIR_HEADS,
@@ -38,7 +38,6 @@ from fcpair.stages.adjudication.partition import (
     tier_rules,
     tier_tables,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers

@@ -11,7 +11,8 @@ import numpy as np
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import ALPHA
 from fcpair.params import Evaluate, Power
-from fcpair.stages.stats.paired_tests import SAME, PowerPlan, describe_assumed, plan_hs
+from fcpair.stages.stats.intervals import SAME
+from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.recipe_options import by_recipe

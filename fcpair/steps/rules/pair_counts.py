@@ -15,8 +15,7 @@ from fcpair.errors import InputError
 from fcpair.param_values import whole_number
 from fcpair.params import Validate
 from fcpair.records import UNDECIDED, Rule
-from fcpair.stages.adjudication.adjudicate import ONE_LABEL
-from fcpair.stages.assignment.validate import is_valid
+from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
 from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fcpair.errors import InputError
 from fcpair.records import Role, Round, RunRecord
 from fcpair.sentences import join
-from fcpair.stages.questions.wording import GridNames, check_words, present_parts
+from fcpair.stages.questions.labels import GridNames, check_words, present_parts
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Response
 
-from fcpair.texts.differences import find_differences
+from fcpair.stages.answers.curation import find_differences
 from fcpair.web.form import Text, field, parse_number
 from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.lead.panels import build_panels
