@@ -21,9 +21,6 @@ from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
 
-UNKNOWN = "unknown"
-SEPARATOR = "; "
-
 
 @dataclass(frozen=True, repr=False)
 class Curation(Result):
@@ -74,7 +71,7 @@ def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
         else:
             sources, row_texts = authorship.sources_of_rows(tx), authorship.originals(tx, round_)
             originals = {
-                cell_id: authorship.AuthoredText(body, sources.get(cell_id, UNKNOWN))
+                cell_id: authorship.AuthoredText(body, sources.get(cell_id, "unknown"))
                 for cell_id, body in row_texts.items()
             }
         answers = judgements.current_answers(tx, round_, "cell_id", "value")
@@ -160,7 +157,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
     for kind, value in zip(table["type"], text_rows["value"], strict=True):
         of_column = [kind] if types is None or kind in types[1] else []
         answered = (types and json.loads(value)[types[0]]) or ()
-        joined.append(SEPARATOR.join([*of_column, *(one for one in answered if one != kind)]))
+        joined.append("; ".join([*of_column, *(one for one in answered if one != kind)]))
     table["types"] = joined
     if not round_.options.edits:
         return table

@@ -24,7 +24,6 @@ from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
 
 KNOWN_ITEMS = "known_items"  # the settings that hold the items, wherever they came from
-NOTHING_ASKED = "no grid of this study asks for labels, so there is no question to practise"
 
 
 class PracticeRound(NamedTuple):
@@ -122,7 +121,7 @@ def _answer_names(tx: Tx) -> list[str]:
     """The answers that can be known; raises StageError where no grid asks for labels."""
     grid_id = _labelled_grid(tx)
     if grid_id is None:
-        raise StageError(NOTHING_ASKED)
+        raise StageError("no grid of this study asks for labels, so there is no question to practise")
     with grids.on_grid(tx, grid_id):
         return [choice.name for choice in scheme_of(tx)]
 

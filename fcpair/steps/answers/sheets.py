@@ -98,9 +98,6 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
     return [sheet for sheet in sheets if sheet.kept or sheet.left or sheet.passed_on]
 
 
-SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
-
-
 def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
     """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
 
@@ -117,9 +114,9 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
             say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
         )
     rows["pair"] = to_public_number(rows["cell_id"])
-    return _write_by_person(
-        rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, sheet_format, blank, ANSWER_COLUMNS[False]
-    )
+    columns = ["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]
+    sheets = rows.assign(label="", note="")[columns]
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Bools, Ints
+from fcpair.arrays import Bools
 from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
@@ -162,15 +162,6 @@ class _SimulatedPeople:
             truths = true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
         self._truth_table = pd.DataFrame(truths, index=grid_cells["cell_id"])
 
-    def _draw_labels(self, question: Closed, answers: pd.DataFrame, true: Ints, seed: int) -> Ints:
-        """The codes of labels, by what is true alone, or by what texts and people are like."""
-        if self._latent_by_cell is None:
-            return simulation.draw_answers(true, question, self._habits, seed)
-        model = fit_habits(question, self._habits, self._effects)
-        pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
-        leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
-        return draw_latent_answers(pairs, leniency, question, model, self._habits, seed)
-
     def answer_open(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
         """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
@@ -184,7 +175,13 @@ class _SimulatedPeople:
             drawn = draw_form_answers(truths, self._form, self._habits, seed, originals)
             return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, cell_ids))
         if not self._round.checks:
-            answers["code"] = self._draw_labels(self.question, answers, truths[:, 0], seed)
+            if self._latent_by_cell is None:  # by what is true alone
+                answers["code"] = simulation.draw_answers(truths[:, 0], self.question, self._habits, seed)
+            else:  # by what texts and people are like
+                model = fit_habits(self.question, self._habits, self._effects)
+                pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
+                leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
+                answers["code"] = draw_latent_answers(pairs, leniency, self.question, model, self._habits, seed)
         else:
             answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)

@@ -10,7 +10,6 @@ from fcpair.errors import RefusedError
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
-from fcpair.sentences import say
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.labels import option_wordings, with_wordings
@@ -28,8 +27,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
 from fcpair.work_records import Progress, RoundForm, ShownText, Task
-
-NOT_RENUMBERED = say("answers that an older version of this page kept can no longer be stored; please give them again")
 
 
 class WorkQueue(Submissions):
@@ -106,7 +103,7 @@ class WorkQueue(Submissions):
         with self._store.read() as tx:
             remaining = [self._n_remaining(tx, visitor) for visitor, _ in visitor_counts]
         requests = [
-            leases.WorkRequest(visitor, leases.n_to_hold(n, n_remaining))
+            (visitor, leases.n_to_hold(n, n_remaining))
             for (visitor, n), n_remaining in zip(visitor_counts, remaining, strict=True)
         ]
         return leases.assign_free_slots(
@@ -150,7 +147,9 @@ class WorkQueue(Submissions):
         check_visitor(visitor)
         with self._store.read() as tx:
             if rounds.has_known_pairs(rounds.seen_in_role(tx, visitor.role)):
-                raise RefusedError(NOT_RENUMBERED)
+                raise RefusedError.say(
+                    "answers that an older version of this page kept can no longer be stored; please give them again"
+                )
             encrypt = self._load_opaque(tx).encrypt_assignment
             return {number: encrypt(number) for number in task_queries.own_among(tx, visitor.id, assignment_ids)}
 

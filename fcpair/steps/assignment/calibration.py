@@ -32,9 +32,6 @@ from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.people import people
 
-DISCUSSION = "discussion"  # the stages of the runs that open it and end the calibration
-CLOSING = "close calibration"
-
 
 @takes_params
 def start_calibration(
@@ -191,7 +188,7 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
             "assignments": len(rows),
             "withdrawn": n_withdrawn,
         }
-        run = note_run(tx, DISCUSSION, {"grid": grid.grid.name, "early": early}, counts)
+        run = note_run(tx, "discussion", {"grid": grid.grid.name, "early": early}, counts)
         save_phase(tx, Phase.DISCUSS, run.id)
         return run
 
@@ -231,6 +228,6 @@ def close_calibration(grid: GridContext, *, early: bool = False) -> RunRecord:
         n_withdrawn = _withdraw_open(tx, state.again, early=early)
         n_again = len(judgements.current_labels(tx, "cell_id", of=state.again))
         counts = {"second_answers": n_again, "withdrawn": n_withdrawn}
-        run = note_run(tx, CLOSING, {"grid": grid.grid.name, "early": early}, counts)
+        run = note_run(tx, "close calibration", {"grid": grid.grid.name, "early": early}, counts)
         save_phase(tx, Phase.CLOSED, run.id)
         return run

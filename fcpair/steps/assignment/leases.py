@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -235,18 +234,12 @@ def _offers(tx: Tx, candidate: Candidate, round_: Round, hold: Hold) -> Iterator
             yield allowed
 
 
-class WorkRequest(NamedTuple):
-    """Somebody asks for work, and is to hold so many pairs."""
-
-    visitor: Visitor
-    held: int
-
-
 def assign_free_slots(
-    store: Store, requests: Sequence[WorkRequest], find_tasks: Callable[[Tx, int], list[Task]]
+    store: Store, requests: Sequence[tuple[Visitor, int]], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
-    """Give people who ask what is free, until each holds so many pairs; first what has lapsed is taken back from
-    others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same transaction.
+    """Give people who ask what is free, until each holds so many pairs as they ask for; first what has lapsed is taken
+    back from others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same
+    transaction.
 
     All are given theirs in one transaction. What somebody else is being given at the same moment is waited for only by
     those for whom there is nothing else: each in a transaction of their own, so that none of them wait for one another.
@@ -260,7 +253,7 @@ def assign_free_slots(
     def assign_together(indices: Sequence[int], hold: Hold) -> list[list[Task]]:
         task_lists = []
         with store.write(alone=False) as tx:
-            task_queries.hold_people(tx, [requests[index].visitor.id for index in indices])
+            task_queries.hold_people(tx, [requests[index][0].id for index in indices])
             for index in indices:
                 _assign_to_visitor(tx, *requests[index], hold)
                 task_lists.append(find_tasks(tx, index))

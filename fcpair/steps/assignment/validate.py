@@ -30,10 +30,7 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 
-_KIND = {True: "blind", False: "not blind"}
-_KIND_CHANGED_NOTE = "so far the round was {}, and the pairs assigned now are {}; earlier assignments stay as they were"
-_VERDICT_WORDS = choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}
-read_verdict = word_reader(_VERDICT_WORDS, "verdict")
+read_verdict = word_reader(choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}, "verdict")
 
 
 @takes_params
@@ -106,12 +103,12 @@ def assign_validation(
         run = note_run(tx, options.stage, {**as_params(options), **({"more": True} if more else {})}, counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         save_options(tx, replace(options, validators=len(active_validators)), run, only={"blind"} if more else None)
-        kind_changed = more and options.blind is not was_blind
-        return (
-            replace(run, notes=(_KIND_CHANGED_NOTE.format(_KIND[was_blind], _KIND[options.blind]),))
-            if kind_changed
-            else run
-        )
+        if not (more and options.blind is not was_blind):
+            return run
+        before, now = ("blind", "not blind") if was_blind else ("not blind", "blind")
+        kinds = f"so far the round was {before}, and the pairs assigned now are {now}"
+        note = f"{kinds}; earlier assignments stay as they were"
+        return replace(run, notes=(note,))
 
 
 def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
