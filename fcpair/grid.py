@@ -95,7 +95,7 @@ class CalibrationRound(_GridPart):
         with self._store.read() as tx:
             for round_ in rounds.calibration_rounds(tx):
                 counts.update(judgements.n_by_origin(tx, round_))
-        return steps.study_notes.simulated_note(counts)
+        return steps.pair_counts.simulated_note(counts)
 
 
 class Sheets(_GridPart):
@@ -123,7 +123,7 @@ class Tiers(_GridPart):
     table = steps.partition.derive_tiers
     frame = steps.partition.tier_rows
     head = steps.partition.first_tier_rows
-    explain = steps.explanation.explain
+    explain = steps.partition.explain
     release = steps.partition.release
     export = steps.cached(steps.export.Exports)
     evaluate = steps.evaluate.run_evaluation
@@ -157,7 +157,7 @@ class Desk(_GridPart):
     round_of_blocks = steps.agreement.round_of_blocks
     list_tiers = steps.partition.list_tiers
     search_choices = steps.pair_search.list_choices
-    add_note = steps.note.add_note
+    add_note = steps.status.add_note
 
     def has_saved_options(self, cls: type[Any]) -> bool:
         """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
@@ -192,7 +192,7 @@ class Desk(_GridPart):
     def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         with self._store.read() as tx:
-            return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
+            return steps.pair_counts.simulated_note(judgements.n_by_origin(tx))
 
     @property
     def second_look_notes(self) -> list[str]:
@@ -214,11 +214,11 @@ class Grid(GridContext):
     save = cached_property(Settings)
     recipe_options = steps.recipe_options.by_recipe
 
-    select = steps.select.select
+    select = steps.pair.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     plan = steps.overlap_plan.plan_overlap
-    plan_power = steps.systems_power.plan_power
+    plan_power = steps.evaluate.plan_power
     calibration = cached_property(CalibrationRound)
     assign = steps.assign.assign
     assign_round = steps.rounds.assign_round
@@ -246,8 +246,8 @@ class Grid(GridContext):
     aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
     groups = steps.survey.compare_groups
-    item_answers = steps.item_answers.item_answers
-    score_bias = steps.item_answers.score_bias
+    item_answers = steps.survey.item_answers
+    score_bias = steps.survey.score_bias
     survey_answers = steps.survey.survey_answers
 
     waiting_pairs = steps.adjudicate.waiting_pairs
@@ -264,7 +264,7 @@ class Grid(GridContext):
 
     tier = steps.partition.tier_rows
     release = steps.partition.release
-    explain = steps.explanation.explain
+    explain = steps.partition.explain
     find_pairs = steps.pair_search.find_pairs
     export = steps.cached(steps.export.Exports)
 

@@ -17,7 +17,7 @@ from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -49,8 +49,8 @@ class Study(StudyContext):
     """
 
     doctor = steps.static(steps.doctor.examine)
-    verify = steps.static(steps.verification.verify_release)
-    diff = steps.static(steps.verification.diff_releases)
+    verify = steps.static(steps.release_folder.verify_release)
+    diff = steps.static(steps.release_folder.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
@@ -155,10 +155,10 @@ class Study(StudyContext):
         """
         return Store.accept_as_is(Path(path), steps.doctor.accept)
 
-    copy = steps.static(steps.backup.copy)
-    back_up = steps.static(steps.backup.back_up)
-    restore = steps.static(steps.backup.restore)
-    check_backup = steps.static(steps.backup.check)
+    copy = steps.static(steps.doctor.copy)
+    back_up = steps.static(steps.doctor.back_up)
+    restore = steps.static(steps.doctor.restore)
+    check_backup = steps.static(steps.doctor.check_backup)
 
     def examine(self) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
@@ -218,7 +218,7 @@ class Study(StudyContext):
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
         with self._store.read() as tx:
-            return guidelines.current_version(tx)
+            return people.current_guidelines(tx)
 
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey

@@ -19,6 +19,8 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fcpair.cli.oversight.backup import backup
+    from fcpair.cli.oversight.status import note
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,
@@ -36,13 +38,11 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, init, recipe_options, text_digests
-    from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+    from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
-        backup,
         dashboard,
         doctor,
         methods,
-        note,
         pair_search,
         recipe_runner,
         report,
@@ -51,10 +51,10 @@ if TYPE_CHECKING:
         study_start,
     )
     from fcpair.steps.people import access, known_pairs, people, reassignment, terms
-    from fcpair.steps.publication import release_folder, verification
-    from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
-    from fcpair.steps.rules import rule_decisions, study_notes, text_checks, wording
-    from fcpair.steps.surveys import item_answers, survey
+    from fcpair.steps.publication import release_folder
+    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording
+    from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property
 else:

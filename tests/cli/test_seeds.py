@@ -19,7 +19,7 @@ from steps.small import CNS, HS, NAMES, SELECTED, build_to, open_work, set_candi
 from cli.test_commands import ALL, found
 from fcpair.bias.items import expand
 from fcpair.cli import main
-from fcpair.files.release.training import Kind
+from fcpair.files.release.tier import Kind
 from fcpair.files.surveys.templates import read_templates
 from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role

@@ -224,7 +224,7 @@ def results(
     if rule is not None and by is not None:
         raise InputError("`--keep` goes by the answers of all people; give `--keep` or `--by`")
     if file is not None:
-        from fcpair.files.surveys.item_answers import read_survey
+        from fcpair.files.surveys.items import read_survey
 
         place, simulated = str(file), None
         survey = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)

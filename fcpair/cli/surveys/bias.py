@@ -40,7 +40,7 @@ UNREAD_SHOWN = 5
 TEMPLATES_SHOWN = 10
 ALL = "(mean over statements)"
 LIMIT = 100_000  # that of fcpair.bias.items
-LAYOUTS = ("table", "hf", "lm-eval")  # a table, and FOLDERS of fcpair.files.surveys.item_folders, as a test checks
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and those of fcpair.files.surveys.items.item_files
 TEMPLATE_READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates, as a test checks
 
 
@@ -135,7 +135,7 @@ def score(
       fcpair bias score --grid test --as pbbq --survey survey --format json
     """
     from fcpair.bias import score_models
-    from fcpair.files.surveys.item_answers import read_survey
+    from fcpair.files.surveys.items import read_survey
     from fcpair.report.figures.forest_plots import of_bias
     from fcpair.stages.surveys.survey import count_answers
 
@@ -184,9 +184,8 @@ def _read_answers(
     *,
     strict_targets: bool,
 ) -> Answers:
-    from fcpair.files.surveys.bbq import read_bbq
-    from fcpair.files.surveys.bbq_templates import read_stereotyped
-    from fcpair.files.surveys.item_answers import read_item_answers, read_lm_eval
+    from fcpair.files.surveys.bbq import read_bbq, read_stereotyped
+    from fcpair.files.surveys.items import read_item_answers, read_lm_eval
 
     if reader != "bbq":
         return read_item_answers(files, answer, shares) if reader == "items" else read_lm_eval(files)
@@ -371,9 +370,7 @@ def expand(
 
 
 def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
-    from importlib.metadata import version
-
-    from fcpair.files.surveys.item_folders import FOLDERS, ItemSource
+    from fcpair.files.surveys.items import item_files
     from fcpair.files.tables.folders import new_folder
     from fcpair.files.tables.tabular import write_table
 
@@ -381,7 +378,7 @@ def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, se
         write_table(frame, out)
         return
     with new_folder(out) as folder:
-        for name, content in FOLDERS[layout](frame, ItemSource(templates, seed, version("fcpair"))).items():
+        for name, content in item_files(layout, frame, templates, seed).items():
             (folder / name).parent.mkdir(exist_ok=True)
             if isinstance(content, str):
                 (folder / name).write_text(content, "utf-8")

@@ -78,7 +78,7 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     if not len(cell_ids):
         return None
     answers = _count(tx, meant, cell_ids)
-    corpus = np.sort(cells.places_of(tx, cells.corpus_arrays(tx)))
+    corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
     standings, is_survey = None, meant.round.role is Role.RESPONDENT  # of which a policy alone decides
     if meant.asked and meant.round.counts and labels_of(tx) is not None:
         decides = not is_survey or rule_decisions.policy_that_holds(tx) is not None

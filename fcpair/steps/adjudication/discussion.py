@@ -50,7 +50,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.work_records import ShownText
 
 
@@ -276,7 +276,7 @@ def split_sentences(body: str) -> list[str]:
 def guideline_sentences(grid: GridContext) -> list[str]:
     """The sentences of the guidelines in force, at which flags can be put."""
     with grid._store.read() as tx:
-        return split_sentences(guidelines.current_version(tx)[1])
+        return split_sentences(people.current_guidelines(tx)[1])
 
 
 def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
@@ -292,7 +292,7 @@ def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
             raise InputError.say(
                 "pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair)
             )
-        version, body = guidelines.current_version(tx)
+        version, body = people.current_guidelines(tx)
         if sentence and sentence not in split_sentences(body):
             raise InputError.say(
                 "version %(version)s of the guidelines has no sentence `%(sentence)s`; choose one of its own",

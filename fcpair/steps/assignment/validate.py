@@ -24,7 +24,7 @@ from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import pair_counts, permissions, rule_decisions
-from fcpair.steps.rules.study_notes import look_again, without_validator_notes
+from fcpair.steps.rules.pair_counts import look_again, without_validator_notes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements

@@ -268,7 +268,7 @@ def note_run(
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
-    return runs.begin_run(tx, stage, run_params(tx, stage, params), _version())
+    return runs.add_run(tx, stage, run_params(tx, stage, params), {}, _version()).id
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:

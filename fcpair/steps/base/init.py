@@ -36,7 +36,7 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
 def change_setup(tx: Tx, setup: Setup) -> None:
     """Let the title, the names of the sides and the scheme be those of `setup`, in a study without a corpus."""
     runs.rename_study(tx, setup.title)
-    grids.rename_sides(tx, setup.hs_name, setup.cn_name)
+    grids.change(tx, row_name=setup.hs_name, column_name=setup.cn_name)
     rounds.remove_all(tx)
     _add_rounds(tx, grids.current_grid_id(tx), setup)
 

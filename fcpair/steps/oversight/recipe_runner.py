@@ -22,11 +22,10 @@ from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.recipe_options import matches_saved_options
-from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+from fcpair.steps.corpus import grids, import_, pair, retrieve
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
-from fcpair.steps.oversight.next_acts import Act
-from fcpair.steps.oversight.next_steps import CALIBRATING, NextStep, next_steps
+from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
@@ -90,8 +89,7 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
 
 def _missing_section(section: str, recipe: Recipe) -> str:
     advice = "add it, or run the stage by hand"
-    makes_pairs = any((recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign))
-    if section == Import.stage and not makes_pairs:
+    if section == Import.stage and not any((recipe.select, recipe.retrieve, recipe.pair, recipe.assign)):
         advice += (
             ". A recipe that makes no pairs is for a study that has some: `fcpair labels import FILE "
             "--reader fc-conan` imports those of a published partition, with their labels"
@@ -158,7 +156,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         return "validate", partial(validate.assign_validation, more=True), of_more
     building_stages: dict[Act, Stage] = {
         Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
-        Act.SELECT: ("select", select.select, recipe.select),
+        Act.SELECT: ("select", pair.select, recipe.select),
         Act.RETRIEVE: ("retrieve", partial(retrieve.bring_in_candidates, progress=progress), recipe.retrieve),
         Act.PAIR: ("pair", pair.make_grid, recipe.pair),
         Act.ASSIGN: ("assign", assign.assign, recipe.assign),

@@ -36,7 +36,7 @@ from fcpair.steps.oversight.report_grid import grid_part, group_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import activity_log, judgements

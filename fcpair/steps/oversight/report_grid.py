@@ -27,8 +27,13 @@ from fcpair.steps.oversight import status as planned
 from fcpair.steps.oversight.label_figures import decision_figures, people_figures
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts, round_progress
-from fcpair.steps.surveys.item_answers import answers_to_grid_items
-from fcpair.steps.surveys.survey import compare_groups_of_round, declared_questions, is_survey, survey_of
+from fcpair.steps.surveys.survey import (
+    answers_to_grid_items,
+    compare_groups_of_round,
+    declared_questions,
+    is_survey,
+    survey_of,
+)
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds

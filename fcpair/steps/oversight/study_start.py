@@ -49,7 +49,7 @@ from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import is_blank
 
 STAGE = "draft"
@@ -308,8 +308,8 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
     init.change_setup(tx, setup)
     run = note_run(tx, setup.stage, as_params(setup), {})
     body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
-    if body and body != guidelines.current_version(tx)[1]:
-        guidelines.add_version(tx, body, find_person(tx, by).id)
+    if body and body != people.current_guidelines(tx)[1]:
+        people.add_guidelines(tx, body, find_person(tx, by).id)
     return run
 
 

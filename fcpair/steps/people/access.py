@@ -64,7 +64,7 @@ class Access:
     def session_secret(self) -> str:
         """Secret with which sessions are signed now."""
         with self._store.read() as tx:
-            return people.session_secret(tx)
+            return runs.secret(tx, "session_secret")
 
     def rotate_secret(self) -> RunRecord:
         """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
@@ -303,7 +303,7 @@ class Access:
             old_opt_outs = people.opt_outs(tx, person_id).get(person_id, ())
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
-            people.set_opt_outs(tx, person_id, new_opt_outs)
+            people.change(tx, person_id, opted_out=optouts.to_stored(new_opt_outs))
             n_returned = _return_opted_in(tx, person_id, new_opt_outs)
             n_withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(item.name for item in people.people(tx) if item.id == person_id)

@@ -25,7 +25,7 @@ from fcpair.store.adjudication import disputes
 from fcpair.store.answers import task_queries
 from fcpair.store.corpus import grids
 from fcpair.store.database.store import latest_plausible_time
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import is_blank
 from fcpair.work_records import Reading
 
@@ -203,7 +203,7 @@ def guideline_versions(study: StudyContext) -> list[dict[str, Any]]:
     given online while it held; for imported ones nobody knows.
     """
     with study._store.read() as tx:
-        return guidelines.versions(tx)
+        return people.guideline_versions(tx)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class GuidelineReader:
 def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
     """The versions that everybody who takes part and answers or decides has been shown, in the order of `people`."""
     with study._store.read() as tx:
-        answered, all_versions = guidelines.answers_by_person(tx), guidelines.versions(tx)
+        answered, all_versions = people.answers_by_guidelines(tx), people.guideline_versions(tx)
         consents = {row["name"]: row["consented_at"] for row in people.terms(tx)}
         reading = [one for one in people.people(tx, active=True) if one.role in (*WORKERS, Role.ADJUDICATOR)]
     at_consent = {  # who has not consented has no time
@@ -258,15 +258,15 @@ def edit_guidelines(study: StudyContext, body: str, *, by: str, seen: int | None
         if is_blank(body) or "\0" in body:
             raise InputError.say("the guidelines are empty or hold a NUL; write what annotators should do")
         check_guidelines(body)
-        newest = guidelines.current_version(tx)[0]
+        newest = people.current_guidelines(tx)[0]
         if seen not in (None, newest):
             raise ConflictError.say(
                 "somebody else has edited the guidelines since you opened them, and version %(number)s is current now",
                 number=Id(newest),
             )
-        if body == guidelines.current_version(tx)[1]:
+        if body == people.current_guidelines(tx)[1]:
             raise StageError.say("these are already the current guidelines")
-        version = guidelines.add_version(tx, body, find_person(tx, by).id)
+        version = people.add_guidelines(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})
 
 

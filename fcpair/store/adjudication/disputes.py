@@ -82,33 +82,18 @@ def disputed_pairs(
     overtaken_ids = as_subquery(overtaken)
     candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
-    is_unsure = exists().where(
-        assignment.c.cell_id == cell.c.id,
-        rounds.in_round(rounds.primary(tx)),
-        latest_rows.ANSWER,
-        ~judgement.c.skipped,
-        judgement.c.answer_id.not_in([labels_[code] for code in definite]),
-    )
+    decides_nothing = judgement.c.answer_id.not_in([labels_[code] for code in definite])
+    is_unsure = _labelled(tx, assignment.c.id).where(assignment.c.cell_id == cell.c.id, decides_nothing).exists()
     own = adjudication.alias("by_a_person")
     by_somebody = select(own.c.flagged).where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
     newest_flag = by_somebody.order_by(own.c.id.desc()).limit(1).scalar_subquery()
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), latest_rows.TAKES_BACK, by_person)
-    query = (
-        select(
-            cell.c.id,
-            ~has_open_label(cell.c.id),
-            case((by_person & ~is_overtaken, adjudication.c.person_id)),
-            is_overtaken,
-            cell.c.row_id.label("hs_id"),
-            is_unsure,
-            newest_flag,
-        )
-        .join(candidates, candidates.c.cell_id == cell.c.id)
-        .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
-        .where(or_(is_overtaken, waits_or_not))
-        .order_by(cell.c.row_id, cell.c.id)
-    )
+    by = case((by_person & ~is_overtaken, adjudication.c.person_id))
+    query = select(cell.c.id, ~has_open_label(cell.c.id), by, is_overtaken, cell.c.row_id, is_unsure, newest_flag)
+    query = query.join(candidates, candidates.c.cell_id == cell.c.id)
+    query = query.outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
+    query = query.where(or_(is_overtaken, waits_or_not)).order_by(*cell.c["row_id", "id"])
     return [
         DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
         for row in tx.execute(query)

@@ -125,9 +125,7 @@ def _query(after: int) -> Any:
             *(*cell.c["row_id", "column_id"], func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id")),
             *(*judgement.c["seconds", "origin", "at"], type_coerce(judgement.c.skipped, Integer)),
         )
-        .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
+        .select_from(latest_rows.joined(latest_rows.JUDGED, cell))
         .where(judgement.c.id > after)
         .order_by(judgement.c.id)
     )

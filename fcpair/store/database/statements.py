@@ -146,7 +146,6 @@ CHUNK = 20_000
 STREAMED = {"stream_results": True}
 """The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
 """
-READ = 500
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -214,7 +213,7 @@ def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iter
         if not any(kind.result_processor(dialect, description[1]) for kind, description in described):
             source = result.cursor
     columns: list[list[Any]] = [[] for _ in selected]
-    while rows := source.fetchmany(READ):
+    while rows := source.fetchmany(500):
         for column, values in zip(columns, zip(*rows, strict=True), strict=True):
             column.extend(values)
         if len(columns[0]) >= CHUNK:

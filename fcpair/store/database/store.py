@@ -24,17 +24,8 @@ from fcpair.store.database.backends.sqlite_file import MissingLogError, find
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
-MOST_IDLE = 4
-CLOCK_TOLERANCE_MIN = 2  # clocks that are set right move by less
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
-UPGRADED = (
-    "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start the newer fcpair"
-)
-IN_DOUBT = (
-    "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
-    "before you do it again"
-)
 
 
 def now(later_min: float = 0) -> str:
@@ -49,7 +40,7 @@ def next_millisecond(time: str) -> str:
 
 def latest_plausible_time() -> str:
     """Latest time that a correct clock can have noted."""
-    return now(CLOCK_TOLERANCE_MIN)
+    return now(2)  # clocks that are set right move by less
 
 
 class Store:
@@ -321,7 +312,7 @@ class _IdleConnections:
 
     def give_back(self, conn: Connection) -> None:
         """Keep a connection that has no transaction, or close it."""
-        if self.keeps and len(self.waiting) < MOST_IDLE:
+        if self.keeps and len(self.waiting) < 4:
             self.waiting.append(conn)
         else:
             conn.close()
@@ -383,7 +374,10 @@ class _Transaction:
         try:
             is_written = self.writes and conn.in_transaction()
             if is_written and driver(conn).execute(schema.REVISION).fetchone()[0] != schema.HEAD:
-                raise StudyError(f"{self.store.place} {UPGRADED}; nothing was changed")
+                raise StudyError(
+                    f"{self.store.place} was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair "
+                    "serve`, and start the newer fcpair; nothing was changed"
+                )
             self.commits = self.writes
             conn.commit()
             self._release_connection(conn)
@@ -405,7 +399,10 @@ class _Transaction:
                 self.store._writing.release()
         if isinstance(error, Exception):
             if self.commits and self.store._home.backend.remedy(error) == UNREACHABLE:
-                raise StudyError(f"{self.store.place}: {IN_DOUBT}") from error
+                raise StudyError(
+                    f"{self.store.place}: the server ended the connection while it stored this, so it may have been "
+                    "done or not; look with `fcpair log` before you do it again"
+                ) from error
             translated = self.store._translate_error(error, write=self.writes)
             if translated is not error:
                 raise translated from error
