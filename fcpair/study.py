@@ -114,7 +114,7 @@ class Study(StudyContext):
         keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
         setup = choose_params(setup, keywords, Setup())
         body = _read_text(setup.guidelines) if setup.guidelines else ""
-        steps.guidelines.check_length(body)
+        steps.terms.check_guidelines(body)
 
         def fill(tx: Tx) -> None:
             steps.init.fill_study(tx, setup, body, main=not grids)
@@ -221,9 +221,9 @@ class Study(StudyContext):
     open_survey = steps.survey.open_survey
     grid_overview = steps.status.overview
 
-    guideline_versions = steps.guidelines.versions
-    guideline_readers = steps.guidelines.readers
-    edit_guidelines = steps.guidelines.edit
+    guideline_versions = steps.terms.guideline_versions
+    guideline_readers = steps.terms.guideline_readers
+    edit_guidelines = steps.terms.edit_guidelines
     import_corpus = steps.import_.import_corpus
 
     add_people = steps.people.add

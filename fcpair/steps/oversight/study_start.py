@@ -42,8 +42,8 @@ from fcpair.start_draft import (
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
-from fcpair.steps.people.guidelines import check_length
 from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
+from fcpair.steps.people.terms import check_guidelines
 from fcpair.steps.surveys import survey
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
@@ -188,7 +188,7 @@ class StudyStart:
         """Write guidelines to a file; raises InputError for a text that is too long or holds a NUL."""
         if is_blank(body):
             return GuidelinesDraft()
-        check_length(body)
+        check_guidelines(body)
         if "\0" in body:
             raise InputError("the guidelines hold a NUL; take it out")
         if draft.guidelines and body == self.guidelines_text(draft):

@@ -186,7 +186,7 @@ def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
     later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
     while True:
         last = later[-1].id if later else assignment_id
-        if _TAKE_FREE.execute(tx, replaced=last):
+        if _TAKE_FREE.execute(tx, replaced=last).rowcount:
             return later
         before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
         if len(later) == len(before):

@@ -20,6 +20,7 @@ from fcpair.store.database import backends, tables
 from fcpair.store.database.backends.protocol import driver
 
 OLDER, HEAD = revisions.OLDER, revisions.HEAD
+REVISION = "SELECT version_num FROM alembic_version"  # for the driver alone, as every write asks for it
 # As Alembic makes it.
 _version = Table(
     "alembic_version",
@@ -65,8 +66,8 @@ def check(conn: Connection, place: str) -> None:
 
 
 def revision(conn: Connection) -> str:
-    """The revision of the tables; by the driver alone, as every write asks for it."""
-    return str(driver(conn).execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    """The revision of the tables."""
+    return str(driver(conn).execute(REVISION).fetchone()[0])
 
 
 def older_revision(conn: Connection, place: str) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -22,12 +23,11 @@ Spans = Sequence[tuple[int, int]]
 """The first and the last id that the cells of each of some grids can have."""
 
 
-def driver(conn: Connection) -> Any:
-    """The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
+driver: Callable[[Connection], Any] = attrgetter("connection.driver_connection")
+"""The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
 
-    All drivers here have `execute`, which returns a cursor.
-    """
-    return conn.connection.driver_connection
+All drivers here have `execute`, which returns a cursor.
+"""
 
 
 def refusal(table: str) -> str:
