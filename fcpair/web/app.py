@@ -37,7 +37,7 @@ from fcpair.web.lead import (
     search,
     words_form,
 )
-from fcpair.web.pages import adjudicate, annotator, login, offline, practice
+from fcpair.web.pages import adjudicate, annotator, login
 from fcpair.web.server.admission import AdmissionControl
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
 from fcpair.web.server.route_costs import Kind
@@ -84,7 +84,7 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, offline, practice, adjudicate, draft_pages, table_upload),
+    *(routes, login, annotator, adjudicate, draft_pages, table_upload),
     *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
     *(words_form, pair_acts, act_progress),
 )

@@ -149,14 +149,18 @@ class ErrorHandlers:
         sentence = self._context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        shown_sentence = replace_commands(sentence, language)
-        values: dict[str, Any] = {
-            "status": status.value,
-            "title": language.find(SOMETHING_WRONG),
-            "sentence": shown_sentence,
-        }
-        values |= {"heading": language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)), "language": language}
-        page = self._context.page(request, visitor, "error.html.j2", None, status, **values)
+        page = self._context.page(
+            request,
+            visitor,
+            "error.html.j2",
+            None,
+            status,
+            status=status.value,
+            title=language.find(SOMETHING_WRONG),
+            sentence=replace_commands(sentence, language),
+            heading=language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)),
+            language=language,
+        )
         page.headers.update(headers)
         return page
 

@@ -189,7 +189,7 @@ def _calibrates_first(tx: Tx, step: NextStep, options: Calibration | None) -> bo
 
 def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe) -> Stage | None:
     """The stage of a calibration that a recipe takes; None where it has none, or its people are yet to come."""
-    options = plan.calibration if plan else recipe.calibration
+    options, perform = (plan or recipe).calibration, calibration.start_calibration
     if options is None:
         return None
     if step.act is Act.DISCUSS:
@@ -198,9 +198,9 @@ def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Re
         return "calibration", lambda grid, _: calibration.close_calibration(grid), options
     if plan:
         has_people = step.progress is not None and dealing.has_people(tx, step.progress.round)
-        return ("calibration", calibration.start_calibration, options) if has_people else None
+        return ("calibration", perform, options) if has_people else None
     annotators = recipe.assign.annotators if recipe.assign else None
-    return "calibration", partial(calibration.start_calibration, annotators=annotators), options
+    return "calibration", partial(perform, annotators=annotators), options
 
 
 def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | None) -> Stage | None:
@@ -242,9 +242,9 @@ def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progre
         ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
     )
     return [
-        (name, perform, options)
-        for name, perform, options in stages
-        if options and (not matches_saved_options(tx, options) or _is_outdated(tx, name, grid))
+        stage
+        for stage in stages
+        if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid))
     ]
 
 

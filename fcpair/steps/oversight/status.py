@@ -345,19 +345,13 @@ def grid_html(grid: GridContext) -> str:
 
 def _rows(study: StudyContext) -> list[dict[str, object]]:
     try:
-        facts = overview(study)
+        return [
+            {name: one.get(name, grid.get(name)) for name in COLUMNS} | {"grid": grid["name"], "round": one["name"]}
+            for grid in overview(study)
+            for one in grid["rounds"]
+        ]
     except FcpairError:
         return []
-    return [
-        {
-            "grid": grid["name"],
-            **{name: grid[name] for name in COLUMNS[1:4]},
-            "round": round_["name"],
-            **{name: round_[name] for name in COLUMNS[5:]},
-        }
-        for grid in facts
-        for round_ in grid["rounds"]
-    ]
 
 
 def _progress(tx: Tx) -> str:

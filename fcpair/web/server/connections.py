@@ -132,11 +132,7 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._pool.ends = True
         super().shutdown()
         if self.cycle is not None and self.cycle.more_body:
-            self.loop.call_later(LAST_S, self._end_if_half)
-
-    def _end_if_half(self) -> None:
-        if self.cycle.more_body:
-            self.transport.abort()
+            self.loop.call_later(LAST_S, lambda: self.transport.abort() if self.cycle.more_body else None)
 
     def pause_writing(self) -> None:
         """Wait for the client to read; meanwhile it may have to go for somebody who does."""

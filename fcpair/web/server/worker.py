@@ -23,7 +23,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,9 +37,7 @@ from fcpair.web.context import ServedTerms, load_templates
 from fcpair.web.form import BODY
 from fcpair.web.server.security import log_failure
 
-IDLE_S = 600.0
-"""So long after the last look the process is ended, and its memory given back."""
-
+IDLE_S = 600.0  # so long after the last look the process is ended, and its memory given back
 END_S = 2.0
 NICE = 19
 START_METHOD = "spawn"
@@ -117,7 +114,7 @@ class ReportWorker:
         if self._rest:
             self._rest.cancel()
         try:
-            return _to_response(await asyncio.wrap_future(answering))
+            status, headers, body = await asyncio.wrap_future(answering)
         except BrokenProcessPool:
             raise BusyError(GONE) from None
         except asyncio.CancelledError:  # whoever asked for it has gone
@@ -127,6 +124,9 @@ class ReportWorker:
             if self._rest:
                 self._rest.cancel()
             self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
+        response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
+        response.raw_headers = headers
+        return response
 
     def _submit(self, request: _Request) -> Future[Reply]:
         if self._pool is not None:
@@ -134,6 +134,11 @@ class ReportWorker:
                 return self._pool.submit(request)
         self._pool = WorkerPool(START_METHOD)
         return self._pool.submit(request)
+
+    def _hang_up(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.hang_up()
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
@@ -146,11 +151,6 @@ class ReportWorker:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.end()
-
-    def _hang_up(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.hang_up()
 
 
 class _Terms(NamedTuple):
@@ -180,13 +180,6 @@ def _is_in_loop() -> bool:
     return True
 
 
-def _to_response(reply: Reply) -> Response:
-    status, headers, body = reply
-    response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
-    response.raw_headers = headers
-    return response
-
-
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
         path.unlink()
@@ -207,18 +200,14 @@ def _begin() -> None:
     os.setsid()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.SIG_IGN)  # the server says when
-    _close_sockets()
-    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
-        os.nice(NICE)
-    threading.Thread(target=_end_with_server, daemon=True).start()
-
-
-def _close_sockets() -> None:
-    """Close the sockets of a server that was forked: its port is free when it ends. The pool has pipes."""
+    # The sockets of a server that was forked: its port is free when it ends. The pool has pipes.
     for number in map(int, os.listdir("/dev/fd")):
         with suppress(OSError):  # as that of the list itself is gone
             if stat.S_ISSOCK(os.fstat(number).st_mode):
                 os.close(number)
+    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
+        os.nice(NICE)
+    threading.Thread(target=_end_with_server, daemon=True).start()
 
 
 def _end_with_server() -> None:
@@ -239,8 +228,7 @@ def _preload() -> int:
     return os.getpid()
 
 
-@dataclass(frozen=True)
-class _Served:
+class _Served(NamedTuple):
     """The study as the process serves it, and the loop in which it does."""
 
     terms: _Terms
@@ -248,26 +236,21 @@ class _Served:
     app: FastAPI
     loop: asyncio.Runner
 
-    @classmethod
-    def on(cls, create: CreateApp, terms: _Terms) -> _Served:
-        study = Study(terms.address)
-        app = create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
-        return cls(terms, study, app, asyncio.Runner())
-
-    def close(self) -> None:
-        self.loop.close()
-        self.study.close()
-
 
 _served: list[_Served] = []  # at most one
 
 
 def answer(request: _Request) -> Reply:
     """Answer a request."""
-    if _served and _served[0].terms != request.terms:
-        _served.pop().close()
+    terms = request.terms
+    if _served and _served[0].terms != terms:
+        before = _served.pop()
+        before.loop.close()
+        before.study.close()
     if not _served:
-        _served.append(_Served.on(request.create, request.terms))
+        study = Study(terms.address)
+        app = request.create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
+        _served.append(_Served(terms, study, app, asyncio.Runner()))
     return _served[0].loop.run(_respond(_served[0].app, request))
 
 
@@ -289,12 +272,10 @@ async def _respond(app: FastAPI, request: _Request) -> Reply:
         await FastAPI.__call__(app, scope, receive, send)  # without the guard, which is around the server
     except Exception as error:  # it was answered before it was raised
         log_failure(scope, error)
-    content = b"".join(parts)
-    return start["status"], start["headers"], _write_to_file(content) if len(content) > LARGE else content
-
-
-def _write_to_file(content: bytes) -> Path:
-    file, path = tempfile.mkstemp(prefix="fcpair-")
-    with os.fdopen(file, "wb") as out:
-        out.write(content)
-    return Path(path)
+    body: bytes | Path = b"".join(parts)
+    if isinstance(body, bytes) and len(body) > LARGE:
+        file, path = tempfile.mkstemp(prefix="fcpair-")
+        with os.fdopen(file, "wb") as out:
+            out.write(body)
+        body = Path(path)
+    return start["status"], start["headers"], body
