@@ -14,6 +14,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from enum import Enum
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -23,18 +24,65 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.errors import BusyError, FcpairError, TooManyError, UnexaminedError, UnknownVisitorError
-from fcpair.records import Visitor
+from fcpair.records import Role, Visitor
 from fcpair.sentences import say
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn
 from fcpair.web.auth import Auth
 from fcpair.web.context import context_of
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.form import BODY, json_response
-from fcpair.web.server.route_costs import Kind, kind_of
 from fcpair.web.server.security import STATIC, log_failure
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.visits import Visit, WorkerVisit, roles_of
 from fcpair.work_records import Submission
+
+# Cost of each address: it says here alone which requests have to be admitted, and which are for a process apart. What
+# is not named reads a few rows if it is fetched, and waits for others who write if it is sent.
+
+
+class Kind(Enum):
+    """Work that a request does, and so how many of its kind are let in at once, see AT_ONCE."""
+
+    ACT = "writes, and waits for others who do"
+    LIST = "reads what many pairs make together: the adjudicators' conflicts"
+    LOOK = "reads the whole study: what the lead sees, and files"
+
+    @property
+    def role(self) -> Role | None:
+        """Whose requests alone are of this kind, as others get little or a refusal; None: everybody's."""
+        return {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}.get(self)
+
+
+# An address stands for all below it that are not here themselves.
+_LISTS = ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")
+_QUICK_LOOKS = ("/lead/start/table", "/lead/start/progress", "/lead/start/begin", "/lead/start/links", "/lead/acts")
+_STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
+_SENT_LOOKS = (
+    "/lead/conflicts/diamond",
+    "/lead/people/overlap",
+    "/lead/download",
+    "/lead/grid/act",
+    *(f"/lead/start/{step}" for step in _STEPS_THAT_READ),
+)
+_SENT_QUICK = ("/join", "/api/judgements", "/api/renumber")  # answers are for the intake
+KINDS: dict[tuple[str, str], Kind | None] = {
+    **{("GET", path): Kind.LIST for path in _LISTS},
+    ("GET", "/lead"): Kind.LOOK,
+    **{("GET", path): None for path in _QUICK_LOOKS},
+    **{("POST", path): Kind.LOOK for path in _SENT_LOOKS},
+    **{("POST", path): None for path in _SENT_QUICK},
+}
+
+
+def kind_of(method: str, path: str) -> Kind | None:
+    """The kind of a request; None where it is quick."""
+    above = path
+    while above:
+        if (method, above) in KINDS:
+            return KINDS[method, above]
+        above = above.rpartition("/")[0]
+    return Kind.ACT if method in {"POST", "PUT"} else None
+
 
 MOST_OF_ONE = 6  # requests of one person are under way at once, as browsers hold so many connections
 STRANGERS = (16, 5.0)  # and of all together who are not signed in: a class that opens its links at once waits some s

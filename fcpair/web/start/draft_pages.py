@@ -94,7 +94,10 @@ class StepVisit(Visit):
         """The dependency by which an endpoint gets the visit to the step of a part, where that is due."""
 
         def enter(visit: LeadVisit) -> StepVisit:
-            return cls.of(visit, part).check_due()
+            step_visit = cls.of(visit, part)
+            # The last step is due while the study is being built, too.
+            is_building = part == BegunDraft.step and _builder_of(visit).state.is_running
+            return step_visit if is_building else step_visit.check_due()
 
         return enter_by(enter, Role.LEAD)
 
@@ -332,13 +335,7 @@ def _builder_of(visit: Visit) -> ChildProcess:
     return cast(ChildProcess, visit.request.app.state.builder)
 
 
-def _enter(visit: LeadVisit) -> StepVisit:
-    """The last step, which is due while the study is being built, too."""
-    step_visit = StepVisit.of(visit, BegunDraft.step)
-    return step_visit if _builder_of(visit).state.is_running else step_visit.check_due()
-
-
-BeginVisit = Annotated[StepVisit, enter_by(_enter, Role.LEAD)]
+BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
 
 
 @router.get(f"{START}/begin")

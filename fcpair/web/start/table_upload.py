@@ -20,7 +20,7 @@ from fcpair.sentences import mark, say
 from fcpair.start_draft import ColumnsDraft, TableDraft
 from fcpair.web.context import START
 from fcpair.web.form import parse_number
-from fcpair.web.server.route_costs import Kind
+from fcpair.web.server.admission import Kind
 from fcpair.web.server.security import UPLOAD_TABLE
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.start.draft_pages import StepVisit, step_of
