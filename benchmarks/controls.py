@@ -15,7 +15,7 @@ from fcpair.known_pairs import Controls, Qualification
 from fcpair.params import Adjudicate, Annotate, Assign, Import, Pair, Retrieve, Select, Setup, Simulate
 from fcpair.records import Known, Role
 from fcpair.stages.questions import SKIP
-from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.study import Study
 from fcpair.work_records import Submission
@@ -102,8 +102,8 @@ def _reply_seconds(study: Study, folder: Path, policy: str) -> dict[str, dict[bo
     with study._store.read() as tx:
         (control_round,) = rounds.of_known_pairs(tx, use=Known.CONTROLS)
         ids = {one.name: one.id for one in study.people}
-        known = {(one.row_id, one.column_id) for one in known_work.answers(tx, control_round, ids["ana"])}
-        cell_ids = set(known_work.cell_ids(tx, sorted(known)).values())
+        known = {(one.row_id, one.column_id) for one in assignments.known_answers(tx, control_round, ids["ana"])}
+        cell_ids = set(assignments.known_cell_ids(tx, sorted(known)).values())
     sheets = folder / f"sheets-{Path(study.place).stem}"
     grid.sheets.write_labels(sheets)
     with (sheets / "ben.csv").open(encoding="utf-8-sig", newline="") as file:

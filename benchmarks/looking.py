@@ -283,7 +283,7 @@ def _add_labels(tx: Any, labels: pd.DataFrame, left: pd.DataFrame) -> None:
     )
     ids = assignments.assignments(tx, rounds.primary(tx))["id"][: len(labels)]
     answers = labels[["code", "seconds", "at"]].assign(assignment_id=ids, skipped=False, note="")
-    judgements.add_judgements(tx, answers, Origin.ONLINE)
+    judgements.add_judgements(tx, answers, Origin.IMPORTED)
 
 
 def _decide_some(tx: Any, people: list[int]) -> int:

@@ -24,8 +24,14 @@ from fcpair.stages.assignment.width_sources import AssumedLabels, PilotLabels, P
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.agreement import compute_agreement, find_overlap
 from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.label_profiles import fit_class_model
-from fcpair.stages.stats.latent_labels import Answer, Effects, answer_by_classes, answer_by_effects, fit_effects
+from fcpair.stages.stats.latent_labels import (
+    Answer,
+    Effects,
+    answer_by_classes,
+    answer_by_effects,
+    fit_class_model,
+    fit_effects,
+)
 from fcpair.stages.stats.multi_rater import pooled_figures
 from fcpair.stages.stats.paired_tests import describe_assumed, plan_hs, randomisation
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO, OverlapSize

@@ -21,7 +21,7 @@ from scipy.stats import t as student_t
 
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, label_ranking, select_hs
 from fcpair.evaluate.measures import Accuracy, Measure, parse_measure
-from fcpair.stages.stats import bootstraps
+from fcpair.stages.stats import intervals
 
 Values = NDArray[np.float64]
 Bounds = tuple[Values, Values]
@@ -145,7 +145,7 @@ def exact(values: Values, _: Values, seed: int) -> Bounds:
 
 def shipped(values: Values, reach: Values, seed: int) -> Bounds:
     """What `fcpair evaluate` prints."""
-    return bootstraps.mean_intervals(values, reach, DRAWS, seed)
+    return intervals.mean_intervals(values, reach, DRAWS, seed)
 
 
 def _resampled(values: Values, seed: int) -> Values:
@@ -189,7 +189,7 @@ def _ends(measure: Measure, judged: Judged) -> tuple[float, float]:
 def main() -> None:
     """Print a table for each method: coverage by measure, the mean over populations and the least of them."""
     given = _arguments()
-    bootstraps.LEAST_HS = min(given.sizes)  # to see what fewer HS than have an interval would have
+    intervals.LEAST_HS = min(given.sizes)  # to see what fewer HS than have an interval would have
     rng = np.random.default_rng(SEED)
     people = [population(kind, strength, rng) for kind in KINDS.values() for strength in STRENGTHS]
     error = np.sqrt(0.95 * 0.05 / given.studies)

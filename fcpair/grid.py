@@ -16,9 +16,8 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
+    from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue, DecidedCase, DecisionSearch
     from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue
-    from fcpair.steps.adjudication.decision_search import DecidedCase, DecisionSearch
     from fcpair.steps.answers.curation import Curation
     from fcpair.steps.answers.examples import ExampleReview
     from fcpair.steps.oversight.activity import PersonShares, StageActivity
@@ -61,8 +60,7 @@ if not TYPE_CHECKING:
         __name__,
         case_queues=["CaseOrder", "CaseQueue"],
         curation=["Curation"],
-        adjudication_queue=["ConflictCase", "AdjudicationQueue", "DecisionRequest"],
-        decision_search=["DecidedCase", "DecisionSearch"],
+        adjudication_queue=["AdjudicationQueue", "ConflictCase", "DecidedCase", "DecisionRequest", "DecisionSearch"],
         examples=["ExampleReview"],
         export=["Exports"],
         survey=["GroupsFound"],
@@ -97,7 +95,7 @@ class CalibrationRound(_GridPart):
         with self._store.read() as tx:
             for round_ in rounds.calibration_rounds(tx):
                 counts.update(judgements.n_by_origin(tx, round_))
-        return steps.study_notes.simulated_note(counts)
+        return steps.pair_counts.simulated_note(counts)
 
 
 class Sheets(_GridPart):
@@ -125,7 +123,7 @@ class Tiers(_GridPart):
     table = steps.partition.derive_tiers
     frame = steps.partition.tier_rows
     head = steps.partition.first_tier_rows
-    explain = steps.explanation.explain
+    explain = steps.partition.explain
     release = steps.partition.release
     export = steps.cached(steps.export.Exports)
     evaluate = steps.evaluate.run_evaluation
@@ -142,14 +140,14 @@ class Desk(_GridPart):
     conflict = steps.adjudication_queue.conflict
     adjudicate_dry_run = steps.adjudicate.dry_run
     forecast_decision_requests = steps.adjudicate.forecast_decision_requests
-    guideline_sentences = steps.flags.guideline_sentences
-    place_flag = steps.flags.place_flag
+    guideline_sentences = steps.discussion.guideline_sentences
+    place_flag = steps.discussion.place_flag
     plan_more_labels = steps.assign.plan_more_labels
     close_open_assignment = steps.leases.close_open_assignment
     known_scores = steps.known_pairs.known_scores
     let_on = steps.people.let_on
-    pilots = steps.qualification.list_pilots
-    pilot_results = steps.qualification.pilot_results
+    pilots = steps.reassignment.list_pilots
+    pilot_results = steps.reassignment.pilot_results
     brought_answers = steps.withdraw.list_brought_answers
     estimate_generation = steps.generate.generation_outlook
     service_obstacle = steps.generate.service_obstacle
@@ -194,7 +192,7 @@ class Desk(_GridPart):
     def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         with self._store.read() as tx:
-            return steps.study_notes.simulated_note(judgements.n_by_origin(tx))
+            return steps.pair_counts.simulated_note(judgements.n_by_origin(tx))
 
     @property
     def second_look_notes(self) -> list[str]:
@@ -216,11 +214,11 @@ class Grid(GridContext):
     save = cached_property(Settings)
     recipe_options = steps.recipe_options.by_recipe
 
-    select = steps.select.select
+    select = steps.pair.select
     retrieve = steps.retrieve.bring_in_candidates
     pair = steps.pair.make_grid
     plan = steps.overlap_plan.plan_overlap
-    plan_power = steps.systems_power.plan_power
+    plan_power = steps.evaluate.plan_power
     calibration = cached_property(CalibrationRound)
     assign = steps.assign.assign
     assign_round = steps.rounds.assign_round
@@ -245,11 +243,11 @@ class Grid(GridContext):
     examples = steps.examples.list_examples
     generate = steps.generate.generate
     agreement = steps.agreement.measure_agreement
-    aggregate = steps.aggregate.aggregate_labels
+    aggregate = steps.case_queues.aggregate_labels
     compare_people = steps.agreement.compare_people
     groups = steps.survey.compare_groups
-    item_answers = steps.item_answers.item_answers
-    score_bias = steps.item_answers.score_bias
+    item_answers = steps.survey.item_answers
+    score_bias = steps.survey.score_bias
     survey_answers = steps.survey.survey_answers
 
     waiting_pairs = steps.adjudicate.waiting_pairs
@@ -266,7 +264,7 @@ class Grid(GridContext):
 
     tier = steps.partition.tier_rows
     release = steps.partition.release
-    explain = steps.explanation.explain
+    explain = steps.partition.explain
     find_pairs = steps.pair_search.find_pairs
     export = steps.cached(steps.export.Exports)
 
@@ -301,4 +299,4 @@ class Grid(GridContext):
     def sample_size(self) -> SampleSize | None:
         """Numbers of cells drawn for the grid and of all its cells; None where it is whole, or has not been made."""
         with self._store.read() as tx:
-            return steps.sample_size.load_sample_size(tx)
+            return steps.context.load_sample_size(tx)

@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["np", "pd"]
+__all__ = ["NDArray", "np", "pd"]
 
 
 class _Lazy(ModuleType):
@@ -17,5 +17,7 @@ class _Lazy(ModuleType):
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 else:
     np, pd = _Lazy("numpy"), _Lazy("pandas")
+    NDArray = Any  # in annotations alone

@@ -12,6 +12,7 @@ import math
 import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from numbers import Integral, Real
 from os import PathLike, fsencode
@@ -155,8 +156,10 @@ def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
 def field_readers(cls: type) -> tuple[tuple[str, Reader], ...]:
     """Of each field of a class its name, and what checks its value and returns it as it is kept."""
     hints = get_type_hints(cls)
+    readers = {item.name: (_reader_of(hints[item.name]), item.metadata.get("bounds")) for item in fields(cls)}
     return tuple(
-        (item.name, _with_bounds(_reader_of(hints[item.name]), item.metadata.get("bounds"))) for item in fields(cls)
+        (name, functools.partial(_read_within, bounds, read) if bounds else read)
+        for name, (read, bounds) in readers.items()
     )
 
 
@@ -170,6 +173,12 @@ def choose_params(params: Params | None, keywords: Params, defaults: Params) -> 
     if keywords not in (params, defaults):
         raise InputError(f"keyword arguments are given in addition to {type(params).__name__}(...); give one of them")
     return params
+
+
+def check_rules(*rules: tuple[Any, str]) -> None:
+    """Raise InputError with the message of the first rule that is broken; each is what breaks it, and the message."""
+    if message := next((message for is_broken, message in rules if is_broken), None):
+        raise InputError(message)
 
 
 def invalid_value(name: str, value: Any, expected: str) -> InputError:
@@ -189,29 +198,24 @@ def short_repr(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
-def _with_bounds(read: Reader, bounds: Bounds | None) -> Reader:
-    if bounds is None:
-        return read
-
-    def read_within_bounds(name: str, value: Any) -> Any:
-        try:
-            checked_value = read(name, value)
-        except InputError:
-            if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
-                raise
-            raise invalid_value(name, value, str(bounds)) from None
-        if checked_value is not None and checked_value not in bounds:
-            raise invalid_value(name, value, str(bounds))
-        return checked_value
-
-    return read_within_bounds
+def _read_within(bounds: Bounds, read: Reader, name: str, value: Any) -> Any:
+    try:
+        checked_value = read(name, value)
+    except InputError:
+        if isinstance(value, Integral) and int(value) in bounds:  # so it is another rule that it breaks
+            raise
+        raise invalid_value(name, value, str(bounds)) from None
+    if checked_value is not None and checked_value not in bounds:
+        raise invalid_value(name, value, str(bounds))
+    return checked_value
 
 
 def _reader_of(hint: Any) -> Reader:
     """Reader that checks a value against a type."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
-        return _union_reader(args)
+        kinds = [one for one in args if one is not type(None)]
+        return functools.partial(_read_either, _reader_of(kinds[-1]), str in kinds, len(kinds) < len(args))
     if origin is Literal:
         return functools.partial(_read_choice, args)
     if origin is tuple:
@@ -223,17 +227,11 @@ def _reader_of(hint: Any) -> Reader:
     return _PLAIN_READERS[hint]
 
 
-def _union_reader(hints: tuple[Any, ...]) -> Reader:
-    """Reader that checks a value that may be None, or a text in place of several."""
-    kinds = [hint for hint in hints if hint is not type(None)]
-    read = _reader_of(kinds[-1])
-
-    def read_either(name: str, value: Any) -> Any:
-        if value is None and len(kinds) < len(hints):
-            return None
-        return _read_text(name, value) if isinstance(value, str) and str in kinds else read(name, value)
-
-    return read_either
+def _read_either(read: Reader, may_be_text: bool, may_be_none: bool, name: str, value: Any) -> Any:
+    """Read a value that may be None, or a text in place of several."""
+    if value is None and may_be_none:
+        return None
+    return _read_text(name, value) if isinstance(value, str) and may_be_text else read(name, value)
 
 
 def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
@@ -255,28 +253,22 @@ def _read_table(read_key: Reader, read: Reader, name: str, value: Any) -> dict[A
         if value in ((), []):
             return {}
         raise invalid_value(name, value, say("a table of values by names"))
-    table = {_read_key(read_key, name, key): read(f"{name} of {short_repr(key)}", one) for key, one in value.items()}
+    table = {}
+    for key, item in value.items():
+        # A number may be written in digits, as in the settings of a study.
+        is_written = read_key is _read_int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST))
+        plain_key = int(key) if is_written else read_key(f"a key of {name}", key)
+        table[plain_key] = read(f"{name} of {short_repr(key)}", item)
     if len(table) < len(value):
         raise invalid_value(name, value, say("each key once"))
     return table
 
 
-def _read_key(read: Reader, name: str, key: Any) -> Any:
-    """A key; a number may be written in digits, as in the settings of a study."""
-    if read is _read_int and isinstance(key, str) and key.isdecimal() and len(key) < len(str(LARGEST)):
-        return int(key)
-    return read(f"a key of {name}", key)
-
-
 def _read_instance(cls: type, name: str, value: Any) -> Any:
     if not isinstance(value, cls):
-        raise invalid_value(name, value, f"{cls.__name__}(...) of {cls.__module__}")
-    return value
-
-
-def _read_bool(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise invalid_value(name, value, say("True or False"))
+        raise invalid_value(
+            name, value, say("True or False") if cls is bool else f"{cls.__name__}(...) of {cls.__module__}"
+        )
     return value
 
 
@@ -326,11 +318,13 @@ def read_path(name: str, value: Any) -> Path:
         table = InMemory(IN_MEMORY)
         table.rows = value
         return table
-    if not isinstance(value, str | PathLike) or not isinstance(path := _as_str(value), str):
+    path = value.__fspath__() if isinstance(value, PathLike) else value
+    if not isinstance(path, str):
         raise invalid_value(name, value, say("the name of a file"))
-    if not path or "\0" in path or not _is_encodable(path):
-        raise invalid_value(name, value, say("the name of a file, neither empty nor with NUL in it"))
-    return value if isinstance(value, Path) else Path(path)
+    with suppress(UnicodeEncodeError):
+        if fsencode(path) and "\0" not in path:
+            return value if isinstance(value, Path) else Path(path)
+    raise invalid_value(name, value, say("the name of a file, neither empty nor with NUL in it"))
 
 
 def _is_frame(value: Any) -> bool:
@@ -338,20 +332,9 @@ def _is_frame(value: Any) -> bool:
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
-def _is_encodable(path: str) -> bool:
-    try:
-        return bool(fsencode(path))
-    except UnicodeEncodeError:
-        return False
-
-
-def _as_str(value: str | PathLike[Any]) -> Any:
-    return value if isinstance(value, str) else value.__fspath__()
-
-
 _PLAIN_READERS: dict[Any, Reader] = {
     Any: lambda _name, value: value,  # which the class checks itself
-    bool: _read_bool,
+    bool: functools.partial(_read_instance, bool),
     int: _read_int,
     float: _read_float,
     str: _read_text,
@@ -396,13 +379,13 @@ def from_params(cls: type[Stored], stored: Mapping[str, Any]) -> Stored:
         InputError: a value that the class does not take, where it checks them.
     """
     kinds = _field_types(cast(type, cls))
-    return cls(**{name: _from_plain(kind, stored[name]) for name, kind in kinds if name in stored})
+    return cls(**{name: _from_plain(kind, stored[name]) for name, kind in kinds.items() if name in stored})
 
 
 @functools.cache
-def _field_types(cls: type) -> tuple[tuple[str, Any], ...]:
+def _field_types(cls: type) -> dict[str, Any]:
     hints = get_type_hints(cls)
-    return tuple((item.name, plain_type(hints[item.name])) for item in fields(cls))
+    return {item.name: plain_type(hints[item.name]) for item in fields(cls)}
 
 
 def _from_plain(kind: Any, value: Any) -> Any:

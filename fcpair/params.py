@@ -19,6 +19,7 @@ from fcpair.param_values import (
     Bounds,
     Checked,
     as_plain,
+    check_rules,
     field_default,
     field_readers,
     invalid_value,
@@ -205,10 +206,17 @@ class Retrieve(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.cn_list is not None and self.runs:
-            raise InputError("give either a list of candidates (--cn-list FILE) or runs to take them from (--run FILE)")
-        if self.every_cn and (self.cn_list is not None or self.runs):
-            raise InputError("with every CN of the corpus (--every-cn), omit the list (--cn-list) and the runs (--run)")
+        named = self.cn_list is not None
+        check_rules(
+            (
+                named and self.runs,
+                "give either a list of candidates (--cn-list FILE) or runs to take them from (--run FILE)",
+            ),
+            (
+                self.every_cn and (named or self.runs),
+                "with every CN of the corpus (--every-cn), omit the list (--cn-list) and the runs (--run)",
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -375,11 +383,8 @@ class Annotate(Checked):
         check_unique("question", labels)
         check_unique("question", self.compare)
         if unknown := [one for one in self.compare if one not in labels]:
-            hint = (
-                suggest_name(unknown[0], labels, mark("the questions are %(names)s"))
-                if labels
-                else say("there are none in `demographics`")
-            )
+            known = mark("the questions are %(names)s")
+            hint = suggest_name(unknown[0], labels, known) if labels else say("there are none in `demographics`")
             raise InputError(
                 say("`%(name)s` in `compare` is not a question about people; %(hint)s", name=unknown[0], hint=hint)
             )
@@ -470,10 +475,10 @@ class Power(Checked):
         super().__post_init__()
         _check_above_zero("difference", self.difference)
         _check_above_zero("sd", self.sd)
-        if self.difference > 1:
-            raise InputError(f"difference is {self.difference:g}; NDCG@10 lies between 0 and 1")
-        if self.sd is not None and self.systems:
-            raise InputError("`sd` and `systems` are both given; give one of them")
+        check_rules(
+            (self.difference > 1, f"difference is {self.difference:g}; NDCG@10 lies between 0 and 1"),
+            (self.sd is not None and self.systems, "`sd` and `systems` are both given; give one of them"),
+        )
 
 
 def _check_above_zero(name: str, value: float | None) -> None:
@@ -482,12 +487,11 @@ def _check_above_zero(name: str, value: float | None) -> None:
 
 
 def _check_effects(options: Plan | Simulate) -> None:
-    if options.hs_effect + options.cn_effect >= 1:
-        raise InputError(
-            f"hs_effect is {options.hs_effect:g} and cn_effect {options.cn_effect:g}; expected less than 1 together"
-        )
-    if not 0 <= options.annotator_effect <= MOST_EFFECT:
-        raise InputError(f"annotator_effect is {options.annotator_effect:g}; expected 0 to {MOST_EFFECT}")
+    hs, cn, of_annotators = options.hs_effect, options.cn_effect, options.annotator_effect
+    check_rules(
+        (hs + cn >= 1, f"hs_effect is {hs:g} and cn_effect {cn:g}; expected less than 1 together"),
+        (not 0 <= of_annotators <= MOST_EFFECT, f"annotator_effect is {of_annotators:g}; expected 0 to {MOST_EFFECT}"),
+    )
 
 
 @dataclass(frozen=True)
@@ -708,10 +712,10 @@ def read_shares(written: Iterable[tuple[str, Any]]) -> dict[int, float]:
 def check_shares(overlap: Mapping[int, float]) -> None:
     """Raise InputError for a number of labels that is no overlap, or a share that is none."""
     for n_labels, share in overlap.items():
-        if n_labels < 2:
-            raise InputError(f"overlap has a share for {n_labels} labels; give shares for 2 labels or more")
-        if not 0 <= share <= 1:
-            raise InputError(f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1")
+        check_rules(
+            (n_labels < 2, f"overlap has a share for {n_labels} labels; give shares for 2 labels or more"),
+            (not 0 <= share <= 1, f"overlap for {n_labels} labels is {share}; give a share of the pairs, 0 to 1"),
+        )
 
 
 def grid_names(answers: str | Sequence[str]) -> tuple[str, ...]:
@@ -754,8 +758,8 @@ def result_params(options: Any) -> list[str]:
 def defaults_of(options: Any) -> dict[str, Any]:
     """The parameters of a stage where nothing is said of them, as a run keeps them; what must be said, as it is."""
     cls: type = type(options)
-    read = dict(field_readers(cls))
-    usual = {
-        item.name: getattr(options, item.name) if is_required(item) else field_default(item) for item in fields(options)
+    items = zip(fields(options), field_readers(cls), strict=True)
+    return {
+        name: as_plain(read(name, getattr(options, name) if is_required(item) else field_default(item)))
+        for item, (name, read) in items
     }
-    return {name: as_plain(read[name](name, value)) for name, value in usual.items()}

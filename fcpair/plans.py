@@ -6,14 +6,14 @@ A recipe and the library fill these classes; `stages/assignment/plan.py` checks 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal
 
 from fcpair.errors import InputError, show_foreign
 from fcpair.known_pairs import Controls, Qualification
-from fcpair.param_values import Checked, param
+from fcpair.param_values import Checked, check_rules, param
 from fcpair.params import (
     LONGEST_NAME,
     Adjudicate,
@@ -50,6 +50,13 @@ def check_name(what: str, name: str) -> None:
             f"`{show_foreign(name)}` cannot name a {what}; use at most {LONGEST_NAME} letters, digits, `_`, `-` and "
             "inner spaces"
         )
+
+
+def _too_small(plan: Checked, *names: str) -> Iterator[tuple[bool, str]]:
+    """A rule for each of these parameters of a plan: that it is 1 or more, unless it is None."""
+    for name in names:
+        value = getattr(plan, name)
+        yield value is not None and value < 1, f"{name} is {value}; expected 1 or more"
 
 
 Quota = Annotated[Mapping[str, int], "how many of each group; in a recipe a table of numbers by names"]
@@ -90,17 +97,15 @@ class Source(Seeded):
             ("quota", "group"),
             ("original_language", "original"),
         ):
-            if getattr(self, param_name) and not getattr(self, needs):
-                raise InputError(f"`{param_name}` of a source needs `{needs}`; give both, or none")
-        if self.per_group is not None and not self.group:
-            raise InputError("`per_group` of a source needs `group`; give both, or none")
-        if self.quota and self.per_group is not None:
-            raise InputError("a source has `quota` and `per_group`; give one of them")
-        for name in ("per_group", "sample", "least_other_words"):
-            if (value := getattr(self, name)) is not None and value < 1:
-                raise InputError(f"{name} is {value}; expected 1 or more")
-        if bad := [name for name, n in self.quota.items() if n < 1]:
-            raise InputError(f"the quota of `{bad[0]}` is {self.quota[bad[0]]}; expected 1 or more")
+            is_lacking = getattr(self, param_name) and not getattr(self, needs)
+            check_rules((is_lacking, f"`{param_name}` of a source needs `{needs}`; give both, or none"))
+        each = self.per_group is not None
+        check_rules(
+            (each and not self.group, "`per_group` of a source needs `group`; give both, or none"),
+            (self.quota and each, "a source has `quota` and `per_group`; give one of them"),
+            *_too_small(self, "per_group", "sample", "least_other_words"),
+            *((n < 1, f"the quota of `{name}` is {n}; expected 1 or more") for name, n in self.quota.items()),
+        )
 
     @property
     def called(self) -> str:
@@ -123,20 +128,21 @@ class SidePlan(Checked):
         super().__post_init__()
         check_unique("grid", self.grids)
         origins = [name for name in ("file", "names", "answers", "sources") if getattr(self, name)]
-        if len(origins) != 1:
-            origins_text = " and ".join(f"`{name}`" for name in origins) or "nothing"
-            raise InputError(
+        origins_text = " and ".join(f"`{name}`" for name in origins) or "nothing"
+        check_rules(
+            (
+                len(origins) != 1,
                 f'a side has {origins_text}; give it one of `file` with `column`, as in {{file = "hs.csv", column '
-                '= "hs"}, '
-                "`names`, `answers` or `sources`"
-            )
-        if bool(self.file) != bool(self.column):
-            raise InputError('`file` and `column` go together, as in {file = "hs.csv", column = "hs"}')
-        if self.kind != "text" and not self.file:
-            raise InputError("`kind` says what the texts of a file are; omit it")
+                '= "hs"}, `names`, `answers` or `sources`',
+            ),
+            (
+                bool(self.file) != bool(self.column),
+                '`file` and `column` go together, as in {file = "hs.csv", column = "hs"}',
+            ),
+            (self.kind != "text" and not self.file, "`kind` says what the texts of a file are; omit it"),
+        )
         check_unique("name of a source", [one.called for one in self.sources])
-        if any(is_blank(name) for name in self.names):
-            raise InputError("a name of a side is empty; give each a text, or omit it")
+        check_rules((any(map(is_blank, self.names)), "a name of a side is empty; give each a text, or omit it"))
         check_unique(mark("name"), [name.strip() for name in self.names])
 
     @property
@@ -175,92 +181,88 @@ class RoundPlan(RoundDesign, _Asked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._read_prompt()
+        if self.prompt_file is not None:
+            self._read_prompt(self.prompt_file)
         check_name("round", self.name)
-        if not self.form.strip():
-            raise InputError(f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)")
-        if self.answers < 0:
-            raise InputError(f"answers is {self.answers}; expected 1 or more, or 0 for everybody")
-        if self.cells is not None and (self.cells < 1 or self.models or self.screen != "cell"):
-            raise InputError(
-                f"cells is {self.cells}; expected 1 or more, without models or rows on one screen, which have all cells"
-            )
-        self._check_draw()
-        if self.once_per_row and not self.answers:
-            raise InputError(
+        on_one_screen = self.screen != "cell"
+        check_rules(
+            (not self.form.strip(), f"round `{self.name}` asks nothing; give it a form, such as one_of(no,yes+)"),
+            (self.answers < 0, f"answers is {self.answers}; expected 1 or more, or 0 for everybody"),
+            (
+                self.cells is not None and (self.cells < 1 or self.models or on_one_screen),
+                f"cells is {self.cells}; expected 1 or more, without models or rows on one screen, which have all "
+                "cells",
+            ),
+            *_too_small(self, "columns_per_row", "batch", "per_batch", "pass_at"),
+            (
+                self.columns_per_row and (self.cells is not None or on_one_screen or self.models),
+                "`columns_per_row` draws the cells, so omit `cells`, models, and rows on one screen, which have all",
+            ),
+            (
+                self.per_batch and (self.cells is not None or not self.after),
+                "`per_batch` draws from the round that this one comes after: give `after`, omit `cells`",
+            ),
+            (
+                bool(self.passed) != bool(self.pass_at),
+                '`passed` and `pass_at` go together, as in `passed = "grade"`, `pass_at = 8`',
+            ),
+            (
+                self.models and (self.checks or self.passed),
+                "models answer, and their texts are marked, not refused; omit `checks` and `passed`",
+            ),
+            (
+                self.once_per_row and not self.answers,
                 "everybody answers each cell (`answers = 0`), so nobody can have only one cell of a row; give "
-                "`answers` a number, or omit `once_per_row`"
-            )
-        if self.once_per_row and self.screen != "cell":
-            raise InputError(
-                "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them"
-            )
-        if self.in_order and self.screen == "cell":
-            raise InputError(
-                '`in_order` applies to columns on one screen; give `screen = "row"`, or "list", or omit it'
-            )
-        if self.probabilities and not self.models:
-            raise InputError("`probabilities` come from models; name some in `models`, or omit it")
-        if self.models and self.hide:
-            raise InputError("models answer, and nothing is hidden from them; omit `hide`")
-        if self.models and self.author:
-            raise InputError("models answer, so no author is excluded; omit `author`")
-        if self.models and self.people is not None:
-            raise InputError("`models` answer, so no `people` do; omit one of them")
-        if self.edits not in {"", ROW} and self.after not in {"", self.edits}:
-            raise InputError(f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`")
+                "`answers` a number, or omit `once_per_row`",
+            ),
+            (
+                self.once_per_row and on_one_screen,
+                "nobody has two cells of a row (`once_per_row`), so no row can be on one screen; omit one of them",
+            ),
+            (
+                self.in_order and not on_one_screen,
+                '`in_order` applies to columns on one screen; give `screen = "row"`, or "list", or omit it',
+            ),
+            (
+                self.probabilities and not self.models,
+                "`probabilities` come from models; name some in `models`, or omit it",
+            ),
+            (self.models and self.hide, "models answer, and nothing is hidden from them; omit `hide`"),
+            (self.models and self.author, "models answer, so no author is excluded; omit `author`"),
+            (self.models and self.people is not None, "`models` answer, so no `people` do; omit one of them"),
+            (
+                self.edits not in {"", ROW} and self.after not in {"", self.edits},
+                f"the round edits texts of `{self.edits}`, so it already comes after that; omit `after`",
+            ),
+        )
         check_unique("name of a model", self.models)
-        self._check_examples()
-        self._check_together()
+        defaults = {one.name: one.default for one in fields(self)}
+        check_rules(
+            (self.n_examples < 1, f"n_examples is {self.n_examples}; expected 1 or more"),
+            (self.examples and not self.models, "`examples` are for models; name some in `models`, or omit it"),
+            *(
+                (
+                    not self.examples and getattr(self, name) != defaults[name],
+                    f"`{name}` applies to `examples`; name the grid that they are from, or omit it",
+                )
+                for name in EXAMPLE_PARAMS
+            ),
+            (
+                self.together and (not self.answers or self.once_per_row or self.models),
+                "rows of a source go to the same people (`together`), so give `answers` a number, and omit "
+                "`once_per_row` and models",
+            ),
+        )
 
-    def _check_examples(self) -> None:
-        """Raise InputError for examples that cannot be, and for what is said of examples where there are none."""
-        if self.n_examples < 1:
-            raise InputError(f"n_examples is {self.n_examples}; expected 1 or more")
-        if self.examples and not self.models:
-            raise InputError("`examples` are for models; name some in `models`, or omit it")
-        if not self.examples:
-            defaults = {one.name: one.default for one in fields(self)}
-            for name in EXAMPLE_PARAMS:
-                if getattr(self, name) != defaults[name]:
-                    raise InputError(f"`{name}` applies to `examples`; name the grid that they are from, or omit it")
-
-    def _read_prompt(self) -> None:
-        """Take the prompt from its file, where it has one."""
-        if self.prompt_file is None:
-            return
+    def _read_prompt(self, path: Path) -> None:
+        """Take the prompt from its file."""
         try:
-            prompt = self.prompt_file.read_text("utf-8")
+            prompt = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"round `{self.name}`: the prompt {self.prompt_file} cannot be read ({error})") from None
+            raise InputError(f"round `{self.name}`: the prompt {path} cannot be read ({error})") from None
         if self.prompt not in ("", prompt):
             raise InputError(f"round `{self.name}` has `prompt` and `prompt_file`; give one of them")
         object.__setattr__(self, "prompt", prompt)
-
-    def _check_together(self) -> None:
-        """Raise InputError where rows of a source cannot go to the same people."""
-        if self.together and (not self.answers or self.once_per_row or self.models):
-            raise InputError(
-                "rows of a source go to the same people (`together`), so give `answers` a number, and omit "
-                "`once_per_row` and models"
-            )
-
-    def _check_draw(self) -> None:
-        """Raise InputError for batches and columns that cannot be drawn, and a pilot that cannot be passed."""
-        for name in ("columns_per_row", "batch", "per_batch", "pass_at"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InputError(f"{name} is {value}; expected 1 or more")
-        if self.columns_per_row and (self.cells is not None or self.screen != "cell" or self.models):
-            raise InputError(
-                "`columns_per_row` draws the cells, so omit `cells`, models, and rows on one screen, which have all"
-            )
-        if self.per_batch and (self.cells is not None or not self.after):
-            raise InputError("`per_batch` draws from the round that this one comes after: give `after`, omit `cells`")
-        if bool(self.passed) != bool(self.pass_at):
-            raise InputError('`passed` and `pass_at` go together, as in `passed = "grade"`, `pass_at = 8`')
-        if self.models and (self.checks or self.passed):
-            raise InputError("models answer, and their texts are marked, not refused; omit `checks` and `passed`")
 
     @property
     def answered_by(self) -> str:
@@ -298,35 +300,54 @@ class GridPlan(Checked):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_name("grid", self.name)
-        if self.name in {*self.rows.grids, *self.columns.grids}:
-            raise InputError(f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid")
-        if not self.rounds:
-            raise InputError(f"grid `{self.name}` has no round; give it one, as [[grid.round]]")
-        check_unique("round", [round_.name for round_ in self.rounds])
-        if ROW in {round_.name for round_ in self.rounds} & {round_.edits for round_ in self.rounds}:
-            raise InputError(f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name')
-        for at, round_ in enumerate(self.rounds):
-            earlier = [other.name for other in self.rounds[:at]]
-            if round_.rests_on and round_.rests_on not in earlier:
-                hint = f"earlier rounds are {', '.join(earlier)}" if earlier else "it is the first"
-                key = "edits" if round_.edits not in {"", ROW} else "after"
-                raise InputError(
-                    f"`{key}` of round `{round_.name}` names `{round_.rests_on}`, which is not an earlier round; {hint}"
-                )
-            if round_.per_batch and not next(other for other in self.rounds[:at] if other.name == round_.after).batch:
-                raise InputError(
-                    f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give "
-                    "it `batch`"
-                )
-        if self.calibration and self.calibration.round not in {"", *(round_.name for round_ in self.rounds)}:
-            raise InputError(f"grid `{self.name}` has no round `{self.calibration.round}` to calibrate people for")
-        if len(counting_rounds := [round_.name for round_ in self.rounds if round_.counts]) > 1:
-            raise InputError(
-                f"rounds `{counting_rounds[0]}` and `{counting_rounds[1]}` both have `counts = true`; decisions "
-                "rest on one"
+        names = [round_.name for round_ in self.rounds]
+        check_rules(
+            (
+                self.name in {*self.rows.grids, *self.columns.grids},
+                f"grid `{self.name}` cannot have its own answers as a side; name an earlier grid",
+            ),
+            (not self.rounds, f"grid `{self.name}` has no round; give it one, as [[grid.round]]"),
+        )
+        check_unique("round", names)
+        check_rules(
+            (
+                ROW in names and any(round_.edits == ROW for round_ in self.rounds),
+                f'`edits = "{ROW}"` edits the text of the row; give round `{ROW}` another name',
             )
-        if all(round_.counts is False for round_ in self.rounds):
-            raise InputError(f"no round of grid `{self.name}` counts; omit `counts = false` in one of them")
+        )
+        for at, round_ in enumerate(self.rounds):
+            earlier = {other.name: other for other in self.rounds[:at]}
+            hint = f"earlier rounds are {', '.join(earlier)}" if earlier else "it is the first"
+            key = "edits" if round_.edits not in {"", ROW} else "after"
+            check_rules(
+                (
+                    round_.rests_on and round_.rests_on not in earlier,
+                    f"`{key}` of round `{round_.name}` names `{round_.rests_on}`, which is not an earlier round; "
+                    f"{hint}",
+                ),
+                (
+                    round_.per_batch and round_.after in earlier and not earlier[round_.after].batch,
+                    f"round `{round_.name}` draws from batches (`per_batch`), but `{round_.after}` has none; give "
+                    "it `batch`",
+                ),
+            )
+        calibrated = self.calibration.round if self.calibration else ""
+        counting = [round_.name for round_ in self.rounds if round_.counts]
+        check_rules(
+            (
+                calibrated not in {"", *names},
+                f"grid `{self.name}` has no round `{calibrated}` to calibrate people for",
+            ),
+            (
+                len(counting) > 1,
+                f"rounds {' and '.join(f'`{name}`' for name in counting[:2])} both have `counts = true`; decisions "
+                "rest on one",
+            ),
+            (
+                all(round_.counts is False for round_ in self.rounds),
+                f"no round of grid `{self.name}` counts; omit `counts = false` in one of them",
+            ),
+        )
 
     @property
     def hiding(self) -> set[str]:

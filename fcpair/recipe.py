@@ -56,9 +56,8 @@ from fcpair.stages.answers.model_spec import parse_model_spec
 from fcpair.stages.assignment.plan import check_plans
 from fcpair.stages.corpus.text_identity import NO_TEXT
 from fcpair.stages.questions import Form, parse_form
-from fcpair.stages.questions.labels import check_own_tiers, read_choices, read_labels
-from fcpair.stages.questions.wording import GridNames, check_words
-from fcpair.stages.stats.rating_bins import check_bins
+from fcpair.stages.questions.labels import GridNames, check_own_tiers, check_words, read_choices, read_labels
+from fcpair.stages.stats.agreement import check_bins
 from fcpair.tier_plans import check_tier_name
 from fcpair.words import TABLES, Nouns, Wordings, Words
 

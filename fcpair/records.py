@@ -303,3 +303,8 @@ class Figure:
     high: float | None = None
     undefined: str | None = None
     note: str = field(default="")
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The ends of the interval, each None where there is none."""
+        return self.low, self.high

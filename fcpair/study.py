@@ -15,8 +15,8 @@ from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
 from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, file_permissions, schema
-from fcpair.store.database.backends import Place
+from fcpair.store.database import backends, schema
+from fcpair.store.database.backends import Place, sqlite
 from fcpair.store.people import guidelines, people
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ class Study(StudyContext):
     """
 
     doctor = steps.static(steps.doctor.examine)
-    verify = steps.static(steps.verification.verify_release)
-    diff = steps.static(steps.verification.diff_releases)
+    verify = steps.static(steps.release_folder.verify_release)
+    diff = steps.static(steps.release_folder.diff_releases)
 
     def __init__(self, path: Place) -> None:
         """Open the study at `path`, a file or a URL (`postgresql+psycopg://user@host/name`).
@@ -170,7 +170,7 @@ class Study(StudyContext):
     @property
     def exposure_warning(self) -> str | None:
         """A sentence that says that others on this machine may read the study's file; None where they may not."""
-        return file_permissions.exposure_warning(self._store.place)
+        return sqlite.exposure_warning(self._store.place)
 
     @property
     def place(self) -> str:
@@ -242,7 +242,7 @@ class Study(StudyContext):
         with self._store.read() as tx:
             return people.people(tx)
 
-    acting_as = steps.static(steps.actors.acting_as)
+    acting_as = steps.static(steps.context.acting_as)
 
     access = steps.cached(steps.access.Access)
 

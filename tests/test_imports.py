@@ -110,7 +110,7 @@ ONLY_IN = {
     "onnxruntime": ("fcpair.models.encoder",),
     "dask": ("fcpair.models.cluster",),
     "distributed": ("fcpair.models.cluster",),
-    "httpx2": ("fcpair.models.http", "fcpair.models.service", "fcpair.models.grammar"),
+    "httpx2": ("fcpair.models.service", "fcpair.models.grammar"),
     "tenacity": ("fcpair.models.service",),
     "fastapi": ("fcpair.web", "fcpair.cli.oversight.serve"),
     "starlette": ("fcpair.web", "fcpair.cli.oversight.serve"),
@@ -238,8 +238,8 @@ def test_the_walk_sees_the_whole_package() -> None:
         ("fcpair.files.corpus.corpus", "from fcpair.web import create_app"),
         ("fcpair.files.corpus.corpus", "import sentence_transformers"),
         ("fcpair.stages.corpus.retrieve", "import sentence_transformers"),
-        ("fcpair.evaluate.llm", "import httpx2"),
-        ("fcpair.evaluate.embed", "from tenacity import Retrying"),
+        ("fcpair.evaluate.services", "import httpx2"),
+        ("fcpair.evaluate.services", "from tenacity import Retrying"),
         ("fcpair.records", "from fcpair.files.corpus.corpus import CN"),
         ("fcpair.errors", "from fcpair.stages.adjudication.adjudicate import tally"),
         ("fcpair.store.corpus.texts", "from fcpair.files.corpus.corpus import CN"),
@@ -289,7 +289,7 @@ def test_a_relative_import_of_a_package_is_counted_from_the_package_itself() -> 
         ("fcpair.steps.corpus.pair", "from fcpair.store import texts"),
         ("fcpair.files.corpus.corpus", "from fcpair.files.tables.tabular import LINE"),
         ("fcpair.models.encode", "import sentence_transformers"),
-        ("fcpair.models.cross_encoder", "import sentence_transformers"),
+        ("fcpair.models.transformer", "import sentence_transformers"),
         ("fcpair.models.service", "import httpx2"),
         ("fcpair.store.database.store", "from sqlalchemy.exc import DBAPIError"),
         ("fcpair.storekeeper", "import numpy"),
@@ -316,7 +316,7 @@ def test_a_recipe_is_read_and_run_without_the_clients_of_models_that_it_does_not
         "import fcpair.steps.oversight.recipe_runner\nfrom pathlib import Path\nfrom fcpair.recipe import load_recipe\n"
     )
     loaded = loaded_by(f"{code}load_recipe(Path({str(recipe)!r}))")
-    clients = ("answering_models", "cross_encoder", "local_generation", "service", "transformer")
+    clients = ("answering_models", "local_generation", "service", "transformer")
     assert loaded & {f"fcpair.models.{name}" for name in clients} == set()
 
 

@@ -12,8 +12,7 @@ import pytest
 from servers import copy_study
 
 import fcpair
-from fcpair.bias.divergence import ModelDivergence, StatementDivergence
-from fcpair.bias.scoring import BiasFigure, ScoredAnswers
+from fcpair.bias.scoring import BiasFigure, ModelDivergence, ScoredAnswers, StatementDivergence
 from fcpair.evaluate.outcome import Outcome, Score
 from fcpair.notebook import MOST_ROWS, Result, html_of
 from fcpair.records import RunLog, RunRecord

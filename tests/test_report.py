@@ -17,8 +17,7 @@ from evaluate.outcomes import TIERS, TWO, outcome
 from fcpair import Study
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import NO_HS, Outcome
-from fcpair.evaluate.ranking import Run
-from fcpair.evaluate.systems import Sbert
+from fcpair.evaluate.systems import Run, Sbert
 from fcpair.files.corpus.fc_conan import COLUMNS
 from fcpair.params import Adjudicate, Agree, Assign, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier

@@ -120,13 +120,10 @@ class Child:
 
         from fcpair.store import Store
         from fcpair.store.database import store as times
-        from fcpair.store.oversight import runs
-        from fcpair.store.people import sessions
 
         times.datetime = _StandingClock  # type: ignore[attr-defined]
         drawn = Random(str(self.said))  # another file of what is said, other secrets
-        for module in (runs, sessions, secrets):
-            module.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]
+        secrets.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]
         secrets.token_urlsafe = secrets.token_hex
         write = Store.write
 

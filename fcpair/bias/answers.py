@@ -18,10 +18,9 @@ LETTERS = ("A", "B", "C")
 OPTIONS = tuple(f"option_{at}" for at in range(len(LETTERS)))
 NUMBER_COLUMNS = ("label", "target", "unknown")
 CONTEXTS, POLARITIES = {"ambig": True, "disambig": False}, {"neg": True, "nonneg": False}
+# What a table must have of each item; all of it stands in what `items.expand` makes.
 COLUMNS = ("template", "category", "context_condition", "question_polarity", *NUMBER_COLUMNS, *OPTIONS)
-"""What a table must have of each item; all of it stands in what `items.expand` makes."""
-STATEMENT = "statement"
-"""What it may have beside: the statement of a survey that the item's template is about."""
+STATEMENT = "statement"  # what it may have beside: the statement of a survey that the item's template is about
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from fcpair.bias.answers import AnsweredItems
 from fcpair.sentences import mark
 from fcpair.stages.stats.rating_counts import ratio
 
+# By the name of what is counted, an array of any shape, the same for all: one sum for each set of templates.
 Counts = Mapping[str, Floats]
-"""By the name of what is counted, an array of any shape, the same for all: one sum for each set of templates."""
 
 CONTEXTS = {"ambiguous": True, "disambiguated": False}
 BBQ = "10.18653/v1/2022.findings-acl.165"

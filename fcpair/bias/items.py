@@ -17,8 +17,7 @@ from fcpair.lazy import pd
 
 SHOWN = 20
 TEXTS = ("ambiguous", "disambiguating", "negative", "non_negative")
-Chosen = dict[str, int]
-"""By slot, the number of the filler that is put there."""
+Chosen = dict[str, int]  # by slot, the number of the filler that is put there
 FOUR = (("ambig", "neg"), ("ambig", "nonneg"), ("disambig", "neg"), ("disambig", "nonneg"))
 PER_FILLING = len(FOUR)
 COLUMNS = (
@@ -45,8 +44,7 @@ class Blank:
     forms: tuple[str, ...]
 
 
-Text = tuple[str | Blank, ...]
-"""What is written, in the order in which it is read."""
+Text = tuple[str | Blank, ...]  # what is written, in the order in which it is read
 
 
 @dataclass(frozen=True)
@@ -194,15 +192,15 @@ def _find_alike(template: Template) -> Chosen | None:
     culprit, other = template.culprit.text, template.other.text
     shared = [slot for slot in _slots(culprit) if slot in _slots(other)]
     chosen_by_key: dict[tuple[str, ...], Chosen] = {}
-    for reading, chosen in _readings(culprit, template):
-        if reading in unknown:
-            return chosen
-        chosen_by_key.setdefault(_key(reading, chosen, shared), chosen)
-    for reading, chosen in _readings(other, template):
-        if reading in unknown:
-            return chosen
-        if (same := chosen_by_key.get(_key(reading, chosen, shared))) is not None:
-            return {**same, **chosen}
+    for is_other, text in enumerate((culprit, other)):
+        for reading, chosen in _readings(text, template):
+            key = (reading, *(str(chosen[slot]) for slot in shared))  # slots of both are to be filled the same
+            if reading in unknown:
+                return chosen
+            if is_other and key in chosen_by_key:
+                return {**chosen_by_key[key], **chosen}
+            if not is_other:
+                chosen_by_key.setdefault(key, chosen)
     return None
 
 
@@ -219,11 +217,6 @@ def _readings(text: Text, template: Template) -> Iterator[tuple[str, Chosen]]:
 
 def _slots(text: Text) -> list[str]:
     return list(dict.fromkeys(blank.slot for blank in _blanks(text)))
-
-
-def _key(reading: str, chosen: Chosen, shared: Sequence[str]) -> tuple[str, ...]:
-    """Key shared by two readings that are the same as long as the slots of both are filled the same."""
-    return (reading, *(str(chosen[slot]) for slot in shared))
 
 
 def _fold(text: str) -> str:
@@ -309,7 +302,12 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
     each = np.array([prod(sizes[at + 1 :]) for at in range(len(sizes))], np.int64)[:, None]
     numbers = np.arange(n) // each % np.array(sizes, np.int64)[:, None]  # of each slot's filler; the last changes first
     at = dict(zip(template.fillers, numbers, strict=True))
-    filled = {name: _fill_text(text, at, n) for name, text in template.all_texts.items()}
+    filled: dict[str, Strings] = {}  # of each text each filling, `(n,)`
+    for name, text in template.all_texts.items():
+        parts: Strings = np.full(n, "", dtype=object)
+        for part in text:
+            parts = parts + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
+        filled[name] = _single_spaced(parts)
     clear = _single_spaced(filled["ambiguous"] + " " + filled["disambiguating"])
     unknown = np.array(template.unknown, dtype=object)[np.arange(n) % len(template.unknown)]
     places = rng.permuted(np.tile(np.arange(N_OPTIONS), (n, 1)), axis=1)  # of the culprit, the other and unknown
@@ -341,14 +339,6 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
         items = items + f"\n{letter}. " + alternating[f"option_{i}"].astype(object)
     asked = {"item": items, "context_condition": of_four[:, 0], "question_polarity": of_four[:, 1]}
     return {**alternating, **same, **asked}
-
-
-def _fill_text(text: Text, at: dict[str, Ints], n: int) -> Strings:
-    """The text in each filling, `(n,)`."""
-    filled: Strings = np.full(n, "", dtype=object)
-    for part in text:
-        filled = filled + (np.array(part.forms, dtype=object)[at[part.slot]] if isinstance(part, Blank) else part)
-    return _single_spaced(filled)
 
 
 def _single_spaced(texts: Strings) -> Strings:

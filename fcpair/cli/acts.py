@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import click
 
 from fcpair.cli.options import (
+    FILE,
+    PATH,
     Command,
     as_click_type,
+    option,
     recipe_params,
     redo_option,
     seed_option,
@@ -49,10 +51,10 @@ class Act:
 
 
 examples_round = shared_option("--round", required=True, metavar="NAME", detail="Its models are shown the examples.")
-_FILE = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+_FILE = click.argument("file", type=FILE)
 _NAME = click.argument("name")
 _RUN = click.argument("run", type=int)
-_EARLY = click.option("--early", is_flag=True, help="Go on without the answers that are still open.")
+_EARLY = option("--early", is_flag=True, help="Go on without the answers that are still open.")
 _WITHDRAW = """Withdraw all {what} of a file that was imported by mistake.
 
 RUN is the number that the import printed; `fcpair log` has it too. {its}
@@ -80,7 +82,7 @@ ACTS = {
         """,
         Import,
         without=("path",),
-        options=(redo_option, click.argument("path", type=click.Path(path_type=Path))),
+        options=(redo_option, click.argument("path", type=PATH)),
         of_study=True,
         working="reading the corpus",
     ),
@@ -142,11 +144,9 @@ ACTS = {
         without=("round",),
         options=(
             shared_option(
-                "--round",
-                metavar="NAME",
-                detail="People calibrate themselves for it. By default the one that counts.",
+                "--round", metavar="NAME", detail="People calibrate themselves for it. By default the one that counts."
             ),
-            click.option(
+            option(
                 "--annotators",
                 type=as_click_type(int, N_PEOPLE),
                 help=f"{ANNOTATORS_HELP[0].upper()}{ANNOTATORS_HELP[1:]}.",
@@ -254,10 +254,8 @@ ACTS = {
         """,
         options=(
             _NAME,
-            click.option("--to", help="The person who takes over; if not given, everybody else in the role."),
-            click.option(
-                "--last", type=int, metavar="N", help="Hand over only the last N open pairs; all if not given."
-            ),
+            option("--to", help="The person who takes over; if not given, everybody else in the role."),
+            option("--last", type=int, metavar="N", help="Hand over only the last N open pairs; all if not given."),
             seed_option,
         ),
         of_study=True,
@@ -341,8 +339,8 @@ def make_command(words: str) -> click.Command:
             act.then(target)
 
     command: Command = (with_study if act.of_study else with_grid)(call)
-    for option in reversed(act.options):
-        command = option(command)
+    for give_option in reversed(act.options):
+        command = give_option(command)
     if act.params:
         command = recipe_params(act.params, without=act.without)(command)
     return click.command(words.rsplit(maxsplit=1)[-1], help=act.help)(command)

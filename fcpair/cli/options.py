@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from fcpair.study import Place, Study
 
 Command = Callable[..., Any]
-DEFAULT_STUDY = "study.db"
 LONGEST_DEFAULT = 60
+PATH, FILE, FOLDER = (click.Path(path_type=Path, **kinds) for kinds in ({}, {"dir_okay": False}, {"file_okay": False}))
 
 # The first sentence of the help of every option that several commands write out for themselves: what it means anywhere.
 MEANINGS = {
@@ -66,12 +66,19 @@ MEANINGS = {
 }
 
 
+def option(*names: str, choices: Sequence[str] = (), **settings: Any) -> Callable[[Command], Command]:
+    """An option as click has it, whose default is shown; by default it is the first of its `choices`, if it has any."""
+    if choices:
+        settings = {"type": click.Choice(choices), "default": choices[0], **settings}
+    return click.option(*names, **{"show_default": bool(settings.get("default")) or None, **settings})
+
+
 def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> Callable[[Command], Command]:
     """An option of several commands: it means the same in each, and `detail` says what more there is to it in this one.
 
     Its help is its meaning and the detail.
     """
-    return click.option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
+    return option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
 
 
 def complete_tier(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
@@ -95,21 +102,14 @@ class StudyPlace(click.Path):
 study_option = click.option(
     "--study",
     envvar="FCPAIR_STUDY",
-    default=DEFAULT_STUDY,
+    default="study.db",
     show_default=True,
     show_envvar=True,
     type=StudyPlace(),
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME.",
 )
 grid_option = shared_option("--grid", metavar="NAME", detail="By default the only one, or `main`.")
-format_option = shared_option(
-    "--format",
-    "form",
-    type=click.Choice(["table", CSV, JSON]),
-    default="table",
-    show_default=True,
-    callback=collect_receipts,
-)
+format_option = shared_option("--format", "form", choices=("table", CSV, JSON), callback=collect_receipts)
 redo_option = click.option(
     "--redo", is_flag=True, help="Run this stage again; discards its results and what was built on them."
 )
@@ -229,7 +229,7 @@ def effective_params(cls: type, name: str = "options") -> Callable[[Command], Co
         def call_with_params(**arguments: Any) -> Any:
             grid: Grid | Study = arguments.get("grid") or arguments["study"]
             instance: Any = grid.effective_options(cls, **_take_given(arguments, shown))
-            check_effects(instance, _given_names())
+            _check_given_effects(instance)
             return command(**{name: instance}, **arguments)
 
         return _add_options(call_with_params, cls, shown, _effective_default)
@@ -268,7 +268,7 @@ def params(
         @functools.wraps(command)
         def call_with_options(**arguments: Any) -> Any:
             options = cls(**{item.name: _parse_value(item, arguments.pop(item.name)) for item in shown})
-            check_effects(options, _given_names())
+            _check_given_effects(options)
             return command(**{name: options}, **arguments)
 
         return _add_options(call_with_options, cls, shown, None)
@@ -282,10 +282,11 @@ def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[
     return {name: _parse_value(item, value) for name, (item, value) in values.items() if value not in (None, ())}
 
 
-def _given_names() -> list[str]:
-    """The names of the parameters that the command line gives."""
+def _check_given_effects(options: Any) -> None:
+    """Refuse parameters that the command line gives, and that have no effect beside the others."""
     ctx = click.get_current_context()
-    return [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    check_effects(options, given)
 
 
 def _effective_default(item: Field[Any]) -> str:
@@ -343,7 +344,7 @@ def as_click_type(kind: Any, bounds: Bounds | None = None) -> Any:
         return numbers(bounds.least, bounds.below or bounds.most, min_open=is_open, max_open=is_open)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
-    return click.Path(path_type=Path) if kind is Path else kind
+    return PATH if kind is Path else kind
 
 
 def _parse_value(item: Field[Any], value: Any) -> Any:
@@ -373,15 +374,9 @@ class FigureFolder(NamedTuple):
 def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
 
-    @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="A folder to write figures to.")
-    @click.option(
-        "--figure-width",
-        type=click.Choice(get_args(FigureWidth)),
-        default="page",
-        show_default=True,
-        help="The width of figures: 6.9 or 3.3 inches.",
-    )
-    @click.option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
+    @option("--figures", type=FOLDER, help="A folder to write figures to.")
+    @option("--figure-width", choices=get_args(FigureWidth), help="The width of figures: 6.9 or 3.3 inches.")
+    @option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
     @take_effect("--figure-width", "--caption", only_with="--figures")
     @functools.wraps(command)
     def call_with_folder(

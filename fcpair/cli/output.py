@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from fcpair.cli.table import Cell, format_cell, format_table
 from fcpair.cli.terminal import (
+    Cell,
     can_encode,
     end_looks,
+    format_cell,
+    format_table,
     print_footnote,
     print_headline,
     print_machine,
@@ -101,6 +103,13 @@ def print_rows(
 ) -> None:
     """Print rows: for people as one table of these columns; for programs whole, or other `data` as JSON."""
     emit(form, rows if data is None else data, [table_of(title, rows, columns, notes)], rows, columns=columns)
+
+
+def print_frame(form: str, title: str, frame: pd.DataFrame) -> None:
+    """Print the rows of a frame."""
+    from fcpair.files.tables.tabular import plain_rows
+
+    print_rows(form, title, [*plain_rows(frame)], [*map(str, frame.columns)])
 
 
 def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], notes: Sequence[str] = ()) -> Table:

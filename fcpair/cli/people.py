@@ -11,15 +11,17 @@ import click
 
 from fcpair.cli.acts import add_acts
 from fcpair.cli.options import (
+    PATH,
     format_option,
     look_at_study,
+    option,
     round_option,
     seed_option,
     shared_option,
     with_grid,
     with_study,
 )
-from fcpair.cli.output import Table, emit, print_message, print_receipt, print_rows, print_run
+from fcpair.cli.output import print_message, print_receipt, print_rows, print_run
 from fcpair.errors import InputError, StageError
 from fcpair.params import DEFAULT_SERVER_URL, Assign
 from fcpair.records import Role, invite_link
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.study import Study
 
-url_option = click.option(
+url_option = option(
     "--url",
     envvar="FCPAIR_URL",
     default=DEFAULT_SERVER_URL,
-    show_default=True,
     show_envvar=True,
     help="Where people reach `fcpair serve`.",
 )
@@ -64,9 +65,7 @@ add_acts(people)
 
 @people.command()
 @click.argument("names", nargs=-1, required=True)
-@click.option(
-    "--role", type=role_choice, default=Role.ANNOTATOR.value, show_default=True, help="Their role in the study."
-)
+@option("--role", type=role_choice, default=Role.ANNOTATOR.value, help="Their role in the study.")
 @url_option
 @with_study
 def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
@@ -83,22 +82,15 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
         who = ", ".join(idle)
+        on_request = f"pairs are handed out on request in the browser, to {who} too"
         how = f"`fcpair assign --more` gives {who} an even share of the open pairs"
-        print_message(
-            f"pairs are handed out on request in the browser, to {who} too"
-            if study.effective_options(Assign).open
-            else how
-        )
+        print_message(on_request if study.effective_options(Assign).open else how)
 
 
 @people.command()
 @click.argument("names", nargs=-1, metavar="NAME...")
-@click.option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
-@shared_option(
-    "--out",
-    type=click.Path(path_type=Path),
-    detail="The links go to a new CSV that only you can read, and none is printed.",
-)
+@option("--all", "everybody", is_flag=True, help="Invite everybody who has no link yet.")
+@shared_option("--out", type=PATH, detail="The links go to a new CSV that only you can read, and none is printed.")
 @url_option
 @with_study
 def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | None, url: str) -> None:
@@ -116,8 +108,20 @@ def invite(study: Study, names: tuple[str, ...], everybody: bool, out: Path | No
         raise click.UsageError("give names, or --all for everybody who has no link yet")
 
     def store_links(tokens: dict[str, str]) -> None:
-        if out is not None:
-            _write_links(out, {name: invite_link(url, token) for name, token in tokens.items()})
+        """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
+        from fcpair.files.tables.tabular import format_csv
+
+        if out is None:
+            return
+        try:
+            file = os.open(out, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            raise InputError(f"{out} exists already and may hold links; name a new file") from None
+        except OSError as error:
+            raise InputError(f"{out}: {error.strerror}; name another file") from None
+        with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
+            links = ((name, invite_link(url, token)) for name, token in tokens.items())
+            written.write(format_csv([("name", "link"), *links]))
 
     tokens = study.access.invite_all(names or None, store_links)
     if out is None:
@@ -131,20 +135,6 @@ def _show_links(tokens: dict[str, str], url: str) -> None:
     for name, token in tokens.items():
         link = invite_link(url, token)
         print_receipt(f"{name}: {link}", {"name": name, "link": link})
-
-
-def _write_links(path: Path, links: dict[str, str]) -> None:
-    """Write names and links to a file that is not there yet, for the eyes of its owner alone."""
-    from fcpair.files.tables.tabular import format_csv
-
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise InputError(f"{path} exists already and may hold links; name a new file") from None
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; name another file") from None
-    with os.fdopen(file, "w", encoding="utf-8", newline="") as written:
-        written.write(format_csv([("name", "link"), *links.items()]))
 
 
 @people.command()
@@ -163,7 +153,7 @@ def revoke(study: Study, name: str) -> None:
 
 
 @people.command("rotate-secret")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def rotate_secret(study: Study, yes: bool) -> None:
     """End every session at once, including those that a copy of the study could sign.
@@ -250,8 +240,8 @@ def role(study: Study, name: str, new_role: str) -> None:
 @people.command()
 @click.argument("name")
 @seed_option
-@click.option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
-@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@option("--reason", default="", metavar="TEXT", help="The text that they see when they open their link.")
+@option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_study
 def dismiss(study: Study, name: str, seed: int, reason: str, yes: bool) -> None:
     """Dismiss a person: their answers are withdrawn, and their cells are assigned again.
@@ -281,9 +271,8 @@ def pilot(grid: Grid, name: str | None, form: str) -> None:
       fcpair people pilot --grid write
     """
     rows = grid.desk.pilot_results(name)
-    cells = [[one[column] for column in PILOT[:-1]] + ["yes" if one["passed"] else "no"] for one in rows]
     note = "good: texts with more positive than other judgements; judged: texts with any."
-    emit(form, rows, [Table("The pilot", PILOT, cells, [note])], rows)
+    print_rows(form, "The pilot", rows, PILOT, [note])
 
 
 @people.command()

@@ -12,9 +12,11 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     Command,
     grid_option,
     open_grid,
+    option,
     round_option,
     seed_option,
     shared_option,
@@ -85,15 +87,13 @@ def with_texts(command: Command) -> Command:
 
     @take_effect("--reader", only_with="FILE")
     @take_effect("--round", "--grid", "--study", not_with="FILE")
-    @click.argument("file", required=False, type=click.Path(path_type=Path))
+    @click.argument("file", required=False, type=PATH)
     @shared_option(
         "--reader",
-        type=click.Choice(list(_READERS)),
-        default="table",
-        show_default=True,
+        choices=("table", "crowdcounter"),
         detail="A table (CSV, JSONL, Parquet, .xlsx, .ods), or a JSON file of CrowdCounter's release.",
     )
-    @click.option(
+    @option(
         "--where",
         "conditions",
         multiple=True,
@@ -117,7 +117,14 @@ def with_texts(command: Command) -> Command:
         name: str | None,
         **arguments: Any,
     ) -> Any:
-        texts = _answers_of_round(study, grid, name) if file is None else _READERS[reader](file)
+        if file is None:
+            of, place = open_grid(study, grid)
+            frame = of.texts(name)
+            if frame.empty:
+                raise StageError("nothing has been answered in this round yet")
+            texts = Texts(frame, place, of.desk.simulated_note)
+        else:
+            texts = _read_file(file, reader)
         seed = arguments["seed"] if own_seed else arguments.pop("seed")
         return command(texts=_select_lines(texts, conditions, sample, seed), **arguments)
 
@@ -126,7 +133,7 @@ def with_texts(command: Command) -> Command:
 
 def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None, seed: int) -> Texts:
     """The lines that meet the conditions, and so many of them; which these are is told on standard error too."""
-    from fcpair.texts.selection import filter_rows, read_condition, sample_rows
+    from fcpair.texts.stratify import filter_rows, read_condition, sample_rows
 
     if not conditions and sample is None:
         return texts
@@ -149,30 +156,15 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
     return chosen
 
 
-def _read_table_file(file: Path) -> Texts:
+def _read_file(file: Path, reader: str) -> Texts:
+    from fcpair.files.corpus.crowdcounter import read_crowdcounter
     from fcpair.files.tables.tabular import place_of, read_table
 
-    frame = read_table(file, verbatim=True)
-    return Texts(frame, place_of(frame))
-
-
-def _read_crowdcounter_file(file: Path) -> Texts:
-    from fcpair.files.corpus.crowdcounter import read_crowdcounter
-    from fcpair.files.tables.tabular import place_of
-
+    if reader == "table":
+        frame = read_table(file, verbatim=True)
+        return Texts(frame, place_of(frame))
     read = read_crowdcounter(file)
     return Texts(read.answers, place_of(read.answers), unanswered=read.unanswered)
-
-
-_READERS: dict[str, Callable[[Path], Texts]] = {"table": _read_table_file, "crowdcounter": _read_crowdcounter_file}
-
-
-def _answers_of_round(study: Any, grid: str | None, name: str | None) -> Texts:
-    of, place = open_grid(study, grid)
-    frame = of.texts(name)
-    if frame.empty:
-        raise StageError("nothing has been answered in this round yet")
-    return Texts(frame, place, of.desk.simulated_note)
 
 
 @dataclass(frozen=True)
@@ -212,10 +204,10 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             metavar="NAME",
             detail="Repeat it for each label; any other spelling is then refused.",
         )
-        @click.option(
+        @option(
             "--aliases",
             "aliases_file",
-            type=click.Path(path_type=Path),
+            type=PATH,
             metavar="FILE",
             help="The label of each spelling: a table with the columns `spelling` and `label`.",
         )

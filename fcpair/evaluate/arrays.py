@@ -39,13 +39,9 @@ def measure_arrays(scores: Floats, labels: NDArray[np.int8], measures: Sequence[
         raise InputError(f"labels must be {POSITIVE}, {NEGATIVE} or {UNJUDGED}")
     depth = min(max((measure.depth or scores.shape[1] for measure in measures), default=1), scores.shape[1])
     rows = max(1, BLOCK_CELLS // scores.shape[1])
-    blocks = ((scores[start : start + rows], labels[start : start + rows]) for start in range(0, len(scores), rows))
-    return np.concatenate([_measure_block(*block, measures, depth) for block in blocks])
-
-
-def _measure_block(scores: Floats, labels: NDArray[np.int8], measures: Sequence[Measure], depth: int) -> Floats:
-    """The measures of the first `depth` ranks, shape `(n_hs, n_measures)`."""
-    judged = label_ranking(
-        top_columns(scores.astype(np.float64, copy=False), depth), labels.astype(np.int8, copy=False)
-    )
-    return np.array([measure(judged) for measure in measures]).reshape(len(measures), len(scores)).T
+    measured = []
+    for block in (slice(start, start + rows) for start in range(0, len(scores), rows)):
+        order = top_columns(scores[block].astype(np.float64, copy=False), depth)
+        judged = label_ranking(order, labels[block].astype(np.int8, copy=False))
+        measured.append(np.array([measure(judged) for measure in measures]).reshape(len(measures), len(order)).T)
+    return np.concatenate(measured)

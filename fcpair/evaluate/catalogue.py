@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from fcpair.errors import InputError
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.ranking import System
+from fcpair.evaluate.systems import System
 from fcpair.params import Evaluate, check_unique
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.stages.stats.intervals import check_resamples
@@ -21,8 +21,8 @@ class _Systems(Mapping[str, type[System]]):
     """The systems by their words. Each is loaded when it is named, as some come with the client of a model."""
 
     _modules: ClassVar = {
-        **dict.fromkeys(("random", "tfidf", "bm25", "sbert"), "systems"),
-        **{"cross": "rerank", "embed": "embed", "llm": "llm", "rerank": "rerank", "run": "ranking"},
+        **dict.fromkeys(("random", "tfidf", "bm25", "sbert", "run"), "systems"),
+        **{"cross": "rerank", "embed": "services", "llm": "services", "rerank": "rerank"},
     }
 
     def __getitem__(self, word: str) -> type[System]:

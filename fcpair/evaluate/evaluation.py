@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -24,22 +25,22 @@ from fcpair.evaluate.judged_rankings import (
     lowest_ndcg,
     select_hs,
 )
-from fcpair.evaluate.measures import JudgedAt, Measure, expected_value
+from fcpair.evaluate.measures import AVERAGED, JudgedAt, Measure
 from fcpair.evaluate.outcome import (
+    AVERAGE,
     NO_HS,
     Comparison,
     Concordance,
     Outcome,
     Score,
+    Spread,
     SystemFacts,
     TierFacts,
     undefined_reason,
 )
-from fcpair.evaluate.ranking import Ranking, System
-from fcpair.evaluate.summary import tier_spreads
-from fcpair.evaluate.systems import Random
+from fcpair.evaluate.systems import Random, Ranking, System
 from fcpair.params import Evaluate, NoPositives
-from fcpair.stages.stats.bootstraps import LEAST_HS, METHOD, mean_intervals
+from fcpair.stages.stats.intervals import LEAST_HS, METHOD, mean_intervals
 from fcpair.stages.stats.paired_tests import holm, kendall, randomisation
 
 
@@ -112,7 +113,7 @@ def evaluate(
         resamples=options.resamples,
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
-        tiers=tuple(_tier_facts(tier) for tier in tiers),
+        tiers=tuple(map(_tier_facts, tiers)),
         systems=tuple(facts),
         scores=tuple(scores),
         spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),
@@ -170,11 +171,7 @@ def score_each_hs(tier: TierLabels, rankings: Sequence[Ranking], measure: Measur
 
 
 def _scores(
-    part: _MeasuredTier,
-    values: Floats,
-    names: Sequence[str],
-    measures: Sequence[Measure],
-    options: Evaluate,
+    part: _MeasuredTier, values: Floats, names: Sequence[str], measures: Sequence[Measure], options: Evaluate
 ) -> Iterator[Score]:
     reach = np.array([[measure.score_range(judged) for measure in measures] for judged in part.judged])
     flat = values.reshape(len(values), values.shape[1] * values.shape[2])
@@ -201,8 +198,12 @@ def _expected_scores(
     """The exact expectation of a random order, once for each system that ranks so."""
     for system, name, pool in zip(systems, names, part.judged, strict=True):
         for measure in measures if isinstance(system, Random) else ():
-            means = _means(_expected_readings(measure, pool), part.n)
+            expected = Readings(measure.expected(pool))
+            if measure.bounded:
+                left_out, right = (measure.expected(read(pool)) for read in (drop_unjudged, assume_relevant))
+                expected = Readings(expected.score, left_out, right)
             undefined = None if part.n else NO_HS
+            means = _means(expected, part.n)
             yield Score(part.tier, name, str(measure), part.n, **means, expected=True, undefined=undefined)
 
 
@@ -217,15 +218,8 @@ def _scores_without_draws(
     expected_values = values.copy()
     for at, (system, pool) in enumerate(zip(systems, part.judged, strict=True)):
         if isinstance(system, Random):
-            expected_values[:, at] = np.stack([expected_value(measure, pool) for measure in measures], axis=1)
+            expected_values[:, at] = np.stack([measure.expected(pool) for measure in measures], axis=1)
     return expected_values
-
-
-def _expected_readings(measure: Measure, pool: Judged) -> Readings:
-    score = expected_value(measure, pool)
-    if not measure.bounded:
-        return Readings(score)
-    return Readings(score, expected_value(measure, drop_unjudged(pool)), expected_value(measure, assume_relevant(pool)))
 
 
 def _comparisons(
@@ -244,10 +238,7 @@ def _comparisons(
 
 
 def _concordances(
-    parts: Sequence[_MeasuredTier],
-    values: Sequence[Floats],
-    measures: Sequence[Measure],
-    compared: Sequence[int],
+    parts: Sequence[_MeasuredTier], values: Sequence[Floats], measures: Sequence[Measure], compared: Sequence[int]
 ) -> Iterator[Concordance]:
     for at in compared:
         for tier_a, tier_b in combinations(range(len(parts)), 2):
@@ -257,6 +248,66 @@ def _concordances(
                 tau, why = None, NO_HS
             n_systems = values[tier_a].shape[1]
             yield Concordance(str(measures[at]), parts[tier_a].tier, parts[tier_b].tier, n_systems, tau, why)
+
+
+ZERO_MEAN = "the mean is 0, so there is no coefficient of variation"
+
+
+def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Spread]:
+    """The spread of each system and measure over the tiers; nothing where there are fewer than two tiers.
+
+    Args:
+        scores: of every system, tier and measure.
+        measures: those to summarise, in order. Where HitRatio, MRR, NDCG and MAP are all among them at one cut, a last
+            row averages over these four.
+    """
+    four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
+    have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1
+    averaged = [str(measure) for measure in four] if have_one_cut else []
+    for system, expected in dict.fromkeys((score.system, score.expected) for score in scores):
+        system_scores = [score for score in scores if (score.system, score.expected) == (system, expected)]
+        rows = [
+            _spread_over_tiers([score for score in system_scores if score.measure == str(measure)])
+            for measure in measures
+        ]
+        if not rows or rows[0].n_tiers < 2:
+            return
+        yield from rows
+        if averaged:
+            yield _average([row for row in rows if row.measure in averaged])
+
+
+def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
+    first, known_scores = scores[0], [score.score for score in scores if score.score is not None]
+    if len(known_scores) < len(scores):
+        why = next(score.undefined for score in scores if score.score is None)
+        return Spread(first.system, first.measure, len(scores), None, None, None, None, first.expected, why)
+    values = np.array(known_scores)
+    mean, minimum, maximum = (round(float(value), 4) for value in (values.mean(), values.min(), values.max()))
+    cv = round(100 * float(values.std()) / float(values.mean()), 1) if values.mean() else None
+    why = ZERO_MEAN if cv is None else None
+    return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
+
+
+def _average(rows: Sequence[Spread]) -> Spread:
+    first = rows[0]
+    return Spread(
+        first.system,
+        AVERAGE,
+        first.n_tiers,
+        mean=_mean([row.mean for row in rows], 4),
+        minimum=_mean([row.minimum for row in rows], 4),
+        maximum=_mean([row.maximum for row in rows], 4),
+        cv=_mean([row.cv for row in rows], 3),
+        expected=first.expected,
+        undefined=next((row.undefined for row in rows if row.undefined), None),
+    )
+
+
+def _mean(column: Sequence[float | None], decimals: int) -> float | None:
+    """The mean of rounded figures, rounded in decimal arithmetic, a half to the even digit: 0.17665 is 0.1766."""
+    known = [Decimal(str(value)) for value in column if value is not None]
+    return float(round(sum(known, Decimal()) / len(known), decimals)) if len(known) == len(column) else None
 
 
 @dataclass(frozen=True)
@@ -290,43 +341,22 @@ def readings(measure: Measure, judged: Judged) -> Readings:
 
 
 def _lowest_and_highest(measure: Measure, judged: Judged) -> tuple[Floats, Floats]:
-    if not (judged.graded and measure.graded):
-        return lowest_value(measure, judged), highest_value(measure, judged)
-    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    below, k = judged.n_unjudged - unjudged.sum(axis=1), measure.depth or judged.labels.shape[1]
-    return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
+    """The least and the greatest value that labels of the unjudged pairs could give, each of shape `(n_hs,)`.
 
-
-def highest_value(measure: Measure, judged: Judged) -> Floats:
-    """The greatest value that labels of the unjudged pairs could give, shape `(n_hs,)`.
-
-    With a given number of new positives above the cut a measure is greatest when they stand highest, and a new positive
-    below the cut never helps: so as many readings are tried as there are unjudged ranks above the cut, plus none.
+    A new positive below the cut never helps. With a given number of new ones above it a measure is greatest when they
+    stand highest, and least when they stand lowest and all pairs below the cut are positive: so as many readings are
+    tried as there are unjudged ranks above the cut, plus none.
     """
     unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    nth = np.cumsum(unjudged, axis=1)
-    none = np.zeros_like(judged.n_unjudged)
-    values = (_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in _possible_counts(unjudged))
-    return np.asarray(np.max(np.stack(list(values)), axis=0))
-
-
-def lowest_value(measure: Measure, judged: Judged) -> Floats:
-    """The least value that labels of the unjudged pairs could give, shape `(n_hs,)`.
-
-    It is reached when every unjudged pair below the cut is positive, which never helps, and of those above the cut some
-    of the lowest: again as many readings are tried as there are unjudged ranks above the cut, plus none.
-    """
-    unjudged = judged.labels[:, : measure.depth] == UNJUDGED
-    nth_from_below = np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
-    below = judged.n_unjudged - unjudged.sum(axis=1)
-    values = (
-        _measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in _possible_counts(unjudged)
-    )
-    return np.asarray(np.min(np.stack(list(values)), axis=0))
-
-
-def _possible_counts(unjudged: Bools) -> range:
-    return range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+    below, none = judged.n_unjudged - unjudged.sum(axis=1), np.zeros_like(judged.n_unjudged)
+    if judged.graded and measure.graded:
+        k = measure.depth or judged.labels.shape[1]
+        return lowest_ndcg(judged.graded, unjudged, below, k), highest_ndcg(judged.graded, unjudged, k)
+    nth, nth_from_below = np.cumsum(unjudged, axis=1), np.cumsum(unjudged[:, ::-1], axis=1)[:, ::-1]
+    n_new = range(int(unjudged.sum(axis=1).max(initial=0)) + 1)
+    lowest = [_measure_turned(measure, judged, unjudged & (nth_from_below <= n), below) for n in n_new]
+    highest = [_measure_turned(measure, judged, unjudged & (nth <= n), none) for n in n_new]
+    return np.min(np.stack(lowest), axis=0), np.max(np.stack(highest), axis=0)
 
 
 def _measure_turned(measure: Measure, judged: Judged, is_turned: Bools, below: Ints) -> Floats:

@@ -38,13 +38,6 @@ class Graded:
         return np.diff(self.levels, prepend=0).astype(float)
 
 
-def grades_in_order(order: Ints, grades: Ints, levels: Ints) -> Graded:
-    """Put the grades of a pool, shape `(n_hs, n_cn)`, 0 where there is none, in a system's order."""
-    at_ranks = np.take_along_axis(grades, np.maximum(order, 0), axis=1)
-    at_ranks[order < 0] = 0
-    return Graded(levels, at_ranks, np.stack([(grades >= level).sum(axis=1) for level in levels], axis=1))
-
-
 def discounts(k: int) -> Floats:
     """1 / log2(rank + 1) for the ranks 1 to `k`."""
     return np.asarray(1 / np.log2(np.arange(2, k + 2)))
@@ -172,7 +165,11 @@ def label_ranking(order: Ints, labels: NDArray[np.int8], grades: Grades | None =
     at_ranks = np.take_along_axis(labels, np.maximum(order, 0), axis=1)
     at_ranks[order < 0] = ABSENT
     n_positive, n_negative = ((labels == label).sum(axis=1) for label in (POSITIVE, NEGATIVE))
-    graded = grades_in_order(order, grades.values, grades.levels) if grades else None
+    graded = None
+    if grades:
+        in_order = np.where(order < 0, 0, np.take_along_axis(grades.values, np.maximum(order, 0), axis=1))
+        reach = np.stack([(grades.values >= level).sum(axis=1) for level in grades.levels], axis=1)
+        graded = Graded(grades.levels, in_order, reach)
     return Judged(at_ranks, n_positive, n_negative, labels.shape[1] - n_positive - n_negative, graded)
 
 

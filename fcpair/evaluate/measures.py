@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from functools import singledispatch
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -61,6 +60,17 @@ class Measure(NamedValue):
         """The least and the greatest value that rankings could give to these HS."""
         return 0.0, 1.0
 
+    def expected(self, pool: Judged) -> Floats:
+        """The mean of the measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
+
+        Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with
+        probability R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
+        """
+        return self._expected(pool)
+
+    def _expected(self, pool: Judged) -> Floats:
+        raise NotImplementedError(f"no expectation is known for {self}")
+
 
 @dataclass(frozen=True)
 class CutMeasure(Measure):
@@ -101,6 +111,9 @@ class HitRatio(CutMeasure):
         """1 or 0 for each HS."""
         return np.asarray(judged.hits(self.k).any(axis=1), float)
 
+    def _expected(self, pool: Judged) -> Floats:
+        return 1 - _p_none_above(pool, self.k)[:, -1]
+
 
 @dataclass(frozen=True)
 class MRR(CutMeasure):
@@ -116,6 +129,10 @@ class MRR(CutMeasure):
         """1, 1/2, ... 1/k or 0 for each HS."""
         hits = judged.hits(self.k)
         return np.asarray(hits.any(axis=1) / (hits.argmax(axis=1) + 1))
+
+    def _expected(self, pool: Judged) -> Floats:
+        none = _p_none_above(pool, self.k)
+        return np.asarray((none[:, :-1] - none[:, 1:]) @ (1 / np.arange(1, none.shape[1])))
 
 
 @dataclass(frozen=True)
@@ -136,6 +153,13 @@ class NDCG(CutMeasure):
             return ratio(gain(judged.graded, self.k), ideal_gain(judged.graded, self.k), 0.0)
         hits = judged.hits(self.k)
         return ratio(hits @ discounts(hits.shape[1]), ideal_gain_of_counts(judged.n_positive, self.k), 0.0)
+
+    def _expected(self, pool: Judged) -> Floats:
+        ranks, there = _ranks_in_pool(pool, self.k)
+        share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, self.k)
+        if pool.graded:
+            share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, self.k)
+        return share * ratio(there @ discounts(len(ranks)), best, 0.0)
 
 
 @dataclass(frozen=True)
@@ -160,6 +184,13 @@ class MAP(CutMeasure):
         """Divisor of the sum of precisions of each HS."""
         return n_positive if self.by == "all" else np.minimum(n_positive, self.k)
 
+    def _expected(self, pool: Judged) -> Floats:
+        ranks, there = _ranks_in_pool(pool, self.k)
+        # that another rank is positive when this one is
+        also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]
+        precision = (1 + (ranks - 1) * also) / ranks
+        return _positive_rate(pool) * ratio((precision * there).sum(axis=1), self.divisor(pool.n_positive), 0.0)
+
 
 @dataclass(frozen=True)
 class Precision(CutMeasure):
@@ -172,6 +203,9 @@ class Precision(CutMeasure):
         """From 0 to 1 for each HS."""
         return np.asarray(judged.hits(self.k).sum(axis=1) / self.k)
 
+    def _expected(self, pool: Judged) -> Floats:
+        return _expected_hits(pool, self.k) / self.k
+
 
 @dataclass(frozen=True)
 class Recall(CutMeasure):
@@ -182,6 +216,9 @@ class Recall(CutMeasure):
     def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         return ratio(judged.hits(self.k).sum(axis=1), judged.n_positive, 0.0)
+
+    def _expected(self, pool: Judged) -> Floats:
+        return ratio(_expected_hits(pool, self.k), pool.n_positive, 0.0)
 
 
 @dataclass(frozen=True)
@@ -196,6 +233,9 @@ class F1(CutMeasure):
     def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
         return np.asarray(2 * judged.hits(self.k).sum(axis=1) / (self.k + judged.n_positive))
+
+    def _expected(self, pool: Judged) -> Floats:
+        return 2 * _expected_hits(pool, self.k) / (self.k + pool.n_positive)
 
 
 @dataclass(frozen=True)
@@ -223,6 +263,10 @@ class Accuracy(CutMeasure):
         least, greatest = float(worst.min(initial=1)), float(best.max(initial=0))
         return (least, greatest) if least < greatest else (0.0, 1.0)
 
+    def _expected(self, pool: Judged) -> Floats:
+        negative = pool.n_pool - pool.n_positive
+        return ratio(negative - np.minimum(pool.n_pool, self.k) + 2 * _expected_hits(pool, self.k), pool.n_pool, 0.0)
+
 
 @dataclass(frozen=True)
 class Bpref(Measure):
@@ -243,6 +287,13 @@ class Bpref(Measure):
         above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
         worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
         return ratio((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive, 0.0)
+
+    def _expected(self, pool: Judged) -> Floats:
+        """The judged negatives above a positive are 0, 1, ... or all N of them, each as likely."""
+        n_positive, n_negative = pool.n_positive, pool.n_negative
+        counted = np.minimum(n_positive, n_negative)
+        mean = (counted * (counted + 1) / 2 + (n_negative - counted) * counted) / (n_negative + 1)
+        return np.asarray((n_positive > 0) * (1 - ratio(mean, counted, 0.0)))
 
 
 @dataclass(frozen=True)
@@ -270,6 +321,9 @@ class RBP(Measure):
         """Weight of a positive at each of the first `depth` ranks."""
         return np.asarray((1 - self.p) * self.p ** np.arange(depth), float)
 
+    def _expected(self, pool: Judged) -> Floats:
+        return _positive_rate(pool) * (1 - self.p**pool.n_pool)
+
 
 @dataclass(frozen=True)
 class JudgedAt(CutMeasure):
@@ -282,6 +336,9 @@ class JudgedAt(CutMeasure):
         """From 0 to 1 for each HS."""
         n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
         return ratio(n_judged, np.minimum(judged.n_pool, self.k), 0.0)
+
+    def _expected(self, pool: Judged) -> Floats:
+        return ratio(pool.n_positive + pool.n_negative, pool.n_pool, 0.0)
 
 
 MEASURES: dict[str, type[Measure]] = {
@@ -310,16 +367,6 @@ def parse_measure(text: str, k: int = 10) -> Measure:
     return measure
 
 
-@singledispatch
-def expected_value(measure: Measure, pool: Judged) -> Floats:
-    """The mean of a measure over all orders of the pool, each as likely as any other, shape `(n_hs,)`.
-
-    Of `pool` only the counts are read: with n CNs of which R are positive, every rank holds a positive with probability
-    R / n, and ranks are drawn without replacement (hypergeometric); of grades every rank has the mean.
-    """
-    raise NotImplementedError(f"no expectation is known for {measure}")
-
-
 def _positive_rate(pool: Judged) -> Floats:
     """Probability that a rank holds a positive."""
     return ratio(pool.n_positive, pool.n_pool, 0.0)
@@ -340,74 +387,6 @@ def _p_none_above(pool: Judged, k: int) -> Floats:
     return np.concatenate([np.ones((len(n_left), 1)), np.cumprod(misses, axis=1)], axis=1)
 
 
-@expected_value.register(HitRatio)
-def _expected_hit_ratio(measure: HitRatio, pool: Judged) -> Floats:
-    return 1 - _p_none_above(pool, measure.k)[:, -1]
-
-
-@expected_value.register(MRR)
-def _expected_mrr(measure: MRR, pool: Judged) -> Floats:
-    none = _p_none_above(pool, measure.k)
-    return np.asarray((none[:, :-1] - none[:, 1:]) @ (1 / np.arange(1, none.shape[1])))
-
-
-@expected_value.register(NDCG)
-def _expected_ndcg(measure: NDCG, pool: Judged) -> Floats:
-    ranks, there = _ranks_in_pool(pool, measure.k)
-    share, best = _positive_rate(pool), ideal_gain_of_counts(pool.n_positive, measure.k)
-    if pool.graded:
-        share, best = mean_gain(pool.graded, pool.n_pool), ideal_gain(pool.graded, measure.k)
-    return share * ratio(there @ discounts(len(ranks)), best, 0.0)
-
-
-@expected_value.register(MAP)
-def _expected_map(measure: MAP, pool: Judged) -> Floats:
-    ranks, there = _ranks_in_pool(pool, measure.k)
-    also = ratio(pool.n_positive - 1, pool.n_pool - 1, 0.0)[:, None]  # that another rank is positive when this one is
-    precision = (1 + (ranks - 1) * also) / ranks
-    return _positive_rate(pool) * ratio((precision * there).sum(axis=1), measure.divisor(pool.n_positive), 0.0)
-
-
-@expected_value.register(Precision)
-def _expected_precision(measure: Precision, pool: Judged) -> Floats:
-    return _expected_hits(pool, measure.k) / measure.k
-
-
 def _expected_hits(pool: Judged, k: int) -> Floats:
     """Average number of positives in the first k ranks."""
     return np.asarray(_positive_rate(pool) * np.minimum(pool.n_pool, k))
-
-
-@expected_value.register(Recall)
-def _expected_recall(measure: Recall, pool: Judged) -> Floats:
-    return ratio(_expected_hits(pool, measure.k), pool.n_positive, 0.0)
-
-
-@expected_value.register(F1)
-def _expected_f1(measure: F1, pool: Judged) -> Floats:
-    return 2 * _expected_hits(pool, measure.k) / (measure.k + pool.n_positive)
-
-
-@expected_value.register(Accuracy)
-def _expected_accuracy(measure: Accuracy, pool: Judged) -> Floats:
-    negative = pool.n_pool - pool.n_positive
-    return ratio(negative - np.minimum(pool.n_pool, measure.k) + 2 * _expected_hits(pool, measure.k), pool.n_pool, 0.0)
-
-
-@expected_value.register(Bpref)
-def _expected_bpref(_: Bpref, pool: Judged) -> Floats:
-    """The judged negatives above a positive are 0, 1, ... or all N of them, each as likely."""
-    n_positive, n_negative = pool.n_positive, pool.n_negative
-    counted = np.minimum(n_positive, n_negative)
-    mean = (counted * (counted + 1) / 2 + (n_negative - counted) * counted) / (n_negative + 1)
-    return np.asarray((n_positive > 0) * (1 - ratio(mean, counted, 0.0)))
-
-
-@expected_value.register(RBP)
-def _expected_rbp(measure: RBP, pool: Judged) -> Floats:
-    return _positive_rate(pool) * (1 - measure.p**pool.n_pool)
-
-
-@expected_value.register(JudgedAt)
-def _expected_judged(_: JudgedAt, pool: Judged) -> Floats:
-    return ratio(pool.n_positive + pool.n_negative, pool.n_pool, 0.0)

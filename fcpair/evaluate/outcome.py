@@ -11,9 +11,10 @@ from fcpair.notebook import Plotted, column_names
 from fcpair.param_values import as_params, from_params
 from fcpair.records import SampleSize
 from fcpair.sentences import Id, mark, say_number
-from fcpair.stages.stats.bootstraps import LEAST_HS
+from fcpair.stages.stats.intervals import LEAST_HS
 
 NO_HS = mark("no HS of the tier has an appropriate CN in the pool")
+AVERAGE = "average"  # the row over HitRatio, MRR, NDCG and MAP, as in FC-CONAN's Table 4
 ALPHA = 0.05  # below it a corrected p-value counts as significant
 
 

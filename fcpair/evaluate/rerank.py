@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.llm import (
+from fcpair.evaluate.services import (
     Llm,
-    Picks,
     Request,
     build_request,
     collect_picks,
@@ -19,12 +18,11 @@ from fcpair.evaluate.llm import (
     format_examples,
     pick_notes,
 )
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
-from fcpair.evaluate.systems import Sbert
-from fcpair.models.cross_encoder import score_pairs
+from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Sbert, Search, System, rank_without_scores
 from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.models.service import model_record, n_prompt_tokens
+from fcpair.models.transformer import score_pairs
 from fcpair.params import DEFAULT_MODEL
 
 TOP = 25
@@ -66,8 +64,19 @@ class Rerank(System):
             for choice, top, row in zip(choices, tops, first.order.tolist(), strict=True)
         ]
         by_hs = {hs: choice for hs, choice in zip(search.hs_ids, choices, strict=True) if choice.at}
-        notes = (*pick_notes(by_hs, "among those given to the LLM"), *_unnamed_notes(search, choices, tops))
-        return _assemble_ranking(first, rows, notes, model_record(self.by.of, (choice.model for choice in choices)))
+        notes = [*pick_notes(by_hs, "among those given to the LLM")]
+        unnamed = {
+            hs: str(len({*top} - {*choice.at}))
+            for hs, choice, top in zip(search.hs_ids, choices, tops, strict=True)
+            if not {*top} <= {*choice.at}
+        }
+        if unnamed:
+            which = f"{sum(map(int, unnamed.values()))} of {sum(map(len, tops))} ({format_examples(unnamed)})"
+            order = "they follow in the order of the first system"
+            notes.append(f"CNs given to the LLM that it did not name: {which}; {order}")
+        return _assemble_ranking(
+            first, rows, tuple(notes), model_record(self.by.of, (choice.model for choice in choices))
+        )
 
     def cost(self, search: Search) -> Cost:
         """Cost of asking for the HS whose answers are not kept yet, together with the cost of the first system.
@@ -139,18 +148,6 @@ def _tops(first: Ranking, top: int) -> list[list[int]]:
 def _rest_of_ranking(row: list[int], top: int) -> list[int]:
     """Rest of a ranking behind the CNs of the top: NOTHING as often as the top has it, and the ranks below."""
     return [NOTHING] * row[:top].count(NOTHING) + row[top:]
-
-
-def _unnamed_notes(search: Search, choices: Sequence[Picks], tops: Sequence[Sequence[int]]) -> Iterator[str]:
-    n_unnamed = {
-        hs: str(n)
-        for hs, choice, top in zip(search.hs_ids, choices, tops, strict=True)
-        if (n := len(set(top) - set(choice.at)))
-    }
-    if n_unnamed:
-        n, n_given = sum(map(int, n_unnamed.values())), sum(map(len, tops))
-        note = "they follow in the order of the first system"
-        yield f"CNs given to the LLM that it did not name: {n} of {n_given} ({format_examples(n_unnamed)}); {note}"
 
 
 def _assemble_ranking(

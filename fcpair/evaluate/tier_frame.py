@@ -14,7 +14,7 @@ from fcpair.evaluate.evaluation import TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import NOTHING, Ranking, System, rank_without_scores
+from fcpair.evaluate.systems import NOTHING, Ranking, System, rank_without_scores
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.corpus.fc_conan import CN_TEXT, FINAL, HS_TEXT, SIMULATED
 from fcpair.lazy import pd
@@ -159,13 +159,10 @@ def evaluate_tier_frame(
     ranked, notes = _ranked(ranked_cns, hs, cn, grows=pool is None)
     if len(cn) > labels.shape[1]:
         labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
-    tier_labels = TierLabels(
-        _tier_name(frame) if tier is None else tier,
-        "as the frame has it",
-        labels,
-        np.ones(len(hs), np.bool_),
-        n_outside,
-    )
+    if tier is None:
+        names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
+        tier = next((one.label for one in sorted(Tier) if one.label in names), "tier")
+    tier_labels = TierLabels(tier, "as the frame has it", labels, np.ones(len(hs), np.bool_), n_outside)
     outcome = evaluate(
         [RankedElsewhere(name)],
         [replace(ranked, notes=notes)],
@@ -231,7 +228,14 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
         if is_empty
     ]
     reject(FRAME, findings)
-    is_positive = _is_positive(used[column].tolist(), ["1"] if column == FINAL else [*positive])
+    right, labels = ["1"] if column == FINAL else [*positive], [as_text(label) for label in used[column].tolist()]
+    if not {*labels} & {*right}:
+        known = sorted({*labels})[:SHOWN]
+        hint = f"its labels are {', '.join(known)}"
+        if right:
+            hint = suggest_name(right[0], known, "its labels are %(names)s")
+        raise InputError(f"no pair of the tier frame is labelled {' or '.join(right)}; {hint}; give `positive`")
+    is_positive = [label in right for label in labels]
     hs, cn = (list(zip(*(used[name].tolist() for name in keys[side]), strict=True)) for side in (HS, CN))
     for side, called in ((HS, hs), (CN, cn)):
         if own_ids and {_OWN_ID[side], _KEYS[side][0]} <= {*columns}:  # in place of the number; a text may have several
@@ -248,20 +252,6 @@ def _read_columns(name: str, frame: Any) -> list[str]:
     if repeated := sorted({column for column in columns if columns.count(column) > 1}):
         raise InputError(f"column `{repeated[0]}` of the {name} is duplicated; rename or drop one")
     return columns
-
-
-def _is_positive(labels: list[Any], positive: list[str]) -> list[bool]:
-    """Whether each label is one of those; raises InputError where none is."""
-    texts = [as_text(label) for label in labels]
-    if not {*texts} & {*positive}:
-        known = sorted({*texts})[:SHOWN]
-        hint = (
-            suggest_name(positive[0], known, "its labels are %(names)s")
-            if positive
-            else f"its labels are {', '.join(known)}"
-        )
-        raise InputError(f"no pair of the tier frame is labelled {' or '.join(positive)}; {hint}; give `positive`")
-    return [text in positive for text in texts]
 
 
 def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tuple[Any, int]:
@@ -304,7 +294,14 @@ def _ranked(
             continue
         if row in rows:
             raise InputError(f"HS {short_repr(key)} is ranked twice, by its id and by its text; drop one")
-        positions = [_position(cn, one, grows=grows) for one in ranked_cns]
+        positions = []
+        for cn_key in ranked_cns:
+            position = cn.find(cn_key)
+            if position is None and grows and not (cn_key is None or (isinstance(cn_key, float) and isnan(cn_key))):
+                position = cn.add(cn_key)
+            if position is None:
+                raise InputError(f"CN {short_repr(cn_key)} is ranked, but not in the pool; add it, or drop it")
+            positions.append(position)
         if len({*positions}) < len(positions):
             again = next(one for at, one in enumerate(ranked_cns) if positions[at] in positions[:at])
             raise InputError(f"CN {short_repr(again)} is ranked twice for HS {short_repr(key)}; keep the better rank")
@@ -319,15 +316,6 @@ def _ranked(
     return rank_without_scores(order), notes
 
 
-def _position(cn: _Side, key: Any, *, grows: bool) -> int:
-    position = cn.find(key)
-    if position is None and grows and not (key is None or (isinstance(key, float) and isnan(key))):
-        return cn.add(key)
-    if position is None:
-        raise InputError(f"CN {short_repr(key)} is ranked, but not in the pool; add it, or drop it")
-    return position
-
-
 def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
     """Each HS of a ranking with its CNs, best first."""
     if not isinstance(ranking, Mapping):
@@ -339,10 +327,12 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
             raise InputError(
                 f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}"
             )
+        usable = {name: ranking[name].notna().tolist() for name in keys}
+        usable[by] = np.isfinite(pd.to_numeric(ranking[by], errors="coerce").to_numpy(np.float64)).tolist()
         findings = [
             Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
-            for name in (*keys, by)
-            for row, is_usable in enumerate(_are_usable(ranking[name], is_number=name == by), 1)
+            for name, rows in usable.items()
+            for row, is_usable in enumerate(rows, 1)
             if not is_usable
         ]
         reject(RANKING, findings)
@@ -354,16 +344,3 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
         if isinstance(cns, str | bytes | Mapping) or not isinstance(cns, Iterable):
             raise invalid_value(f"the ranking of HS {short_repr(key)}", cns, "a list of CNs, best first")
         yield key, list(cns)
-
-
-def _are_usable(column: pd.Series[Any], *, is_number: bool) -> list[bool]:
-
-    if not is_number:
-        return [bool(there) for there in column.notna()]
-    return [bool(finite) for finite in np.isfinite(pd.to_numeric(column, errors="coerce").to_numpy(np.float64))]
-
-
-def _tier_name(frame: pd.DataFrame) -> str:
-    """Name of the lowest tier that the frame has; `tier` where it does not say."""
-    names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
-    return next((one.label for one in sorted(Tier) if one.label in names), "tier")

@@ -107,8 +107,40 @@ def format_probabilities(options: Sequence[str], shares: Sequence[float], mass: 
     return json.dumps({**dict(zip(options, shares, strict=True)), ALL: mass}, ensure_ascii=False)
 
 
+class _Prompted:
+    """A model that is given the prompt of each cell; what it replied is kept on this machine, by the prompt."""
+
+    def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
+        """Replies of the model; only what was not asked before is asked.
+
+        Raises ServiceError where a service gives none, and what `local_generation.generate_texts` does.
+        """
+        cells_by_prompt = {cell.prompt: cell for cell in cells}
+        replies = {prompt: self._kept_reply(cell) for prompt, cell in cells_by_prompt.items()}
+        missing, done = [prompt for prompt, reply in replies.items() if reply is None], 0
+        for prompts, texts in self._ask([cells_by_prompt[prompt] for prompt in missing]) if missing else ():
+            replies.update(zip(prompts, texts, strict=True))
+            done += len(prompts)
+            if progress:
+                progress(done, len(missing))
+        return [replies[cell.prompt] for cell in cells]
+
+    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
+        """Estimate what is still to be asked."""
+        return RequestEstimate.from_replies(
+            {prompt: self._kept_reply(cell) for prompt, cell in {cell.prompt: cell for cell in cells}.items()}
+        )
+
+    def _kept_reply(self, cell: Cell) -> str | None:
+        raise NotImplementedError
+
+    def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
+        """Yield the prompts of some of the cells, and the replies to them, which are kept."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
-class Chat:
+class Chat(_Prompted):
     """A chat model of a service, asked at temperature 0 and seed 0; `prompt` is that of the round, places and all.
 
     Where there are `options`, a reply has the probability of each as the next token, among all that are told.
@@ -118,36 +150,11 @@ class Chat:
     prompt: str
     options: tuple[str, ...] = ()
 
-    def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Replies of the service; only what was not asked before is asked. Raises ServiceError where it gives none."""
-        replies = self._cached_replies(cells)
-        requests = {cell.prompt: self.request(cell) for cell in cells}
-        missing = [prompt for prompt, reply in replies.items() if reply is None]
-        for done, prompt in enumerate(missing, 1):
-            replies[prompt] = self._query(requests[prompt])
-            if progress:
-                progress(done, len(missing))
-        return [replies[cell.prompt] for cell in cells]
-
-    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """Estimate what is still to be asked of the service."""
-        return RequestEstimate.from_replies(self._cached_replies(cells))
-
-    def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
-        """Of each different prompt what the service said, None where it has not been asked."""
-        requests = {cell.prompt: self.request(cell) for cell in cells}
-        return {prompt: read_cached(cell, self._read_answer) for prompt, cell in requests.items()}
-
     def record(self) -> dict[str, str]:
         """The model's name, and the prompt with its digest."""
         digest = hashlib.sha256(self.prompt.encode()).hexdigest()
-        return {
-            **model_record(self.model, ()),
-            "prompt": self.prompt,
-            "sha256": digest,
-            "temperature": "0",
-            "seed": "0",
-        }
+        decoding = {"temperature": "0", "seed": "0"}
+        return {**model_record(self.model, ()), "prompt": self.prompt, "sha256": digest, **decoding}
 
     def request(self, cell: Cell) -> Prompt:
         """Build the prompt that the service is sent about a cell."""
@@ -157,12 +164,24 @@ class Chat:
             body |= {"logprobs": True, "top_logprobs": MAX_TOP_TOKENS, "max_tokens": 1}
         return Prompt("chat/completions", body, prompt_subject("the row", cell.row))
 
-    def _query(self, prompt: Prompt) -> str:
-        return query_and_cache(prompt, _token_logprobs if self.options else message_content, self._read_answer)
+    def _kept_reply(self, cell: Cell) -> str | None:
+        return read_cached(self.request(cell), self._read_answer)
+
+    def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
+        extract = _token_logprobs if self.options else message_content
+        for cell in cells:
+            yield [cell.prompt], [query_and_cache(self.request(cell), extract, self._read_answer)]
 
     def _read_answer(self, answer: Reply) -> str:
         if self.options:
-            return _option_probabilities(answer, self.options)
+            shares = dict.fromkeys(self.options, 0.0)
+            for token, log in answer.said:
+                if token.strip() in shares:  # a space before it is ignored
+                    shares[token.strip()] += math.exp(log)
+            mass = sum(shares.values())
+            return format_probabilities(
+                self.options, [share / mass if mass else 0.0 for share in shares.values()], mass
+            )
         if not isinstance(answer.said, str):
             raise BrokenReply("it answered with a message without content")
         return answer.said
@@ -177,16 +196,6 @@ def _token_logprobs(payload: Any) -> Any:
         raise BrokenReply(
             "it answered without the probabilities of tokens", advice="ask for generated text, or another service"
         ) from None
-
-
-def _option_probabilities(answer: Reply, options: Sequence[str]) -> str:
-    """Format the probabilities that tokens give options; a space before a token is ignored."""
-    shares = dict.fromkeys(options, 0.0)
-    for token, log in answer.said:
-        if token.strip() in shares:
-            shares[token.strip()] += math.exp(log)
-    mass = sum(shares.values())
-    return format_probabilities(options, [share / mass if mass else 0.0 for share in shares.values()], mass)
 
 
 @dataclass(frozen=True)
@@ -238,7 +247,7 @@ class Canned:
 
 
 @dataclass(frozen=True)
-class Local:
+class Local(_Prompted):
     """A model of transformers on this machine; `prompt` is that of the round.
 
     Where there are `options`, a reply has the probability of each behind the prompt.
@@ -249,42 +258,29 @@ class Local:
     decoding: Decoding
     options: tuple[str, ...] = ()
 
-    def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Texts that the model writes after the prompt of each cell; the same prompt is never given to it again here.
-
-        Raises what `local_generation.generate_texts` does.
-        """
-        replies, done = self._cached_replies(cells), 0
-        missing = [prompt for prompt, reply in replies.items() if reply is None]
-        for prompts, texts in self._generate(missing) if missing else ():
-            for prompt, reply in zip(prompts, texts, strict=True):
-                write_record(self._path(prompt), {"reply": reply})
-                replies[prompt] = reply
-            done += len(prompts)
-            if progress:
-                progress(done, len(missing))
-        return [replies[cell.prompt] for cell in cells]
-
-    def _generate(self, prompts: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
-        if not self.options:
-            yield from generate_texts(prompts, self.model, self.decoding)
-            return
-        for batch, probabilities in option_probabilities(prompts, self.options, self.model):
-            yield batch, [format_probabilities(self.options, *one) for one in probabilities]
-
-    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """Estimate what is still to be written."""
-        return RequestEstimate.from_replies(self._cached_replies(cells))
-
     def record(self) -> dict[str, str]:
         """The model with its digests, how it decodes, and the prompt with its own digest."""
         decoding = {name: str(value) for name, value in asdict(self.decoding).items()}
         digest = hashlib.sha256(self.prompt.encode()).hexdigest()
         return {**self.model.record(), **decoding, "prompt": self.prompt, "prompt_sha256": digest}
 
-    def _cached_replies(self, cells: Sequence[Cell]) -> dict[str, str | None]:
-        prompts = dict.fromkeys(prompt.prompt for prompt in cells)
-        return {prompt: (read_record(self._path(prompt)) or {}).get("reply") for prompt in prompts}
+    def _kept_reply(self, cell: Cell) -> str | None:
+        return (read_record(self._path(cell.prompt)) or {}).get("reply")
+
+    def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
+        prompts = [cell.prompt for cell in cells]
+        batches: Iterator[tuple[list[str], list[str]]]
+        if self.options:
+            batches = (
+                (batch, [format_probabilities(self.options, *one) for one in probabilities])
+                for batch, probabilities in option_probabilities(prompts, self.options, self.model)
+            )
+        else:
+            batches = generate_texts(prompts, self.model, self.decoding)
+        for batch, replies in batches:
+            for prompt, reply in zip(batch, replies, strict=True):
+                write_record(self._path(prompt), {"reply": reply})
+            yield batch, replies
 
     def _path(self, prompt: str) -> Path:
         options = f" {self.options}" if self.options else ""

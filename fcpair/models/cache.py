@@ -133,11 +133,6 @@ def write_part(folder: Path, keys: Sequence[str], vectors: NDArray[Any]) -> Path
     table = pa.table({"key": pa.array([bytes.fromhex(key) for key in keys], pa.binary(32)), "vector": rows})
     with replace_file(path, private=True) as temporary:
         write_table(
-            table,
-            temporary,
-            row_group_size=_GROUP,
-            compression="none",
-            use_dictionary=False,
-            write_page_checksum=True,
+            table, temporary, row_group_size=_GROUP, compression="none", use_dictionary=False, write_page_checksum=True
         )
     return path

@@ -21,9 +21,9 @@ import numpy as np
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ClusterError, FcpairError, InputError, ModelError, require
 from fcpair.models.cache import folder_of, key_of, path_of, read_part, read_parts, read_vectors, write_part
-from fcpair.models.encode import Progress, encode_batches, open_encoder, prepare_backend
-from fcpair.models.encoder import Encoder
-from fcpair.models.model_files import Model, resolve
+from fcpair.models.encode import Progress, encode_batches, load_sentence_transformer, open_encoder
+from fcpair.models.encoder import Encoder, ensure_exported
+from fcpair.models.model_files import ONNX, Model, resolve
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus import nearest_neighbours as stage
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR, Blocks, Neighbours
@@ -201,8 +201,8 @@ def encode_on_cluster(
     new = [key for key in distinct if key not in cached_keys]
     pieces = [new[at : at + PART] for at in range(0, len(new), PART)]
     folder, done = folder_of(model), 0
-    if new:
-        prepare_backend(model)
+    if new and model.backend == ONNX:
+        ensure_exported(model, load_sentence_transformer)
     for piece, _ in run_pieces(
         client,
         pieces,

@@ -7,6 +7,7 @@ import logging
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
@@ -65,19 +66,33 @@ def compute_rows(
     `compute` takes the keys that are missing, and yields the places of some of them, and their rows.
     """
     rows = cached_rows(keys, folder)
-    new = rows.missing_keys()
-    waiting, done = _UnsavedRows(folder), 0
+    new, done = rows.missing_keys(), 0
+    unsaved: list[tuple[list[str], NDArray[Any]]] = []
+
+    def save() -> None:
+        """Write what waits as a part; where that cannot be done, it is a warning."""
+        try:
+            parts = zip(*unsaved, strict=True)
+            kept.write_part(folder, [*chain.from_iterable(next(parts))], np.concatenate(next(parts)))
+        except OSError as error:
+            _log.warning("%s cannot be kept (%s)", folder, error)
+        unsaved.clear()
+
+    saved_s = monotonic()
     try:
         for at, computed in compute(new) if new else ():
             batch_keys = [new[index] for index in at]
             rows.put(batch_keys, computed)
-            waiting.add(batch_keys, computed)
+            unsaved.append((batch_keys, computed))
             done += len(batch_keys)
             if progress:
                 progress(done, len(new))
-            waiting.save(after_s=SAVE_EVERY_S)
+            if monotonic() - saved_s >= SAVE_EVERY_S:
+                save()
+                saved_s = monotonic()
     finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
-        waiting.save()
+        if unsaved:
+            save()
     return rows
 
 
@@ -113,29 +128,6 @@ class CachedRows:
     def rows_of(self, keys: list[str]) -> NDArray[Any]:
         """The rows of the keys, in their order."""
         return self._rows if keys == self._keys else self._rows[[self._at[key] for key in keys]]
-
-
-class _UnsavedRows:
-    """Rows that are not kept yet."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._since_s = folder, monotonic()
-        self._keys: list[str] = []
-        self._rows: list[NDArray[Any]] = []
-
-    def add(self, keys: Sequence[str], rows: NDArray[Any]) -> None:
-        self._keys.extend(keys)
-        self._rows.append(rows)
-
-    def save(self, after_s: float = 0.0) -> None:
-        """Write what waits as a part, if it waits for so long; where that cannot be done, it is a warning."""
-        if not self._keys or monotonic() - self._since_s < after_s:
-            return
-        try:
-            kept.write_part(self._folder, self._keys, np.concatenate(self._rows))
-        except OSError as error:
-            _log.warning("%s cannot be kept (%s)", self._folder, error)
-        self._keys, self._rows, self._since_s = [], [], monotonic()
 
 
 class Cut(NamedTuple):
@@ -211,12 +203,6 @@ def open_encoder(model: Model) -> Encoder:
         if model.backend == ONNX
         else TorchEncoder(load_sentence_transformer(model))
     )
-
-
-def prepare_backend(model: Model) -> None:
-    """Make what the backend needs beside the model, if it is not in the cache; raises ModelError."""
-    if model.backend == ONNX:
-        ensure_exported(model, load_sentence_transformer)
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:

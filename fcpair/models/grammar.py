@@ -8,13 +8,12 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import ServiceError, require
-from fcpair.models.http import ACCEPT_GZIP, TooLongError, post
 from fcpair.values import parse_json
 
 HARPER = "harper"
 TIMEOUT_S = 3.0  # for a whole request: somebody waits for what they have written to be taken
 LONGEST_ANSWER = 8_000_000  # bytes
-_UNUSABLE = (TooLongError, ImportError, OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
+_UNUSABLE = (ImportError, OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
 _lock = Lock()
 
 
@@ -63,6 +62,8 @@ def _linter() -> Any:
 def _server_faults(text: str, url: str, language: str) -> list[Fault]:
     import httpx2
 
+    from fcpair.models.service import ACCEPT_GZIP, TooLongError, post
+
     form_data = {"text": text, "language": language or "auto"}
     try:
         client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPT_GZIP)
@@ -75,5 +76,5 @@ def _server_faults(text: str, url: str, language: str) -> list[Fault]:
             words = halves[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le", "replace")
             faults.append(Fault(str(one["rule"]["category"]["id"]), str(one["message"]), words))
         return faults
-    except (*_UNUSABLE, httpx2.HTTPError, httpx2.InvalidURL) as error:
+    except (*_UNUSABLE, TooLongError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error

@@ -44,13 +44,14 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     import torch
 
     network, tokenizer, is_causal = load_writer(model)
-    prompt_texts = [as_chat(tokenizer, prompt) for prompt in prompts]
-    tokens = [
-        tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"] for text in prompt_texts
-    ]
-    max_tokens = max_input_tokens(network, tokenizer) - (decoding.max_new_tokens if is_causal else 0)
-    check_prompt_lengths(prompts, tokens, max_tokens)
-    settings = _generation_config(network, tokenizer, decoding)
+    tokens = _tokenize(prompts, network, tokenizer, decoding.max_new_tokens if is_causal else 0)
+    # The model's own settings of tokens, such as the one that begins a reply, without any sampling.
+    settings = copy.deepcopy(network.generation_config)
+    for name in _SAMPLING:
+        setattr(settings, name, None)
+    settings.do_sample, settings.max_length, settings.num_return_sequences = False, None, 1
+    settings.max_new_tokens, settings.num_beams = decoding.max_new_tokens, decoding.num_beams
+    settings.pad_token_id = tokenizer.pad_token_id if settings.pad_token_id is None else settings.pad_token_id
     for at in longest_first([len(item) for item in tokens], BATCH):
         padded = tokenizer.pad({"input_ids": [tokens[item] for item in at]}, return_tensors="pt").to(network.device)
         with torch.inference_mode():
@@ -67,36 +68,28 @@ def is_chat(tokenizer: Any) -> bool:
     return bool(getattr(tokenizer, "chat_template", None))
 
 
-def as_chat(tokenizer: Any, prompt: str) -> str:
-    """The prompt as what a user says, where there is a template for chats."""
-    if not is_chat(tokenizer):
-        return prompt
-    message = [{"role": "user", "content": prompt}]
-    return str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
+def _tokenize(prompts: Sequence[str], network: Any, tokenizer: Any, room: int) -> list[list[int]]:
+    """The tokens of prompts, each as what a user says where there is a template for chats.
 
-
-def check_prompt_lengths(prompts: Sequence[str], tokens: Sequence[list[int]], max_tokens: int) -> None:
-    """Raise InputError for a prompt that is too long, or has no token."""
-    for prompt, prompt_tokens in zip(prompts, tokens, strict=True):
-        if len(prompt_tokens) > max_tokens:
+    Raises InputError for a prompt that leaves no `room` for a reply, or has no token.
+    """
+    max_tokens = max_input_tokens(network, tokenizer) - room
+    tokens = []
+    for prompt in prompts:
+        text = prompt
+        if is_chat(tokenizer):
+            message = [{"role": "user", "content": prompt}]
+            text = str(tokenizer.apply_chat_template(message, add_generation_prompt=True, tokenize=False))
+        tokens.append(tokenizer(text, add_special_tokens=not is_chat(tokenizer), verbose=False)["input_ids"])
+        if len(tokens[-1]) > max_tokens:
             raise InputError(
-                f"{prompt_subject('the prompt', prompt)} has {len(prompt_tokens):,} tokens, and the model has room "
+                f"{prompt_subject('the prompt', prompt)} has {len(tokens[-1]):,} tokens, and the model has room "
                 f"for {max(max_tokens, 0):,} besides its reply; shorten the prompt, give fewer examples, or lower "
                 "`max_new_tokens`"
             )
-        if not prompt_tokens:
+        if not tokens[-1]:
             raise InputError(f"{prompt_subject('the prompt', prompt)} has no token that the model knows")
-
-
-def _generation_config(network: Any, tokenizer: Any, decoding: Decoding) -> Any:
-    """Copy the model's own settings of tokens, such as the one that begins a reply, without any sampling."""
-    config = copy.deepcopy(network.generation_config)
-    for name in _SAMPLING:
-        setattr(config, name, None)
-    config.do_sample, config.max_length, config.num_return_sequences = False, None, 1
-    config.max_new_tokens, config.num_beams = decoding.max_new_tokens, decoding.num_beams
-    config.pad_token_id = tokenizer.pad_token_id if config.pad_token_id is None else config.pad_token_id
-    return config
+    return tokens
 
 
 class OptionProbabilities(NamedTuple):
@@ -128,15 +121,12 @@ def option_probabilities(
         InputError: a prompt leaves the model no room, or has no token that it knows.
     """
     network, tokenizer, is_causal = load_writer(model)
-    prompt_texts = [as_chat(tokenizer, prompt) for prompt in prompts]
-    special = not is_chat(tokenizer)
-    tokens = [tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"] for text in prompt_texts]
-    separator = " " if is_causal and special and not prompt_texts[0][-1:].isspace() else ""
+    # Where there is a template for chats, an option begins the model's turn.
+    separator = " " if is_causal and not is_chat(tokenizer) and not prompts[0][-1:].isspace() else ""
     option_tokens = [
         tokenizer(separator + option, add_special_tokens=False, verbose=False)["input_ids"] for option in options
     ]
-    max_tokens = max_input_tokens(network, tokenizer) - (max(map(len, option_tokens)) if is_causal else 0)
-    check_prompt_lengths(prompts, tokens, max_tokens)
+    tokens = _tokenize(prompts, network, tokenizer, max(map(len, option_tokens)) if is_causal else 0)
     loglik = _causal_loglik if is_causal else _seq2seq_loglik
     for at in longest_first([len(item) for item in tokens], BATCH):
         logs = loglik(network, tokenizer, [tokens[item] for item in at], option_tokens)
@@ -148,20 +138,12 @@ def _causal_loglik(network: Any, tokenizer: Any, tokens: list[list[int]], option
     import torch
 
     rows = [(prompt_ids, option) for prompt_ids in tokens for option in option_tokens]
-    width = max(len(prompt_ids) + len(option) for prompt_ids, option in rows)
-    pad = tokenizer.pad_token_id or 0
-    ids = torch.tensor(
-        [[*prompt_ids, *option, *[pad] * (width - len(prompt_ids) - len(option))] for prompt_ids, option in rows]
-    )
-    mask = torch.tensor(
-        [
-            [1] * (len(prompt_ids) + len(option)) + [0] * (width - len(prompt_ids) - len(option))
-            for prompt_ids, option in rows
-        ]
-    )
-    is_option = torch.zeros_like(mask)
+    shape = len(rows), max(len(prompt_ids) + len(option) for prompt_ids, option in rows)
+    ids, mask, is_option = (torch.full(shape, fill) for fill in (tokenizer.pad_token_id or 0, 0, 0))
     for at, (prompt_ids, option) in enumerate(rows):
-        is_option[at, len(prompt_ids) : len(prompt_ids) + len(option)] = 1
+        n = len(prompt_ids) + len(option)
+        ids[at, :n] = torch.tensor([*prompt_ids, *option])
+        mask[at, :n] = is_option[at, len(prompt_ids) : n] = 1
     sums: Floats = (token_logprobs(network, ids, mask) * is_option[:, 1:]).sum(dim=1).numpy()
     return sums.reshape(len(tokens), len(option_tokens))
 

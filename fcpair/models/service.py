@@ -3,6 +3,10 @@
 The address is `OPENAI_BASE_URL`, the key `OPENAI_API_KEY` (a local server needs none), and `FCPAIR_TIMEOUT_S` the
 seconds that one request may take. Nothing is asked of any address that was not set. The key goes into the request's
 header and nowhere else.
+
+A request is bounded: it has a deadline for the whole of it, and a cap on the answer after unpacking. The time limits of
+an HTTP library hold for each read, so that a server which sends a byte now and then is waited for as long as it likes.
+Here the request runs beside, and whoever asked goes on when the time is over.
 """
 
 from __future__ import annotations
@@ -13,21 +17,23 @@ import logging
 import math
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from time import sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from fcpair.errors import ServiceError
 from fcpair.models.cache import cache_folder, read_record, write_record
-from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
 from fcpair.sentences import join, say
 from fcpair.values import is_blank, parse_json
 
 if TYPE_CHECKING:
-    from httpx2 import Client
+    from httpx2 import Client, Response
     from tenacity import RetryCallState
 
 T = TypeVar("T")
@@ -115,14 +121,8 @@ def read_cached(prompt: Prompt, read: Callable[[Reply], T]) -> T | None:
 
 def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
     """Keep an answer that could be used, with what was asked and where."""
-    record = {
-        "endpoint": prompt.endpoint,
-        "asked": dict(prompt.body),
-        "base_url": base_url,
-        "model": answer.model,
-        "answer": answer.said,
-    }
-    write_record(prompt.path, record)
+    asked = {"endpoint": prompt.endpoint, "asked": dict(prompt.body), "base_url": base_url}
+    write_record(prompt.path, {**asked, "model": answer.model, "answer": answer.said})
 
 
 def n_prompt_tokens(prompts: Iterable[Prompt]) -> int:
@@ -200,7 +200,7 @@ class Service:
         """
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
-        url = f"{self._address()}/{prompt.endpoint}"
+        url = f"{self.address()}/{prompt.endpoint}"
         retrying = Retrying(
             sleep=sleep,
             stop=stop_after_attempt(self.attempts),
@@ -215,11 +215,8 @@ class Service:
             raise self._error(prompt, attempts_note + str(broken), broken.advice) from None
         return result
 
-    def check_address(self) -> None:
-        """Raise ServiceError where the environment names no address that can be asked."""
-        self._address()
-
-    def _address(self) -> str:
+    def address(self) -> str:
+        """The address; raises ServiceError where the environment names none that can be asked."""
         if not self.base_url:
             raise ServiceError(join((say("an answer of a service is needed and none is set"), _SETTING), "; "))
         try:
@@ -240,12 +237,9 @@ class Service:
         from httpx2 import Client, InvalidURL
 
         headers = {"Content-Type": "application/json", "Accept": "application/json", **ACCEPT_GZIP}
-        if self.key:
-            if not all("!" <= sign <= "~" for sign in self.key):
-                raise ServiceError(
-                    "OPENAI_API_KEY contains a space or another character that no key has; copy it again"
-                )
-            headers["Authorization"] = f"Bearer {self.key}"
+        if not all("!" <= sign <= "~" for sign in self.key or ""):
+            raise ServiceError("OPENAI_API_KEY contains a space or another character that no key has; copy it again")
+        headers |= {"Authorization": f"Bearer {self.key}"} if self.key else {}
         try:
             return Client(headers=headers, timeout=self.timeout_s)
         except (ImportError, InvalidURL, OSError, ValueError) as error:
@@ -271,21 +265,16 @@ class Service:
             raise BrokenReply(f"the connection failed ({type(error).__name__})", advice=advice) from None
         text = answer.body.decode("utf-8", "replace")
         text = text.replace(self.key, "[key]") if self.key and len(self.key) >= SECRET_FROM else text
-        self._check_status(prompt, answer, text)
+        if answer.status != 200:
+            problem = f"it answered {answer.status}: {quote_beginning(text, _SHOWN)}"
+            advice = _ADVICE.get(answer.status, "")
+            if answer.status in (408, 429) or answer.status >= 500:
+                raise BrokenReply(problem, _retry_after_s(answer.headers.get("Retry-After")), advice)
+            raise self._error(prompt, problem, advice)
         try:
             return read(_parse_json(text))
         except BrokenReply as broken:
             raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
-
-    def _check_status(self, prompt: Prompt, answer: Answer, text: str) -> None:
-        status = answer.status
-        if status == 200:
-            return
-        problem = f"it answered {status}: {quote_beginning(text, _SHOWN)}"
-        advice = _ADVICE.get(status, "")
-        if status in (408, 429) or status >= 500:
-            raise BrokenReply(problem, _retry_after_s(answer.headers.get("Retry-After")), advice)
-        raise self._error(prompt, problem, advice)
 
     def _error(self, prompt: Prompt, problem: str, advice: str) -> ServiceError:
         model = prompt.body.get("model")
@@ -345,12 +334,88 @@ def _retry_after_s(header: str | None) -> float | None:
     from datetime import UTC, datetime
     from email.utils import parsedate_to_datetime
 
-    if header is None:
-        return None
-    if header.strip().isdecimal():
+    if header and header.strip().isdecimal():
         return float(header)
     try:
-        date = parsedate_to_datetime(header)
+        date = parsedate_to_datetime(header or "")
     except ValueError:
         return None
     return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+ACCEPT_GZIP = {"Accept-Encoding": "gzip"}
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class TooLongError(Exception):
+    """An answer has more bytes than were allowed."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A whole answer: its status, its headers, and its body, unpacked."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
+    """Send a request, and return its whole answer; the client is closed whatever comes of it.
+
+    Args:
+        client: of one request.
+        url: where to.
+        timeout_s: seconds for everything: finding the address, connecting, sending, head and body.
+        longest: how many bytes the body may have, unpacked.
+        request: what is sent, as `Client.stream` takes it.
+
+    Raises:
+        httpx2.TimeoutException: the time is over.
+        httpx2.HTTPError, httpx2.InvalidURL: no connection, or an answer that is none.
+        TooLongError: the body is longer than `longest`.
+    """
+    from httpx2 import ReadTimeout
+
+    answers: SimpleQueue[Answer | Exception] = SimpleQueue()
+    Thread(target=_send, args=(answers, client, url, longest, request), daemon=True).start()
+    try:
+        answer = answers.get(timeout=timeout_s)
+    except Empty:
+        raise ReadTimeout(f"no whole answer within {timeout_s:g} s") from None
+    finally:
+        client.close()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
+
+
+def _send(
+    answers: SimpleQueue[Answer | Exception], client: Client, url: str, longest: int, request: Mapping[str, Any]
+) -> None:
+    try:
+        with client.stream("POST", url, **request) as response:
+            answers.put(Answer(response.status_code, response.headers, _read_body(response, longest)))
+    except Exception as error:
+        answers.put(error)
+
+
+def _read_body(response: Response, longest: int) -> bytes:
+    """The body, unpacked; no more is unpacked than is allowed."""
+    from httpx2 import DecodingError
+
+    packing = response.headers.get("Content-Encoding", "identity").strip().lower()
+    if packing not in ("identity", "", "gzip", "x-gzip"):
+        raise DecodingError(f"the answer is compressed with `{packing}`, which was not asked for")
+    unpacker = zlib.decompressobj(_GZIP) if packing in ("gzip", "x-gzip") else None
+    body = bytearray()
+    try:
+        for part in response.iter_raw():
+            body += unpacker.decompress(part, longest + 1) if unpacker else part
+            if len(body) > longest:
+                raise TooLongError(f"the answer was longer than {longest} bytes")
+    except zlib.error as error:
+        raise DecodingError(str(error)) from None
+    if unpacker and not unpacker.eof:
+        raise DecodingError("the compressed answer is truncated")
+    return bytes(body)

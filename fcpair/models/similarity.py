@@ -73,7 +73,14 @@ class SimilarityIndex:
         if text not in self._vectors:
             self._waiting.append(text)
         with self._lock:
-            text_set = self._text_set(tuple(others))
+            texts = tuple(others)
+            if texts not in self._sets:
+                places = {identity(one): at for at, one in reversed(list(enumerate(texts)))}
+                self._sets[texts] = _TextSet(self._vectors_of(texts), places)
+                while len(self._sets) > MOST_SETS:
+                    self._sets.popitem(last=False)
+            self._sets.move_to_end(texts)  # kept in one array while the same ones are asked about
+            text_set = self._sets[texts]
             if own_identity in text_set.places:
                 return NearestText(others[text_set.places[own_identity]], 1.0)
             if text not in self._vectors:
@@ -89,16 +96,6 @@ class SimilarityIndex:
             self._model = resolve(self._name)
             self._encoder = open_encoder(self._model)
         return self._model
-
-    def _text_set(self, texts: tuple[str, ...]) -> _TextSet:
-        """The texts with their vectors in one array, which is kept while the same ones are asked about."""
-        if texts not in self._sets:
-            places = {identity(text): at for at, text in reversed(list(enumerate(texts)))}
-            self._sets[texts] = _TextSet(self._vectors_of(texts), places)
-            while len(self._sets) > MOST_SETS:
-                self._sets.popitem(last=False)
-        self._sets.move_to_end(texts)
-        return self._sets[texts]
 
     def _vectors_of(self, texts: Sequence[str]) -> Vectors:
         """The unit vectors of texts, shape `(n_texts, dimension)`."""

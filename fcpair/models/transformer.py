@@ -1,8 +1,10 @@
-"""Models of transformers that are read for what they say of a text: a classifier's labels, a causal model's losses."""
+"""Models of transformers, for what they say of a text or of a pair: labels, losses, a score."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,8 +12,10 @@ import numpy as np
 
 from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError, ModelError, suggest_name
-from fcpair.models.encode import Cut, Progress, count_cut, longest_first
+from fcpair.models.cache import cache_folder
+from fcpair.models.encode import Cut, Progress, compute_rows, count_cut, longest_first
 from fcpair.models.model_files import Model, resolve, silence_libraries
+from fcpair.stages.corpus.nearest_neighbours import DECIMALS
 
 BATCH = 16
 _CLASSIFIER, _CAUSAL = "AutoModelForSequenceClassification", "AutoModelForCausalLM"
@@ -226,3 +230,52 @@ def score_labels(texts: Sequence[str], model: Model, progress: Progress | None =
     distinct = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     logits, _ = _logits([(text,) for text in distinct], network, tokenizer, model.name, progress)
     return LabelScores(labels, expit(logits)[[distinct[text] for text in texts]], count_cut(texts, model))
+
+
+PAIRS_AT_ONCE = 32
+
+
+def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progress | None = None) -> Floats:
+    """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
+
+    Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
+    counts the pairs that had to be scored.
+
+    Raises:
+        ModelError: the model is no cross-encoder, or gives anything but one finite number for a pair.
+    """
+    keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
+    distinct = dict(zip(keys, pairs, strict=True))
+
+    def score_new(new: list[str]) -> Iterator[tuple[list[int], Floats]]:
+        encoder = _load_cross_encoder(model)
+        for batch in longest_first([sum(map(len, distinct[key])) for key in new], PAIRS_AT_ONCE):
+            texts = [distinct[new[at]] for at in batch]
+            scores = encoder.predict(texts, batch_size=PAIRS_AT_ONCE, show_progress_bar=False)
+            if scores.shape != (len(batch),):
+                raise ModelError(
+                    f"{model.name} gives {scores.shape[-1]} scores for a pair; expected a model that gives one"
+                )
+            if not np.isfinite(scores).all():
+                raise ModelError(f"{model.name} gives a score that is not a finite number")
+            yield batch, np.round(scores.astype(np.float64), DECIMALS)[:, None]
+
+    rows = compute_rows(list(distinct), cache_folder() / "scores" / model.key, score_new, progress)
+    return rows.rows_of(keys)[:, 0] if keys else np.empty(0)
+
+
+def _load_cross_encoder(model: Model) -> Any:
+    silence_libraries()
+    from sentence_transformers import CrossEncoder
+
+    try:
+        encoder = CrossEncoder(model.folder, local_files_only=True).eval()
+    except Exception as error:  # the libraries raise many kinds; each only means: not a model
+        raise ModelError(f"{model.name} cannot be loaded as a cross-encoder: {error}") from error
+    saved_as = encoder.model.config.architectures or ["nothing that its configuration names"]
+    if type(encoder.model).__name__ not in saved_as:  # its head would be made up, and so would be its scores
+        raise ModelError(
+            f"{model.name} is not a cross-encoder: it was saved as {saved_as[0]}, without a head that scores pairs. "
+            "Name one, such as cross-encoder/ms-marco-MiniLM-L6-v2"
+        )
+    return encoder

@@ -83,10 +83,7 @@ def decisions(grid: GridMap) -> ClassMap:
 
 def _build_class_map(index: NDArray[np.int8], meanings: list[tuple[str, str]], grid: GridMap) -> ClassMap:
     # Counted one class at a time: np.bincount would widen 20 million small integers to eight bytes each.
-    outside = [
-        ("in the corpus already, so not in the grid", "corpus", IN_CORPUS),
-        ("not in the grid", "hole", HOLE),
-    ]
+    outside = [("in the corpus already, so not in the grid", "corpus", IN_CORPUS), ("not in the grid", "hole", HOLE)]
     for at, (_, _, place) in enumerate(outside, len(meanings)):
         index[grid.place == place] = at
     meanings += [(meaning, look) for meaning, look, _ in outside]

@@ -41,20 +41,10 @@ STANDINGS = {
     "open": "{have} not finished",
 }
 GIVEN_BACK = {"skipped": "{were} skipped", "withdrawn": "{were} withdrawn"}
-CITED_FIGURES = {
-    "Cohen": "cohen1960",
-    "Fleiss": "fleiss1971",
-    "Krippendorff": "hayes2007",
-    "Gwet": "gwet2008",
-}
+CITED_FIGURES = {"Cohen": "cohen1960", "Fleiss": "fleiss1971", "Krippendorff": "hayes2007", "Gwet": "gwet2008"}
 TESTED_FIGURES = ("Fleiss' kappa", "Krippendorff's alpha")
 """Those whose intervals invert a test as well (`add_bounds`)."""
-CITED_SYSTEMS = {
-    "tfidf": "sparckjones1972",
-    "bm25": "robertson2009",
-    "sbert": "reimers2019",
-    "cross": "nogueira2019",
-}
+CITED_SYSTEMS = {"tfidf": "sparckjones1972", "bm25": "robertson2009", "sbert": "reimers2019", "cross": "nogueira2019"}
 CITED_MEASURES = {
     "MRR": "voorhees1999",
     "NDCG": "jarvelin2002",

@@ -11,16 +11,7 @@ from fcpair.bias import BiasFigure, ScoredAnswers
 from fcpair.evaluate.outcome import ALPHA, Outcome, group_by_system
 from fcpair.records import Figure
 from fcpair.report import cells, formatting
-from fcpair.report.data import (
-    IN_GRID,
-    GridMap,
-    GridPart,
-    MainPart,
-    PersonFigures,
-    ReportData,
-    SurveysPart,
-    TierFigures,
-)
+from fcpair.report.data import IN_GRID, GridMap, GridPart, MainPart, PersonFigures, ReportData, SurveysPart, TierFigures
 from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import significance_cautions
 from fcpair.report.figures.forest_markup import forest_markup, page_templates

@@ -248,12 +248,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
         )
         header = (mark("Answer, groups"), mark("Difference"), INTERVAL, mark("p"), mark("Holm"))
         yield TableSheet(
-            say("%(group)s: differences of shares", group=comparison.by),
-            "",
-            header,
-            differences,
-            notes,
-            _drawn(forest),
+            say("%(group)s: differences of shares", group=comparison.by), "", header, differences, notes, _drawn(forest)
         )
 
 

@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fcpair.steps.adjudication import adjudicate, adjudication_queue, aggregate, agreement, discussion, flags
+    from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,
         answer_tables,
@@ -34,23 +34,13 @@ if TYPE_CHECKING:
         withdraw,
         work_queue,
     )
-    from fcpair.steps.assignment import (
-        assign,
-        calibration,
-        extra_labels,
-        leases,
-        overlap_plan,
-        rounds,
-        validate,
-    )
-    from fcpair.steps.base import actors, grid_rows, init, recipe_options, sample_size, text_digests
-    from fcpair.steps.corpus import grids, import_, pair, retrieve, select
+    from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
+    from fcpair.steps.base import context, grid_rows, init, recipe_options, text_digests
+    from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
-        backup,
         dashboard,
         doctor,
         methods,
-        note,
         pair_search,
         recipe_runner,
         report,
@@ -58,11 +48,11 @@ if TYPE_CHECKING:
         study_recipe,
         study_start,
     )
-    from fcpair.steps.people import access, guidelines, known_pairs, people, qualification, terms
-    from fcpair.steps.publication import release_folder, verification
-    from fcpair.steps.release import evaluate, explanation, export, partition, systems_power
-    from fcpair.steps.rules import rule_decisions, study_notes, text_checks, wording
-    from fcpair.steps.surveys import item_answers, survey
+    from fcpair.steps.people import access, guidelines, known_pairs, people, reassignment, terms
+    from fcpair.steps.publication import release_folder
+    from fcpair.steps.release import evaluate, export, partition
+    from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording
+    from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property
 else:

@@ -220,21 +220,15 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
         form, meant = fold_spelling(spelling), [fold_spelling(one) for one in spellings_in(label)]
         unknown = [one for one in spellings_in(label) if fold_spelling(one) not in label_by_form]
         stands = tuple(label_by_form[one] for one in meant if one in label_by_form)
-        problems = _row_problems(spelling, unknown, stands, table.get(form, stands), declared, label_by_form.get(form))
+        problems = [f"unknown label `{one}`; {suggest_name(one, declared.labels)}" for one in unknown]
+        if not stands and not unknown and spelling.strip():
+            problems.append(f"spelling `{spelling}` has no label; fill in what it stands for")
+        if stands != (before := table.get(form, stands)):
+            problems.append(f"spelling `{spelling}` stands for `{', '.join(before)}` in an earlier row")
+        if stands and form in label_by_form and stands != (own := (label_by_form[form],)):
+            meaning = f"it cannot stand for `{', '.join(stands)}`"
+            problems.append(f"spelling `{spelling}` is label `{own[0]}` itself; {meaning}")
         findings += [Finding(place_of(frame), int(line), message) for message in problems]
         table[form] = stands
     reject(place_of(frame), findings)
     return Aliases(declared.labels, table)
-
-
-def _row_problems(
-    spelling: str, unknown: Sequence[str], stands: Labels, before: Labels, declared: Aliases, own: str | None
-) -> Iterable[str]:
-    for one in unknown:
-        yield f"unknown label `{one}`; {suggest_name(one, declared.labels)}"
-    if not stands and not unknown and spelling.strip():
-        yield f"spelling `{spelling}` has no label; fill in what it stands for"
-    if stands != before:
-        yield f"spelling `{spelling}` stands for `{', '.join(before)}` in an earlier row"
-    if own and stands and stands != (own,):
-        yield f"spelling `{spelling}` is label `{own}` itself; it cannot stand for `{', '.join(stands)}`"

@@ -1,24 +1,138 @@
 """Evaluation of predicted labels, several to a text: CrowdCounter's figures, scikit-learn's averages, and each label.
 
-Every figure is made of sums over rows, so that all draws of its interval are computed at once.
+Cells of labels are read as one row of truths and one of predictions for each text. Every figure is made of sums over
+rows, so that all draws of its interval are computed at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from fcpair.arrays import Floats
-from fcpair.errors import InputError
+from fcpair.arrays import Bools, Floats
+from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.files.tables.tabular import lines_of, read_cells, require_columns
+from fcpair.lazy import pd
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.bootstraps import describe_sample, plural, resample_sums, with_percentiles
-from fcpair.stages.stats.intervals import check_resamples, with_note
+from fcpair.stages.corpus.text_identity import fold_name
+from fcpair.stages.stats.intervals import (
+    check_resamples,
+    describe_sample,
+    plural,
+    resample_sums,
+    with_note,
+    with_percentiles,
+)
 from fcpair.stages.stats.rating_counts import ratio
-from fcpair.texts.label_table import LabelTable
+from fcpair.texts.aliases import split_cell
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """True and predicted labels of each text: two arrays of shape (n_rows, n_labels).
+
+    `n_ignored` counts the predicted labels that were left out because they were to be ignored.
+    """
+
+    labels: tuple[str, ...]
+    truth: Bools
+    predicted: Bools
+    n_ignored: int = 0
+
+
+def read_label_table(
+    table: pd.DataFrame,
+    place: str,
+    truth: Sequence[str],
+    predicted: str,
+    labels: Sequence[str] = (),
+    ignored: Sequence[str] = (),
+) -> LabelTable:
+    """The labels of a table of strings, whose `line` findings name if it has one.
+
+    A cell holds labels as `split_cell` reads them; an empty one has none. Neither capitals nor how words are joined
+    tell labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are those of the
+    truth. Predicted labels in `ignored` are left out and counted.
+
+    Raises:
+        InputError: a missing column; cells that cannot be read; labels that are not known, or duplicated in a cell.
+    """
+    require_columns(place, table.columns, [*truth, predicted])
+    findings: list[Finding] = []
+
+    def read_column(name: str, read: Callable[[str], list[T]]) -> list[list[T]]:
+        def read_cell(cell: str) -> list[T]:
+            try:
+                return read(cell)
+            except InputError as error:
+                raise InputError(f"`{name}`: {error}") from None
+
+        return read_cells(table[name], lines_of(table), place, read_cell, findings, [])
+
+    cells = {name: read_column(name, split_labels) for name in dict.fromkeys([*truth, predicted])}
+    first: dict[str, str] = {}  # spelling of each label that occurs
+    for label in (label for name in truth for cell in cells[name] for label in cell):
+        first.setdefault(fold_name(label), label)
+    label_by_key: dict[str, str] = {}
+    for label in labels or [first[key] for key in sorted(first) if key]:
+        if not fold_name(label):
+            raise InputError("a label has no name")
+        if fold_name(label) in label_by_key:
+            raise InputError(f"label `{label}` is duplicated: it is the same as `{label_by_key[fold_name(label)]}`")
+        label_by_key[fold_name(label)] = label.strip()
+    if not label_by_key:
+        raise InputError("there are no labels: no row of the truth has one, and none are declared")
+    predicted_by_key = {fold_name(label): label for cell in cells[predicted] for label in cell}
+    for name in ignored:
+        if fold_name(name) in label_by_key:
+            raise InputError(f"`{name}` is one of the labels, so it cannot be ignored")
+        if fold_name(name) not in predicted_by_key:
+            others = [label for key, label in predicted_by_key.items() if key not in label_by_key]
+            hint = suggest_name(name, others) if others else "every label that is predicted is known"
+            raise InputError(f"`{name}` is to be ignored, and is never predicted; {hint}")
+    ignored_keys = {fold_name(name) for name in ignored}
+
+    def mark_labels(name: str, left_out: Collection[str] = (), hint: str = "") -> Bools:
+        """Which labels each row has; what is not known, or duplicated, is found."""
+        labels_of = dict(zip(table[name], cells[name], strict=True))
+        places = read_column(name, lambda cell: _places(labels_of[cell], label_by_key, left_out, hint))
+        marks = np.zeros((len(table), len(label_by_key)), dtype=np.bool_)
+        for row, at in enumerate(places):
+            marks[row, at] = True
+        return marks
+
+    true = np.any([mark_labels(name) for name in truth], axis=0)
+    guess = mark_labels(predicted, ignored_keys, " (`--ignore {}` leaves it out)")
+    reject(place, findings)
+    n_ignored = sum(fold_name(label) in ignored_keys for cell in cells[predicted] for label in cell)
+    return LabelTable(tuple(label_by_key.values()), true, guess, n_ignored)
+
+
+def split_labels(cell: str) -> list[str]:
+    """The labels of one cell, as they are written; raises InputError for a list that is no JSON, and an empty label."""
+    listed = split_cell(cell)
+    if not all(fold_name(one) for one in listed):
+        raise InputError(f"`{cell}` has an empty label")
+    return listed
+
+
+def _places(labels: Sequence[str], label_by_key: Mapping[str, str], left_out: Collection[str], hint: str) -> list[int]:
+    """The places of the labels of a cell; raises InputError for one that is not known, or duplicated."""
+    known, keys = list(label_by_key), [fold_name(label) for label in labels]
+    for label, key in zip(labels, keys, strict=True):
+        if key not in label_by_key and key not in left_out:
+            nearest = suggest_name(label, label_by_key.values())
+            raise InputError(f"`{label}` is not a label; {nearest}{hint.format(label)}")
+        if keys.count(key) > 1:
+            raise InputError(f"`{label}` is duplicated in one cell")
+    return [known.index(key) for key in keys if key in label_by_key]
+
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
 NOTHING = "no row has a label, true or predicted"
@@ -34,6 +148,11 @@ class LabelFigures:
     precision: Figure
     recall: Figure
     f1: Figure
+
+    @property
+    def figures(self) -> tuple[Figure, Figure, Figure]:
+        """Precision, recall and F1."""
+        return self.precision, self.recall, self.f1
 
 
 @dataclass(frozen=True)
@@ -110,6 +229,7 @@ class _FigureKind:
     zero: bool = False
 
 
+# CrowdCounter's; Y are the true labels of a row, Z the predicted ones.
 FIGURES = (
     _FigureKind(
         "accuracy", lambda one: ratio(one.jaccard, one.any), "any", NOTHING, "mean of |Y ∩ Z| / |Y ∪ Z|", zero=True
@@ -129,8 +249,8 @@ FIGURES = (
         "Hamming loss", lambda one: ratio(one.apart, one.n), "n", NOTHING, "mean of |Y Δ Z| / number of labels"
     ),
 )
-"""CrowdCounter's; Y are the true labels of a row, Z the predicted ones."""
 
+# scikit-learn's, with `zero_division=nan`.
 AVERAGES = (
     _FigureKind("samples precision", lambda one: ratio(one.hit, one.guess), "guess", NO_PREDICTION),
     _FigureKind("samples recall", lambda one: ratio(one.got, one.true), "true", NO_TRUTH),
@@ -145,7 +265,6 @@ AVERAGES = (
         "exact match", lambda one: ratio(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
     ),
 )
-"""scikit-learn's, with `zero_division=nan`."""
 
 _OF_LABELS = {"macro precision": _precisions, "macro recall": _recalls, "macro F1": _f1s}
 
@@ -205,14 +324,31 @@ def _classify_rows(
     of: str | None, labels: tuple[str, ...], rows: Floats, group: Sequence[str] | None, draws: int, seed: int
 ) -> ClassificationFigures:
     sums = _Sums(rows.sum(axis=0))
-    resamples = _Resamples.from_rows(rows, group, draws, seed)
+    clusters, what = rows, "row"
+    if group is not None:
+        names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
+        clusters, what = np.zeros((len(names), rows.shape[1])), "group"
+        np.add.at(clusters, group_index, rows)
+    blocks = [_Sums(drawn) for drawn in resample_sums(clusters, draws, seed)] if len(clusters) > 1 else []
     n, n_true, n_guess, n_any = (round(float(one)) for one in (sums.n, sums.true, sums.guess, sums.any))
+
+    def compute(kind: _FigureKind, note: str, n: int | None = None) -> Figure:
+        """The figure on `n` rows, those that it counts if not given, with its interval."""
+        value = float(kind.of(sums))
+        n = round(float(getattr(sums, kind.counts))) if n is None else n
+        if np.isnan(value):
+            return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
+        result = Figure(kind.name, value, n, note=note)
+        if not blocks:
+            return with_note(result, f"no interval: it needs at least 2 {what}s, found {len(clusters)}")
+        drawn = np.concatenate([kind.of(block) for block in blocks])
+        return with_percentiles(result, drawn, describe_sample(len(clusters), what))
 
     def label_figures(at: int, label: str) -> LabelFigures:
         n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
 
         def figure(name: str, of: Callable[[_Sums], Floats], n: int, undefined: str) -> Figure:
-            return resamples.figure(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), sums, "", n)
+            return compute(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), "", n)
 
         return LabelFigures(
             label=label,
@@ -230,8 +366,8 @@ def _classify_rows(
         n_no_truth=n - n_true,
         n_no_prediction=n - n_guess,
         n_empty=n - n_any,
-        figures=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in FIGURES),
-        averages=tuple(resamples.figure(kind, sums, _remark(kind, sums)) for kind in AVERAGES),
+        figures=tuple(compute(kind, _remark(kind, sums)) for kind in FIGURES),
+        averages=tuple(compute(kind, _remark(kind, sums)) for kind in AVERAGES),
         per_label=tuple(label_figures(at, label) for at, label in enumerate(labels)),
     )
 
@@ -249,36 +385,3 @@ def _remark(kind: _FigureKind, sums: _Sums) -> str:
         n_undefined = int(np.isnan(each(sums)).sum())
         remarks.append(f"{plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
     return "; ".join(filter(None, remarks))
-
-
-@dataclass(frozen=True)
-class _Resamples:
-    """The draws on which intervals rest, in blocks; without any, `basis` says why."""
-
-    blocks: tuple[_Sums, ...]
-    basis: str
-
-    @classmethod
-    def from_rows(cls, rows: Floats, group: Sequence[str] | None, draws: int, seed: int) -> _Resamples:
-        """Draws of rows, or of groups of them."""
-        clusters, what = rows, "row"
-        if group is not None:
-            names, group_index = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
-            clusters, what = np.zeros((len(names), rows.shape[1])), "group"
-            np.add.at(clusters, group_index, rows)
-        if len(clusters) < 2:
-            return cls((), f"it needs at least 2 {what}s, found {len(clusters)}")
-        return cls(
-            tuple(_Sums(one) for one in resample_sums(clusters, draws, seed)), describe_sample(len(clusters), what)
-        )
-
-    def figure(self, kind: _FigureKind, sums: _Sums, note: str, n: int | None = None) -> Figure:
-        """A figure on `n` rows, those that it counts if not given, with its interval."""
-        value = float(kind.of(sums))
-        n = round(float(getattr(sums, kind.counts))) if n is None else n
-        if np.isnan(value):
-            return Figure(kind.name, None, n, undefined=kind.undefined, note=note)
-        result = Figure(kind.name, value, n, note=note)
-        if not self.blocks:
-            return with_note(result, f"no interval: {self.basis}")
-        return with_percentiles(result, np.concatenate([kind.of(block) for block in self.blocks]), self.basis)

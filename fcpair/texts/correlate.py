@@ -13,8 +13,7 @@ from fcpair.arrays import Bools, Floats
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
 from fcpair.stages.drawing import own_order
-from fcpair.stages.stats.bootstraps import describe_sample, with_percentiles
-from fcpair.stages.stats.intervals import block_sizes, check_resamples, with_note
+from fcpair.stages.stats.intervals import block_sizes, check_resamples, describe_sample, with_note, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.ratings import RatedTexts
 
@@ -47,10 +46,7 @@ class CorrelationFigures:
 
 
 def correlate(
-    texts: RatedTexts,
-    population: Mapping[str | None, Floats] | None = None,
-    draws: int = RESAMPLES,
-    seed: int = 0,
+    texts: RatedTexts, population: Mapping[str | None, Floats] | None = None, draws: int = RESAMPLES, seed: int = 0
 ) -> tuple[CorrelationFigures, ...]:
     """Correlate the measure of each text with the mean of its ratings: over all texts, then for each group.
 
@@ -222,31 +218,21 @@ def check_selection(measure: Floats, population: Floats | None = None) -> Select
     spacings of n - 2 points is longer than g with probability (1 - g)^(n - 2) (Pyke 1965,
     DOI 10.1111/j.2517-6161.1965.tb00602.x), and the k are added up.
     """
+    n, warning = len(measure), None
     if population is not None and len(population):
-        return _check_by_population(measure, population)
-    return _check_by_gap(measure)
+        from scipy.special import bdtr
 
-
-def _check_by_population(measure: Floats, population: Floats) -> SelectionCheck:
-    from scipy.special import bdtr
-
-    n = len(measure)
-    first, third = np.quantile(population, [0.25, 0.75])
-    share = float(((population >= first) & (population <= third)).mean())
-    below, above = int((measure < first).sum()), int((measure > third).sum())
-    n_middle = n - below - above
-    p = float(bdtr(n_middle, n, share))
-    warning = None
-    if p < ALPHA_POPULATION and min(below, above) >= SIDE * n:
-        warning = (
-            f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of its "
-            f"population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"
-        )
-    return SelectionCheck("population", n, p, ALPHA_POPULATION, warning)
-
-
-def _check_by_gap(measure: Floats) -> SelectionCheck:
-    n = len(measure)
+        first, third = np.quantile(population, [0.25, 0.75])
+        share = float(((population >= first) & (population <= third)).mean())
+        below, above = int((measure < first).sum()), int((measure > third).sum())
+        n_middle = n - below - above
+        p = float(bdtr(n_middle, n, share))
+        if p < ALPHA_POPULATION and min(below, above) >= SIDE * n:
+            warning = (
+                f"the texts look picked by the extremes of the measure: {n_middle} of {n} are in the middle half of "
+                f"its population ({len(population):,} texts), which chance would leave so empty with p = {p:.1g}"
+            )
+        return SelectionCheck("population", n, p, ALPHA_POPULATION, warning)
     side = ceil(SIDE * n)
     ordered = np.sort(measure)
     if n < LEAST or ordered[0] == ordered[-1]:
@@ -256,7 +242,6 @@ def _check_by_gap(measure: Floats) -> SelectionCheck:
     if min(len(np.unique(part)) for part in np.split(ordered, [side + at])) < DISTINCT:
         return SelectionCheck(None, n)
     value, limit = float(gaps[at]), max(WIDE, 1 - (ALPHA_GAP / len(gaps)) ** (1 / (n - 2)))
-    warning = None
     if value > limit:
         low, high = ordered[side + at - 1], ordered[side + at]
         warning = (

@@ -1,4 +1,7 @@
-"""Description of a table of texts: its figures, per group, source and label, each with what it rests on."""
+"""Description of a table of texts: its figures, per group, source and label, each with what it rests on.
+
+Keywords of a label are the words that texts with it have more often than texts without it.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,83 @@ from typing import Literal
 
 import numpy as np
 
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import Finding, reject
 from fcpair.files.tables.tabular import read_cells
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.texts.aliases import split_cell
-from fcpair.texts.keywords import Keywords, find_keywords
 from fcpair.values import is_blank
+
+TOKEN = r"[^\W\d_]+(?:['’\u200c][^\W\d_]+)*"  # letters; an apostrophe or a zero-width non-joiner within a word stays
+
+
+@dataclass(frozen=True)
+class Keyword:
+    """A word, how many times it is in the texts with the label and in the others, and its z; larger is more typical."""
+
+    word: str
+    n: int
+    n_others: int
+    z: float
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """The words of a label, the most typical first; none where `why` says why there can be none."""
+
+    label: str
+    words: tuple[Keyword, ...]
+    why: str = ""
+
+
+def find_keywords(
+    texts: Sequence[str], labels: Sequence[Sequence[str]], names: Sequence[str], n: int
+) -> list[Keywords]:
+    """The `n` most typical words of each label in `names`: those with the largest positive z.
+
+    z is the log-odds-ratio with an informative Dirichlet prior over its standard deviation; the prior of a word is its
+    count in all texts. Equations 15, 16, 20 and 22 of B. L. Monroe, M. P. Colaresi and K. M. Quinn (2008),
+    Fightin' Words, Political Analysis 16(4), 372-403, DOI 10.1093/pan/mpn018. Words are runs of letters in lower case;
+    equal z are in the order of the alphabet.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    if not any(sign.isalpha() for text in texts for sign in text):
+        return [Keywords(name, (), "no text has a word") for name in names]
+    vectorizer = CountVectorizer(token_pattern=TOKEN)
+    counts = vectorizer.fit_transform(texts)
+    vocabulary = vectorizer.get_feature_names_out()
+    results = []
+    for name in names:
+        has = np.fromiter((name in one for one in labels), np.bool_, len(texts))
+        counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
+        why = "all texts have the same word only" if len(vocabulary) == 1 else ""
+        why = why if counts_without.any() else "texts without it have no word"
+        why = why if counts_with.any() else "texts with it have no word"
+        if why:
+            results.append(Keywords(name, (), why))
+            continue
+        z = log_odds_z(counts_with, counts_without)
+        typical = [at for at in np.lexsort((vocabulary, -z))[:n] if z[at] > 0]
+        words = (
+            Keyword(str(vocabulary[at]), int(counts_with[at]), int(counts_without[at]), float(z[at])) for at in typical
+        )
+        results.append(Keywords(name, tuple(words)))
+    return results
+
+
+def log_odds_z(counts_with: Ints, counts_without: Ints) -> Floats:
+    """The z of each word by its counts in two sets of texts, `(n_words,)`, their sum the prior; see `find_keywords`."""
+    prior = counts_with + counts_without
+
+    def log(counts: Ints) -> Floats:
+        with_prior = counts + prior
+        return np.asarray(np.log(with_prior / (with_prior.sum() - with_prior)))
+
+    variance = 1 / (counts_with + prior) + 1 / (counts_without + prior)
+    return np.asarray((log(counts_with) - log(counts_without)) / np.sqrt(variance))
+
 
 Groups = tuple[str, ...]
 Per = Literal["all", "group", "source", "label", "labels", "label by group"]
@@ -52,21 +125,6 @@ def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
     return Decimal(math.floor(scaled)).scaleb(-decimals).quantize(Decimal(1).scaleb(-decimals), ROUND_FLOOR)
 
 
-@dataclass(frozen=True)
-class CrossCount:
-    """Number of texts of a group that have a label, of how many texts of that group."""
-
-    label: str
-    group: str
-    n: int
-    n_group: int
-
-    @property
-    def name(self) -> str:
-        """Its name: `humour x women`."""
-        return f"{self.label} x {self.group}"
-
-
 def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
     """The groups of each cell (`split_cell`), each once; `none` where there is none.
 
@@ -85,18 +143,6 @@ def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: st
     )
     reject(place, findings)
     return groups
-
-
-def cross_counts(
-    labels: Sequence[Sequence[str]], names: Sequence[str], groups: Sequence[Groups]
-) -> Iterator[CrossCount]:
-    """Every group, the largest first, with every label; `labels` and `groups` are those of each text."""
-    n_group = Counter(group for own in groups for group in own)
-    n_both = Counter(
-        (label, group) for own, of in zip(labels, groups, strict=True) for label in set(own) for group in of
-    )
-    for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):
-        yield from (CrossCount(label, group, n_both[label, group], n) for label in names)
 
 
 @dataclass(frozen=True)
@@ -260,9 +306,13 @@ def describe(
         _count_labels(table, labels_of_texts, names, prefix)
         if groups is not None:
             groups_of_texts = [of for of, has in zip(groups, table.has_text, strict=True) if has]
-            for one in cross_counts(labels_of_texts, names, groups_of_texts):
-                table.add(TEXTS, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
-                _add_share(table, one.n, one.n_group, "label by group", f"{prefix}{one.name}")
+            n_group = Counter(group for own in groups_of_texts for group in own)
+            both = zip(labels_of_texts, groups_of_texts, strict=True)
+            n_both = Counter((label, group) for own, of in both for label in set(own) for group in of)
+            for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):  # the largest first
+                for label in names:
+                    table.add(TEXTS, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
+                    _add_share(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
         listed = (
             find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords) if n_keywords else ()
         )

@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Bools, Floats
 from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.tabular import LINE, lines_of, place_of, read_cells, read_table, require_columns
 from fcpair.lazy import pd
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.stats.bootstraps import describe_sample, resample_sums, with_percentiles
-from fcpair.stages.stats.intervals import check_resamples, with_note
+from fcpair.stages.stats.intervals import check_resamples, describe_sample, resample_sums, with_note, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.values import with_point
 
@@ -199,7 +197,15 @@ def read_rated_texts(
     first = pd.Series(range(len(table))).groupby(text_index).first().to_numpy().astype(np.int64)
     text_columns = [(measure, values)] + ([(by, table[by].to_numpy())] if by else [])
     for name, column in text_columns:
-        findings.extend(_inconsistent_rows(table, place, name, column, text_index, first))
+        # the rows that say something else of their text than its first row does
+        cells, differs = table[name].to_numpy(), column != column[first[text_index]]
+        if column.dtype.kind == "f":
+            differs &= ~(np.isnan(column.astype(float)) & np.isnan(column[first[text_index]].astype(float)))
+        cause = f"`{name}` of a text is not the same in all of its rows"
+        for row in np.flatnonzero(differs).tolist():
+            here, there = cells[row], cells[first[text_index[row]]]
+            message = f"`{name}` of a text is `{here}` here and `{there}` in another of its rows"
+            findings.append(Finding(place, lines_of(table)[row], message, cause=cause))
     is_given = ~np.isnan(rating_values)
     rated = pd.DataFrame({"text": text_index, "rater": rater_index, LINE: lines_of(table)})[is_given]
     message = "a text is rated twice by the same rater" if rater else "a text is rated twice; --rater says by whom"
@@ -210,31 +216,6 @@ def read_rated_texts(
     kind = table[by].to_numpy()[first].tolist() if by else [""] * len(texts)
     whole = RatedTexts(values[first], ratings, tuple(map(str, kind)), tuple(map(str, raters)))
     return whole.select(~np.isnan(whole.measure))
-
-
-def _inconsistent_rows(
-    table: pd.DataFrame,
-    place: str,
-    name: str,
-    column: npt.NDArray[np.generic],
-    text_index: Ints,
-    first: Ints,
-) -> list[Finding]:
-    """The rows that say something else of their text than its first row does."""
-    cells = table[name].to_numpy()
-    differs = column != column[first[text_index]]
-    if column.dtype.kind == "f":
-        differs &= ~(np.isnan(column.astype(float)) & np.isnan(column[first[text_index]].astype(float)))
-    lines = lines_of(table)
-    return [
-        Finding(
-            place,
-            lines[row],
-            f"`{name}` of a text is `{cells[row]}` here and `{cells[first[text_index[row]]]}` in another of its rows",
-            cause=f"`{name}` of a text is not the same in all of its rows",
-        )
-        for row in np.flatnonzero(differs).tolist()
-    ]
 
 
 def read_population(

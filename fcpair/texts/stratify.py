@@ -1,4 +1,6 @@
-"""Splitting a table by several labels at once, with all lines of a group (an HS) on one side.
+"""Lines of a table of texts: those that meet conditions, so many that are drawn, and splits by several labels at once.
+
+A split has all lines of a group (an HS) on one side.
 
 Libraries stratify by labels or keep groups together. Here groups are dealt as iterative stratification deals single
 examples (the rarest label first, to the side that lacks it most: K. Sechidis, G. Tsoumakas and I. Vlahavas (2011), On
@@ -9,6 +11,7 @@ moved and swapped until the sizes are right and no swap brings the labels nearer
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +19,74 @@ from fractions import Fraction
 import numpy as np
 
 from fcpair.arrays import Bools, Floats, Ints
-from fcpair.errors import InputError
+from fcpair.errors import Finding, InputError, reject, suggest_name
+from fcpair.files.tables.tabular import LINE, read_cells
+from fcpair.lazy import pd
+from fcpair.stages.drawing import own_order
+from fcpair.texts.aliases import split_cell
+
+_CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\s*(?P<value>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Condition on a cell: that it equals a value (`=`), differs (`!=`), or holds it among several labels (`has`).
+
+    White space around the cell makes no difference, capitals do.
+    """
+
+    column: str
+    sign: str
+    value: str
+
+    def __str__(self) -> str:
+        between = " has " if self.sign == "has" else self.sign
+        return f"{self.column}{between}{self.value}"
+
+    def meets(self, cell: str) -> bool:
+        """Whether a cell is so; raises InputError for one of several labels that cannot be read."""
+        if self.sign == "has":
+            return self.value in split_cell(cell)
+        return (cell.strip() == self.value) == (self.sign == "=")
+
+
+def read_condition(text: str) -> Condition:
+    """Read `COLUMN=VALUE`, `COLUMN!=VALUE` or `COLUMN has VALUE`; raises InputError for anything else."""
+    match = _CONDITION.fullmatch(text.strip())
+    if not match:
+        raise InputError(
+            f"`{text}` is not a condition; expected `COLUMN=VALUE`, `COLUMN!=VALUE`, or `COLUMN has VALUE` for a "
+            "cell of several labels"
+        )
+    return Condition(match["column"].strip(), match["sign"] or match["has"], match["value"].strip())
+
+
+def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Sequence[int], place: str) -> pd.DataFrame:
+    """The lines of a table of strings that meet all conditions, in their order.
+
+    Raises:
+        InputError: a column that is not there; a cell of several labels that cannot be read.
+    """
+    for condition in conditions:
+        if condition.column not in frame.columns:
+            columns = [str(name) for name in frame.columns]
+            raise InputError(f"{place}: no column `{condition.column}`; {suggest_name(condition.column, columns)}")
+    findings: list[Finding] = []
+    is_kept = np.ones(len(frame), np.bool_)
+    for condition in conditions:
+        cells = frame[condition.column].astype(str)
+        is_kept &= np.array(read_cells(cells, lines, place, condition.meets, findings, otherwise=False), np.bool_)
+    reject(place, findings)
+    return frame[is_kept]
+
+
+def sample_rows(frame: pd.DataFrame, n: int, seed: int, place: str) -> pd.DataFrame:
+    """`n` lines of a table, drawn without replacement by a seed, in their order; raises InputError for more."""
+    if n > len(frame):
+        raise InputError(f"{place}: {n:,} lines cannot be drawn of {len(frame):,}; ask for that many or fewer")
+    order = own_order(*(frame[column] for column in frame.columns if column != LINE))
+    return frame.iloc[np.sort(np.random.default_rng(seed).choice(order, n, replace=False))]
+
 
 SIZE_WEIGHT = 1e4  # sizes come before labels
 LEAST_GAIN = 1e-9
@@ -138,7 +208,12 @@ def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints
     excess = np.array([counts[side == at].sum(axis=0) for at in range(len(targets))]) - targets
     pairs = [(side_a, side_b) for side_a in range(len(targets)) for side_b in range(side_a)]
     for _ in range(MOST_SWAPS):
-        offers = [_draw_offers(kinds, np.flatnonzero(side == at), rng) for at in range(len(targets))]
+        offers = []  # a group of each kind among those of a side; those with the same counts are of the same kind
+        for at in range(len(targets)):
+            drawn = rng.permutation(np.flatnonzero(side == at))
+            offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
+            is_few = len(offered) <= MOST_OFFERS
+            offers.append(offered if is_few else rng.choice(offered, MOST_OFFERS, replace=False))
         is_last = np.bincount(side, minlength=len(targets)) == 1
         candidates = [_best_swap(counts, weights, excess, offers, is_last, pair) for pair in pairs]
         loss, (side_a, side_b), groups_a, groups_b = min(candidates, key=lambda each: each[0])
@@ -151,24 +226,9 @@ def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints
     return side
 
 
-def _draw_offers(kinds: Ints, groups: Ints, rng: np.random.Generator) -> Ints:
-    """A group of each kind among those of a side, drawn; groups with the same counts are of the same kind."""
-    drawn = rng.permutation(groups)
-    offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
-    return offered if len(offered) <= MOST_OFFERS else rng.choice(offered, MOST_OFFERS, replace=False)
-
-
-SwapOffer = tuple[float, tuple[int, int], Ints, Ints]
-
-
 def _best_swap(
-    counts: Ints,
-    weights: Floats,
-    excess: Floats,
-    offers: Sequence[Ints],
-    is_last: Bools,
-    pair: tuple[int, int],
-) -> SwapOffer:
+    counts: Ints, weights: Floats, excess: Floats, offers: Sequence[Ints], is_last: Bools, pair: tuple[int, int]
+) -> tuple[float, tuple[int, int], Ints, Ints]:
     """The best move or swap between two sides: what it adds to the squares, and what each side gives, a group or none.
 
     To exchange a for b changes the squares by pull.(b - a) + both.(b - a)^2, here for all a and b at once.

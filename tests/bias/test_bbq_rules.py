@@ -12,8 +12,7 @@ import pytest
 
 from fcpair.bias import Answers, ScoredAnswers, score
 from fcpair.errors import InputError
-from fcpair.files.surveys.bbq import read_bbq
-from fcpair.files.surveys.bbq_templates import read_stereotyped
+from fcpair.files.surveys.bbq import read_bbq, read_stereotyped
 
 CATEGORIES = ("Age", "Disability_status", "Nationality", "Religion", "Sexual_orientation")
 PRINTED = {  # in per cent: s_AMB, s_DIS and the accuracy cost, for ARC and for RACE

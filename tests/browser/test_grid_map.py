@@ -11,7 +11,7 @@ import pytest
 from conftest import one_short
 from playwright.sync_api import Page, expect
 
-from browser.axe import violations
+from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
 from browser.shown import Shown
 from browser.windows import Windows
@@ -153,6 +153,14 @@ def test_the_page_is_open_to_all_at_any_width(page: Page, width: int) -> None:
     page.locator("#map-canvas").focus()
     assert violations(page) == []
     page.emulate_media(forced_colors="none")
+
+
+@pytest.mark.parametrize("part", ["#map", "#coverage"])
+def test_what_is_read_anew_keeps_its_lines(page: Page, part: str) -> None:
+    box = page.locator(part).bounding_box()
+    page.evaluate("(part) => document.querySelector(part).setAttribute('aria-busy', 'true')", part)
+    assert page.locator(part).bounding_box() == box
+    assert not page.evaluate(IS_WIDER)
 
 
 def test_the_legend_counts_what_the_numbers_below_count(page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 from steps.small import open_work, write_corpus, write_csv
 
 from cli.test_commands import ALL, found
-from fcpair.files.release.sha256sums import SUMS, write_sums
+from fcpair.files.tables.folders import SUMS, write_sums
 from fcpair.study import Study
 
 # Each command as it may be called: the stage of the small study, or one of BUILT, and what follows its name.

@@ -12,8 +12,7 @@ from cli.calls import ENCODERS, LEAVES
 from cli.conftest import Prepare
 from cli.test_commands import found
 from fcpair.cli import main
-from fcpair.cli.table import format_table
-from fcpair.cli.terminal import width_of
+from fcpair.cli.terminal import format_table, width_of
 
 WIDTH, WIDE = 80, 2000
 PARTS = re.compile(r"[\w.]+")  # of words; a name such as `run:file(ids=corpus)` may be broken between its parts

@@ -16,7 +16,7 @@ from fcpair.cli import main, output
 from fcpair.cli.output import print_csv, print_json
 from fcpair.cli.oversight import status
 from fcpair.cli.release import partition
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.study import Study
 
 At = Callable[[str], Path]

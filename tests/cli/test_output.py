@@ -21,7 +21,7 @@ from steps.small import dump, labels_of, open_work, write_corpus, write_csv
 from cli.conftest import Fcpair
 from fcpair.cli import main
 from fcpair.cli.output import Table, emit, progress, remaining_time_reporter
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.report.formatting import bounds, decimal
 from fcpair.study import Study
 

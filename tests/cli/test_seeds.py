@@ -19,11 +19,11 @@ from steps.small import CNS, HS, NAMES, SELECTED, build_to, open_work, set_candi
 from cli.test_commands import ALL, found
 from fcpair.bias.items import expand
 from fcpair.cli import main
-from fcpair.files.release.training import Kind
+from fcpair.files.release.tier import Kind
 from fcpair.files.surveys.templates import read_templates
 from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
-from fcpair.stages.corpus.collect import draw_rows
+from fcpair.stages.corpus.retrieve import draw_rows
 from fcpair.stages.drawing import own_order
 from fcpair.steps.release.export import _test_side
 from fcpair.store.corpus import cells, sides, texts

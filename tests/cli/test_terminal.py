@@ -20,8 +20,7 @@ from cli.calls import CALLS, LEAVES, LEAVES_OR_SLOW
 from cli.conftest import Prepare
 from cli.test_commands import ALL
 from fcpair.cli import main
-from fcpair.cli.table import Cell, format_table
-from fcpair.cli.terminal import break_line, width_of
+from fcpair.cli.terminal import Cell, break_line, format_table, width_of
 from fcpair.study import Study
 
 At = Callable[[str], Path]

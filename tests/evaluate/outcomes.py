@@ -11,8 +11,7 @@ from fcpair.evaluate.evaluation import TierLabels, evaluate
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import Ranking, Run, System, sort_by_score
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.systems import Bm25, Random, Ranking, Run, Sbert, System, Tfidf, sort_by_score
 from fcpair.params import Evaluate, NoPositives
 
 TIERS = ("diamond", "gold", "silver", "bronze")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fcpair.evaluate.ranking import Ranking, Search
+from fcpair.evaluate.systems import Ranking, Search
 
 HS = ("Night owls are lazy.", "Cyclists own no road.", "Gardeners waste\nwater.")
 CN = tuple(f"reply {letter}" for letter in "abcdef")

@@ -14,7 +14,7 @@ from fcpair.evaluate import arrays as measured_arrays
 from fcpair.evaluate.arrays import measure_arrays
 from fcpair.evaluate.judged_rankings import label_ranking
 from fcpair.evaluate.measures import MAP, MEASURES, MRR, NDCG, Accuracy, HitRatio, JudgedAt, Measure, Precision
-from fcpair.evaluate.ranking import sort_by_score
+from fcpair.evaluate.systems import sort_by_score
 from fcpair.stages.corpus.nearest_neighbours import top_columns
 
 EVERY: list[Measure] = [cls() for cls in MEASURES.values()]

@@ -13,9 +13,9 @@ from models.served import KEY, Asked, Reply, Served, embedded
 
 from evaluate.searches import CN, HS, SEARCH, ids
 from fcpair.errors import ServiceError
-from fcpair.evaluate import embed
-from fcpair.evaluate.embed import Embed
-from fcpair.evaluate.ranking import Cost, Search
+from fcpair.evaluate import services
+from fcpair.evaluate.services import Embed
+from fcpair.evaluate.systems import Cost, Search
 
 EMBED = Embed("tiny")
 SMALL = Search(("one",), ("two", "three"), (1,), (101, 102))
@@ -131,7 +131,7 @@ def test_an_error_says_how_many_texts_were_sent_and_the_first(served: Served) ->
 def test_a_batch_of_another_dimension_than_those_before_is_broken(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed, "TEXTS_A_REQUEST", 2)
+    monkeypatch.setattr(services, "TEXTS_A_REQUEST", 2)
     served.script = [embedded([1, 0], [0, 1])]
     assert "differ in dimension (2, 3)" in error(served, embedded([1, 0, 0]))
 
@@ -158,7 +158,7 @@ def test_only_a_new_text_is_asked_for(served: Served) -> None:
 
 
 def test_a_second_run_asks_for_what_the_first_did_not_reach(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "TEXTS_A_REQUEST", 2)
+    monkeypatch.setattr(services, "TEXTS_A_REQUEST", 2)
     served.script = [embedded([1, 0], [0, 1])]
     error(served, Reply(b"down", 401))
     served.then = lambda _: embedded([1, 1])

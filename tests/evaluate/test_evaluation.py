@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.measures import parse_measure
 from fcpair.evaluate.outcome import NO_HS, Outcome, Score
-from fcpair.evaluate.ranking import Ranking, Search, sort_by_score
-from fcpair.evaluate.systems import Bm25, Random, Tfidf
+from fcpair.evaluate.systems import Bm25, Random, Ranking, Search, Tfidf, sort_by_score
 from fcpair.params import Evaluate
 from fcpair.stages.stats.paired_tests import kendall
 

@@ -21,8 +21,8 @@ from sklearn.metrics import ndcg_score
 
 from fcpair.evaluate.evaluation import Readings, readings
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades, Judged, label_ranking, select_hs
-from fcpair.evaluate.measures import MAP, MEASURES, NDCG, expected_value
-from fcpair.evaluate.ranking import sort_by_score
+from fcpair.evaluate.measures import MAP, MEASURES, NDCG
+from fcpair.evaluate.systems import sort_by_score
 from fcpair.stages.questions import Choice, OneOf
 from fcpair.stages.questions.labels import APPROPRIATENESS, grades_of
 
@@ -104,7 +104,7 @@ def test_grades_of_0_and_1_give_what_binary_labels_give(ranks: Row, k: int) -> N
         *(vars(readings(NDCG(k), judged)).values() for judged in (with_grades, without)), strict=True
     ):
         assert one == pytest.approx(other)
-    assert expected_value(NDCG(k), with_grades) == pytest.approx(expected_value(NDCG(k), without))
+    assert NDCG(k).expected(with_grades) == pytest.approx(NDCG(k).expected(without))
 
 
 def test_every_other_measure_reads_only_what_is_positive() -> None:
@@ -236,7 +236,7 @@ def test_each_hs_has_the_figures_that_it_has_alone() -> None:
 @given(st.lists(st.sampled_from([UNKNOWN, 0, 1, 2, 4]), min_size=1, max_size=6).map(tuple), st.integers(1, 8))
 def test_the_expectation_is_the_mean_over_all_orders(pool: Row, k: int) -> None:
     mean = np.mean([ndcg(order, (), k) for order in permutations(pool)])
-    assert expected_value(NDCG(k), graded(pool)) == pytest.approx([mean])
+    assert NDCG(k).expected(graded(pool)) == pytest.approx([mean])
 
 
 # -- which labels are grades

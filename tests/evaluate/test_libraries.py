@@ -18,7 +18,7 @@ from evaluate.notation import ranked
 from fcpair.evaluate.arrays import measure_arrays
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Judged, label_ranking
 from fcpair.evaluate.measures import MRR, RBP, JudgedAt, Measure, parse_measure
-from fcpair.evaluate.ranking import sort_by_score
+from fcpair.evaluate.systems import sort_by_score
 
 Values = NDArray[np.float64]
 Qrels = dict[str, dict[str, int]]

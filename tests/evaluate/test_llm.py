@@ -13,8 +13,8 @@ from models.served import KEY, Reply, Served, given, message, ranked, said
 from evaluate.searches import CN, CN_IDS, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError, ServiceError
 from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.ranking import Cost, Ranking, Search
+from fcpair.evaluate.services import Llm
+from fcpair.evaluate.systems import Cost, Ranking, Search
 
 LLM = Llm("tiny", n=3)
 ONE = Search(HS[:1], CN, HS_IDS[:1], CN_IDS)

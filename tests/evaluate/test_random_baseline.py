@@ -24,7 +24,6 @@ from fcpair.evaluate.measures import (
     JudgedAt,
     Measure,
     Precision,
-    expected_value,
 )
 from fcpair.evaluate.measures import Recall as RecallAt
 
@@ -49,7 +48,7 @@ def test_every_measure_is_drawn_here() -> None:
 
 @pytest.mark.parametrize("measure", MEASURES.values(), ids=lambda cls: cls.word)
 def test_every_measure_has_an_expectation_of_its_own(measure: type[Measure]) -> None:
-    assert measure in expected_value.registry
+    assert "_expected" in vars(measure)
 
 
 def test_a_measure_without_an_expectation_says_so() -> None:
@@ -57,13 +56,13 @@ def test_a_measure_without_an_expectation_says_so() -> None:
         word = "unknown"
 
     with pytest.raises(NotImplementedError, match="no expectation is known for unknown"):
-        expected_value(Unknown(), ranked("+-"))
+        Unknown().expected(ranked("+-"))
 
 
 @given(any_measure, pools)
 @settings(max_examples=10 * settings().max_examples)
 def test_the_expectation_is_the_mean_over_all_orders(measure: Measure, pool: str) -> None:
-    assert expected_value(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
+    assert measure.expected(ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
 
 
 @pytest.mark.parametrize("pool", ["-", "+", "?", "++++++", "------", "??????", "+----", "++++-", "+++???", "+--???"])
@@ -71,24 +70,24 @@ def test_the_expectation_is_the_mean_over_all_orders(measure: Measure, pool: str
 def test_pools_at_the_edge(pool: str, k: int) -> None:
     cut: list[Measure] = [cls(k) for cls in CUT]
     for measure in (*cut, MAP(k), MAP(k, "all"), RBP(), Bpref()):
-        assert expected_value(measure, ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
+        assert measure.expected(ranked(pool))[0] == pytest.approx(over_all_orders(measure, pool), abs=1e-12)
 
 
 @given(any_measure, st.lists(pools, min_size=1, max_size=5))
 def test_each_hs_has_the_expectation_that_it_has_alone(measure: Measure, texts: list[str]) -> None:
-    found = expected_value(measure, stacked(("", text) for text in texts))
-    assert found == pytest.approx([expected_value(measure, ranked("", text))[0] for text in texts])
+    found = measure.expected(stacked(("", text) for text in texts))
+    assert found == pytest.approx([measure.expected(ranked("", text))[0] for text in texts])
 
 
 def test_only_the_counts_are_read() -> None:
     for cls in MEASURES.values():
-        assert expected_value(cls(), ranked("++--?")) == expected_value(cls(), ranked("?", "--++"))
+        assert cls().expected(ranked("++--?")) == cls().expected(ranked("?", "--++"))
 
 
 def test_the_chance_of_a_hit_in_a_pool_like_that_of_the_paper() -> None:
     """100 CNs, 10 positives: one minus 90/100 * 89/99 * ... * 81/91."""
     missed = float(np.prod(np.arange(81, 91) / np.arange(91, 101)))
-    assert expected_value(HitRatio(10), ranked("", "+" * 10 + "-" * 90))[0] == pytest.approx(1 - missed)
+    assert HitRatio(10).expected(ranked("", "+" * 10 + "-" * 90))[0] == pytest.approx(1 - missed)
 
 
 def test_many_random_orders_of_a_larger_pool_come_near() -> None:
@@ -98,13 +97,13 @@ def test_many_random_orders_of_a_larger_pool_come_near() -> None:
     order = rng.permuted(np.tile(np.arange(40), (4_000, 1)), axis=1)
     judged = label_ranking(order, np.repeat(labels, 4_000, axis=0))
     for cls in MEASURES.values():
-        assert cls()(judged).mean() == pytest.approx(expected_value(cls(), judged)[0], abs=0.024)
+        assert cls()(judged).mean() == pytest.approx(cls().expected(judged)[0], abs=0.024)
 
 
 @pytest.mark.parametrize("cls", [*CUT, MAP], ids=lambda cls: cls.word)
 def test_a_cut_far_below_the_pool_costs_nothing(cls: type[Measure]) -> None:
     far, all_of_it = cls(10**15), cls(3)  # type: ignore[call-arg]
     if cls in {Precision, F1}:
-        assert expected_value(far, ranked("+--")) == pytest.approx(0, abs=1e-14)  # over k
+        assert far.expected(ranked("+--")) == pytest.approx(0, abs=1e-14)  # over k
     else:
-        assert expected_value(far, ranked("+--")) == pytest.approx(expected_value(all_of_it, ranked("+--")))
+        assert far.expected(ranked("+--")) == pytest.approx(all_of_it.expected(ranked("+--")))

@@ -15,12 +15,11 @@ from models.tiny_cross import save_tiny
 
 from evaluate.searches import CN, HS, HS_IDS, SEARCH, ids
 from fcpair.errors import InputError
-from fcpair.evaluate import llm, rerank
+from fcpair.evaluate import rerank, services
 from fcpair.evaluate.catalogue import parse_system
-from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.ranking import Cost, Ranking, Search, System
 from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.services import Llm
+from fcpair.evaluate.systems import Bm25, Cost, Random, Ranking, Sbert, Search, System, Tfidf
 from fcpair.models.model_files import Model
 from fcpair.models.service import Reply
 
@@ -140,7 +139,7 @@ def test_each_cn_of_the_pool_has_one_rank_whatever_is_named(
     at = min(at, len(shown) - 1)
     named = [*others[:at], shown[0], *others[at:]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(llm, "read_cached", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
+        patch.setattr(services, "read_cached", lambda _, read: read(Reply(f'{{"ranking": {named}}}', "tiny-2")))
         found = Rerank(Fixed(tuple(row)), top, by=BY).rank(ONE).order[0].tolist()
     counted = named[: len(shown)]
     n_wrong = len(counted) - len(set(shown) & set(counted))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fcpair.evaluate.evaluation import ZERO_MEAN, tier_spreads
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.outcome import Score
-from fcpair.evaluate.summary import AVERAGE, ZERO_MEAN, tier_spreads
+from fcpair.evaluate.outcome import AVERAGE, Score
 
 FOUR = [parse_measure(name) for name in ("HitRatio", "MRR", "NDCG", "MAP")]
 

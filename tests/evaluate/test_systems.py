@@ -16,8 +16,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
 from fcpair.errors import InputError, ModelError
-from fcpair.evaluate.ranking import Cost, Ranking, Search, System
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.systems import Bm25, Cost, Random, Ranking, Sbert, Search, System, Tfidf
 from fcpair.stages.answers.simulate import draw_truths
 from fcpair.stages.questions.labels import APPROPRIATENESS
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import NOTHING, Ranking, Run, Search, run_text, sort_by_score
+from fcpair.evaluate.systems import NOTHING, Ranking, Run, Search, run_text, sort_by_score
 from fcpair.files.release.trec import Numbering, TextIds
 
 NUMBERS = {"hs": TextIds({}, {10, 20, 30}), "cn": TextIds({}, {4, 7, 8, 9})}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fcpair.errors import ModelError
-from fcpair.models import cross_encoder
-from fcpair.models.cross_encoder import score_pairs
+from fcpair.models import transformer
 from fcpair.models.model_files import Model, resolve
+from fcpair.models.transformer import score_pairs
 from fcpair.params import DEFAULT_MODEL
 from models.tiny_cross import save_tiny
 
@@ -44,7 +44,7 @@ def refuse_to_load(_: Model) -> Any:
 def test_scores_are_those_of_the_model_itself(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     from sentence_transformers import CrossEncoder
 
-    monkeypatch.setattr(cross_encoder, "BATCH", 2)
+    monkeypatch.setattr(transformer, "PAIRS_AT_ONCE", 2)
     expected = CrossEncoder(model.folder).predict(PAIRS, show_progress_bar=False)
     found = score_pairs(PAIRS, model)
     np.testing.assert_allclose(found, expected, atol=2e-6)
@@ -62,7 +62,7 @@ def test_a_pair_has_its_score_wherever_and_however_often_it_stands(model: Model)
 
 
 def test_each_distinct_pair_is_scored_once(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_encoder, "BATCH", 2)
+    monkeypatch.setattr(transformer, "PAIRS_AT_ONCE", 2)
     told: list[tuple[int, int]] = []
     score_pairs([*PAIRS, PAIRS[0]], model, lambda done, total: told.append((done, total)))
     assert told == [(2, 5), (4, 5), (5, 5)]
@@ -70,7 +70,7 @@ def test_each_distinct_pair_is_scored_once(model: Model, monkeypatch: pytest.Mon
 
 def test_a_second_call_does_not_load_the_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     first = score_pairs(PAIRS, model)
-    monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
+    monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
     np.testing.assert_array_equal(score_pairs(PAIRS, model), first)
     with pytest.raises(AssertionError, match="the model was loaded"):
         score_pairs([("new", "pair")], model)
@@ -80,7 +80,7 @@ def test_what_was_scored_before_a_stop_is_kept(model: Model, monkeypatch: pytest
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cross_encoder, "BATCH", 2)
+    monkeypatch.setattr(transformer, "PAIRS_AT_ONCE", 2)
     with pytest.raises(KeyboardInterrupt):
         score_pairs(PAIRS, model, stop)
     told: list[tuple[int, int]] = []
@@ -90,13 +90,13 @@ def test_what_was_scored_before_a_stop_is_kept(model: Model, monkeypatch: pytest
 
 def test_other_weights_have_other_scores(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     score_pairs(PAIRS, model)
-    monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
+    monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
     with pytest.raises(AssertionError, match="the model was loaded"):
         score_pairs(PAIRS, Model(model.name, model.folder, model.source, "0" * 64, model.config))
 
 
 def test_no_pairs_need_no_model(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cross_encoder, "_load", refuse_to_load)
+    monkeypatch.setattr(transformer, "_load_cross_encoder", refuse_to_load)
     assert score_pairs([], model).shape == (0,)
 
 
@@ -127,6 +127,6 @@ def test_a_score_that_is_no_number_is_refused(model: Model, monkeypatch: pytest.
         def predict(self, pairs: list[tuple[str, str]], **_: object) -> Any:
             return np.full(len(pairs), np.nan, np.float32)
 
-    monkeypatch.setattr(cross_encoder, "_load", lambda _: Broken())
+    monkeypatch.setattr(transformer, "_load_cross_encoder", lambda _: Broken())
     with pytest.raises(ModelError, match="not a finite number"):
         score_pairs(PAIRS, model)

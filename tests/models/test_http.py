@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from peak import PEAK_MB
 
-from fcpair.models.http import ACCEPT_GZIP, Answer, TooLongError, post
+from fcpair.models.service import ACCEPT_GZIP, Answer, TooLongError, post
 from models.served import Drips, Reply, Served
 
 LIMIT_S, PATIENCE_S = 0.3, 1.5  # the latter with a machine that has much else to do
@@ -20,7 +20,7 @@ PACKED = {"Content-Encoding": "gzip"}
 ENDLESS = f"""{PEAK_MB}
 import socket, threading
 import httpx2
-from fcpair.models.http import TooLongError, post
+from fcpair.models.service import TooLongError, post
 
 def serve(listening):
     taken, _ = listening.accept()

@@ -17,8 +17,7 @@ from sklearn import metrics
 
 from fcpair.errors import InputError
 from fcpair.records import Figure
-from fcpair.texts.classify import ClassificationFigures, classify
-from fcpair.texts.label_table import LabelTable, read_label_table
+from fcpair.texts.classify import ClassificationFigures, LabelTable, classify, read_label_table
 
 LABELS = ("a", "b", "c", "d")
 FEW = 200  # draws

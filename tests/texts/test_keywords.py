@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.texts.keywords import find_keywords, log_odds_z
+from fcpair.texts.describe import find_keywords, log_odds_z
 
 COUNTS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)).filter(any), min_size=2, max_size=8)
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.texts.label_table import LabelTable, read_label_table, split_labels
+from fcpair.texts.classify import LabelTable, read_label_table, split_labels
 
 TYPES = ("facts", "humour", "open question")
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.texts.selection import Condition, filter_rows, read_condition, sample_rows
+from fcpair.texts.stratify import Condition, filter_rows, read_condition, sample_rows
 
 FRAME = pd.DataFrame(
     {"kind": ["facts", "humour ", "facts; humour", '["facts", "humour"]', ""], "at": list("abcde")}, dtype=object

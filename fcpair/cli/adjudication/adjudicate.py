@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import recipe_params, shared_option, sheet_option, supersede_option, with_grid
+from fcpair.cli.options import (
+    FILE,
+    PATH,
+    option,
+    recipe_params,
+    shared_option,
+    sheet_option,
+    supersede_option,
+    with_grid,
+)
 from fcpair.cli.output import format_counts, note_trial, print_message, print_receipt, print_run
-from fcpair.cli.table import wrap_text
-from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of
+from fcpair.cli.terminal import as_displayed, print_raw, print_wrapped, screen_width, width_of, wrap_text
 from fcpair.errors import ConflictError, InputError, LimitError, RefusedError, SettingError
 from fcpair.params import Adjudicate, CaseRanking
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
@@ -63,24 +71,18 @@ class Dialogue:
 
     def hold(self) -> None:
         """Ask until the queue is done or the adjudicator quits."""
-        self._report_undecidable()
-        if not self._queue:
-            print_raw("no pair waits for a decision")
-            return
-        try:
-            self._handle_queue()
-        finally:  # after Ctrl-C, too
-            print_wrapped(f"\n{len(self._decided):,} decided now, {len(self._grid.desk.agenda(self._by).pairs):,} wait")
-
-    def _handle_queue(self) -> None:
-        while self._position < len(self._queue) and self._handle_pair(self._queue[self._position]):
-            pass
-
-    def _report_undecidable(self) -> None:
         if self._agenda.not_due:
             print_wrapped(f"still being labelled: {self._agenda.not_due:,}")
         if self._agenda.for_others:
             print_wrapped(f"for others, because {self._by} labelled or validates them: {self._agenda.for_others:,}")
+        if not self._queue:
+            print_raw("no pair waits for a decision")
+            return
+        try:
+            while self._position < len(self._queue) and self._handle_pair(self._queue[self._position]):
+                pass
+        finally:  # after Ctrl-C, too
+            print_wrapped(f"\n{len(self._decided):,} decided now, {len(self._grid.desk.agenda(self._by).pairs):,} wait")
 
     def _handle_pair(self, cell_id: int) -> bool:
         """Ask about one pair until something else is to be asked; False ends the dialogue.
@@ -118,9 +120,16 @@ class Dialogue:
             lines += ["", *wrap_text(again, width)]
         if self._note:
             lines += ["", *wrap_text(as_displayed(f"note: {self._note}"), width)]
+        lines.append("")
         keys = [f"[{key}] {choice.name}" for key, choice in self._choices.items()] or [f"[{ANSWER}] answer"]
-        lines += ["", *_wrap_keys([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], width)]
-        lines += _wrap_keys([f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"], width)
+        others = [f"[{NOTE}] note", f"[{LATER}] later", f"[{UNDO}] undo", f"[{QUIT}] quit"]
+        for first, *more in ([*keys, f"[{DISCARD}] {IRRECONCILABLE}"], others):
+            lines.append(first)
+            for key in more:  # beside each other, in as many lines as it takes to break none
+                if width_of(lines[-1]) + 2 + width_of(key) > width:
+                    lines.append(key)
+                else:
+                    lines[-1] += f"  {key}"
         print_raw(*lines)
 
     def _handle_keys(self, conflict: ConflictCase) -> bool:
@@ -129,14 +138,12 @@ class Dialogue:
             key = _read_key()
             if key in self._choices:
                 self._decide(conflict, self._choices[key].code, self._choices[key].name)
-            elif key == ANSWER and not self._choices:
-                code = click.prompt("answer", value_proc=self._parse_outcome)
+            elif key == DISCARD or (key == ANSWER and not self._choices):
+                code = NO_CODE if key == DISCARD else click.prompt("answer", value_proc=self._parse_outcome)
                 if code == NO_CODE:
                     self._decide(conflict, None, IRRECONCILABLE)
                 else:
                     self._decide(conflict, code, self._question.name(code))
-            elif key == DISCARD:
-                self._decide(conflict, None, IRRECONCILABLE)
             elif key == LATER:
                 self._position += 1
             elif key == UNDO:
@@ -169,25 +176,12 @@ class Dialogue:
         restored = self._grid.take_back(cell_id, by=self._by)
         self._shown_id = 0  # so that its note is there again
         self._position = self._queue.index(cell_id)
-        if restored:
-            print_raw(f"→ the earlier decision on pair {cell_id} applies again")
-        else:
-            print_raw(f"→ pair {cell_id} waits again")
+        again = f"the earlier decision on pair {cell_id} applies again" if restored else f"pair {cell_id} waits again"
+        print_raw(f"→ {again}")
 
 
 def _indent(text: str, width: int) -> list[str]:
     return [f"    {line}" for line in wrap_text(as_displayed(text), width - 4)]
-
-
-def _wrap_keys(keys: list[str], width: int) -> list[str]:
-    """The keys beside each other, in as many lines as it takes to break none."""
-    lines = [keys[0]]
-    for key in keys[1:]:
-        if width_of(lines[-1]) + 2 + width_of(key) > width:
-            lines.append(key)
-        else:
-            lines[-1] += f"  {key}"
-    return lines
 
 
 def _read_key() -> str:
@@ -206,15 +200,15 @@ def _read_key() -> str:
 @take_effect("--dry-run", not_with=("--import", "--sheet"))
 @take_effect("--order", "--adjudicator", not_with=("--policy", "--import", "--request", "--dry-run"))
 @recipe_params(Adjudicate)
-@click.option("--import", "path", type=click.Path(path_type=Path), help="Import the decisions in a file.")
-@click.option(
+@option("--import", "path", type=PATH, help="Import the decisions in a file.")
+@option(
     "--sheet",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Write the pairs that wait for the adjudicator as a sheet to fill in (.csv or .xlsx), for `--import`.",
 )
-@click.option(
+@option(
     "--request",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Have a person decide the pairs numbered in the column `pair` of this table, even if their labels "
     "agree or a rule has decided them.",
 )
@@ -224,19 +218,10 @@ def _read_key() -> str:
 @supersede_option
 @shared_option(
     "--order",
-    type=click.Choice(get_args(CaseRanking)),
-    default="row",
-    show_default=True,
+    choices=get_args(CaseRanking),
     detail="In the dialogue and on a sheet: row by row, or the pair in most doubt first, by Dawid and Skene's model.",
 )
-@click.option(
-    "--adjudicator",
-    "by",
-    metavar="NAME",
-    default="adjudicator",
-    show_default=True,
-    help="The pseudonym of the person who decides.",
-)
+@option("--adjudicator", "by", metavar="NAME", default="adjudicator", help="The pseudonym of the person who decides.")
 @sheet_option
 @with_grid
 def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
@@ -256,27 +241,36 @@ def adjudicate(grid: Grid, said: dict[str, Any], **arguments: Any) -> None:
       fcpair adjudicate --sheet conflicts.xlsx --adjudicator ana
       fcpair adjudicate --request pairs.csv
     """
-    is_by_rule = "policy" in said
-    ways = {"--policy": is_by_rule, "--import": arguments["path"]}
+    is_by_rule, path = "policy" in said, arguments["path"]
+    ways = {"--policy": is_by_rule, "--import": path}
     ways |= {f"--{name}": arguments[name] for name in ("sheet", "request")}
     given_flags = [flag for flag, is_given in ways.items() if is_given]
     if len(given_flags) > 1:
         raise click.UsageError(f"give either {' or '.join(given_flags)}, not both")
-    if arguments["sheet"]:
-        n = grid.write_conflicts(arguments["sheet"], by=arguments["by"], order=arguments["order"])
-        print_receipt(f"{arguments['sheet']}: {n:,} pairs", {"file": str(arguments["sheet"]), "pairs": n})
+    if sheet := arguments["sheet"]:
+        n = grid.write_conflicts(sheet, by=arguments["by"], order=arguments["order"])
+        print_receipt(f"{sheet}: {n:,} pairs", {"file": str(sheet), "pairs": n})
         return
     if arguments["request"]:
         _request_decisions(grid, arguments["request"], dry_run=arguments["dry_run"])
         return
-    current = _current_policy(grid, anew=is_by_rule)
+    try:
+        current = grid.policy
+    except SettingError:  # it cannot be used
+        if not is_by_rule:
+            raise
+        current = None
     options = grid.recipe_options(Adjudicate, **said) if is_by_rule else current or grid.effective_options(Adjudicate)
     if arguments["dry_run"]:
         _compare_policy(grid, options)
-    elif arguments["path"]:
-        print_run(grid.import_outcomes(arguments["path"], supersede=arguments["supersede"]), arguments["path"])
+    elif path:
+        print_run(grid.import_outcomes(path, supersede=arguments["supersede"]), path)
     elif is_by_rule:
-        _apply_policy(grid, options, current)
+        discards = grid.desk.adjudicate_dry_run(options).discards
+        print_run(grid.adjudicate(options))
+        if discards:
+            discarded = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
+            print_message(f"{discarded} discarded; `{(current or Adjudicate()).command}` undoes that")
     else:
         check_terminal()
         # Refuses who cannot decide, before anything is written.
@@ -295,26 +289,6 @@ def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:
         print_receipt(f"would be: {format_counts(counts)}", counts)
         return
     print_run(grid.request_decisions(pairs), path)
-
-
-def _current_policy(grid: Grid, *, anew: bool) -> Adjudicate | None:
-    """The policy that holds; None where it cannot be used and another one is set `anew`."""
-    try:
-        return grid.policy
-    except SettingError:
-        if anew:
-            return None
-        raise
-
-
-def _apply_policy(grid: Grid, options: Adjudicate, previous: Adjudicate | None) -> None:
-    """Decide by a policy; say what that discards, and how to take it back."""
-    discards = grid.desk.adjudicate_dry_run(options).discards
-    print_run(grid.adjudicate(options))
-    if discards:
-        back = (previous or Adjudicate()).command
-        discarded = "1 pair was" if discards == 1 else f"{discards:,} pairs were"
-        print_message(f"{discarded} discarded; `{back}` undoes that")
 
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:

@@ -1,13 +1,24 @@
-"""agreement."""
+"""agreement, aggregate: figures of labels as they were given, and of what label models make of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import effective_params, format_option, shared_option, with_grid
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.options import (
+    PATH,
+    effective_params,
+    format_option,
+    option,
+    round_option,
+    seed_option,
+    shared_option,
+    with_grid,
+)
 from fcpair.cli.output import (
     FIGURE_COLUMNS,
     Table,
@@ -20,15 +31,17 @@ from fcpair.cli.output import (
     print_notes,
     remarks,
     status_spinner,
+    table_of,
 )
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.params import Agree
 from fcpair.records import Figure
+from fcpair.stages.adjudication.aggregate import DAWID_SKENE, LABEL_MODELS, MACE, USUAL_MODELS
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
+    from fcpair.stages.adjudication.aggregate import Aggregation
     from fcpair.stages.stats.agreement import Agreement, AgreementBlock
-    from fcpair.stages.stats.kappa import SubsetAgreement
 
 SUBSET_COLUMNS = ("annotators", "n", "raw", "kappa", "se", "low", "high")
 
@@ -60,8 +73,8 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
     data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
-    tables = _tables(measured) if measured else [table for one in blocks for table in _block_tables(one)]
-    rows = _rows(measured) if measured else [row for one in blocks for row in _block_rows(one)]
+    shown = [(_tables(measured), _rows(measured))] if measured else [*map(_show_block, blocks)]
+    tables, rows = [one for part, _ in shown for one in part], [one for _, part in shown for one in part]
     emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
@@ -73,28 +86,36 @@ def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> I
     """Yield the cautions of the agreement as a whole, and those of each block with its name."""
     yield from measured.cautions if measured else ()
     for one in blocks:
-        name = ": ".join(filter(None, [one.part, one.of]))
-        yield from (f"{name}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
+        yield from (f"{_name(one)}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
+
+
+def _name(block: AgreementBlock) -> str:
+    return ": ".join(filter(None, [block.part, block.of]))
 
 
 def _tables(measured: Agreement, heading: str = "") -> list[Table]:
-    tables = [figure_table(heading + _describe_basis(measured), (*measured.pooled, *measured.summary))]
-    return tables + [
+    options = measured.options
+    basis = (
+        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
+        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
+        f"{100 * options.level:g} % intervals for {measured.interval_scope}"
+    )
+    # Every two annotators on the classes of the question, and, where there are any, on bins.
+    kinds = [("", measured.subsets)]
+    if measured.bins:
+        kinds.append((f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins))
+    return [figure_table(heading + basis, (*measured.pooled, *measured.summary))] + [
         Table(
             f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
             SUBSET_COLUMNS,
-            [_subset_row(one) for one in subsets],
+            [
+                (" and ".join(one.annotators), one.n, one.raw_agreement, one.kappa.value, one.kappa_se, *one.kappa.ends)
+                for one in subsets
+            ],
             footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
         )
-        for on, subsets in _subsets_by_kind(measured)
+        for on, subsets in kinds
     ]
-
-
-def _subsets_by_kind(measured: Agreement) -> Iterator[tuple[str, tuple[SubsetAgreement, ...]]]:
-    """Every two annotators on the classes of the question, and, where there are any, on bins."""
-    yield "", measured.subsets
-    if measured.bins:
-        yield f" on bins {', '.join(measured.bins)}, unweighted,", measured.on_bins
 
 
 def _rows(measured: Agreement) -> list[dict[str, Cell]]:
@@ -106,35 +127,123 @@ def _rows(measured: Agreement) -> list[dict[str, Cell]]:
     return [{**row, "cautions": "; ".join(measured.cautions)} for row in figures]
 
 
-def _block_tables(block: AgreementBlock) -> list[Table]:
-    """The tables of a block, under its name; that of every two annotators only where there are two."""
-    name = ": ".join(filter(None, [block.part, block.of]))
+def _show_block(block: AgreementBlock) -> tuple[list[Table], list[dict[str, Cell]]]:
+    """The tables of a block, under its name, and its rows; that of every two annotators only where there are two."""
     if block.agreement:
-        tables = _tables(block.agreement, f"{name}\n")
-        return tables if block.agreement.subsets else tables[:1]
-    nothing = list(_undefined_row(block).values())
-    return [Table(name, FIGURE_COLUMNS[:-1], [nothing[:-1]], [str(nothing[-1])])]
+        tables, rows = _tables(block.agreement, f"{_name(block)}\n"), _rows(block.agreement)
+        tables = tables if block.agreement.subsets else tables[:1]
+    else:
+        undefined = Figure("agreement", None, 0, undefined=block.undefined)
+        tables = [table_of(_name(block), [figure_row(undefined)], FIGURE_COLUMNS[:-1], [remarks(undefined)])]
+        rows = [{**figure_row(undefined), "cautions": ""}]
+    return tables, [{"part": block.part, "of": block.of, **row} for row in rows]
 
 
-def _block_rows(block: AgreementBlock) -> list[dict[str, Cell]]:
-    rows = _rows(block.agreement) if block.agreement else [{**_undefined_row(block), "cautions": ""}]
-    return [{"part": block.part, "of": block.of, **row} for row in rows]
+MOST_DOUBTFUL = 10  # pairs that are printed for people
+HARDEST = "people decide the pairs on which labels differ, which are the hardest"
+CHECKS = ("model", "against", "n", "right", "low", "high", "tied pairs")
 
 
-def _undefined_row(block: AgreementBlock) -> dict[str, Cell]:
-    return figure_row(Figure("agreement", None, 0, undefined=block.undefined))
+@click.command()
+@take_effect("--seed", only_with=f"--label-model {MACE}")
+@option(
+    "--label-model",
+    "models",
+    multiple=True,
+    metavar="NAME",
+    help=f"A label model: {', '.join(LABEL_MODELS)}; the last two need the extra `models`. May be repeated.  "
+    f"[default: {', '.join(USUAL_MODELS)}]",
+)
+@round_option
+@shared_option("--out", type=PATH, detail="The probabilities of each pair: a .csv, .jsonl or .parquet file.")
+@seed_option
+@with_grid
+@format_option
+def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path | None, seed: int, form: str) -> None:
+    """Compare label models with what people have decided.
 
+    A label model estimates from all definite labels how probable each class of a pair is, and how far each annotator is
+    right. It decides nothing, and no tier rests on it. Printed are how often each model says what people have decided,
+    what each person answers on pairs of each class, and the pairs in most doubt; JSON and `--out` have all pairs. A
+    tie is reported as a tie. The seed is that of MACE.
 
-def _describe_basis(measured: Agreement) -> str:
-    options = measured.options
-    return (
-        f"Agreement: {measured.n_labels:,} labels on {measured.n_pairs:,} pairs, {measured.n_overlapped:,} with two or "
-        f"more\nclasses {', '.join(measured.classes)} · weights {options.weights} · not sure: {options.indefinite}\n"
-        f"{100 * options.level:g} % intervals for {measured.interval_scope}"
+    \b
+    Example:
+      fcpair aggregate
+      fcpair aggregate --label-model majority --label-model dawid-skene --out probabilities.csv
+      fcpair aggregate --grid rate --round rate --format json
+    """
+    from fcpair.files.tables.tabular import check_suffix, write_table
+
+    if out is not None:
+        check_suffix(out)
+    with status_spinner("fitting label models"):
+        aggregation = grid.aggregate(models, round=name, seed=seed)
+    simulated, sampled = grid.desk.simulated_note, grid.sample_size
+    emit(
+        form,
+        aggregation,
+        _model_tables(aggregation),
+        [*_figure_rows(aggregation)],
+        simulated=simulated,
+        sampled=sampled,
     )
+    for caution in aggregation.cautions if form != "json" else ():
+        print_message(f"Warning: {caution}.")
+    if out is not None:
+        write_table(aggregation.to_frame(), out)
+        print_message(f"{out}: {aggregation.n_pairs:,} pairs.")
 
 
-def _subset_row(subset: SubsetAgreement) -> list[Cell]:
-    row = figure_row(subset.kappa)
-    names = " and ".join(subset.annotators)
-    return [names, subset.n, subset.raw_agreement, row["value"], subset.kappa_se, row["low"], row["high"]]
+def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
+    left_out = f", {aggregation.n_left_out:,} pairs have no definite label" if aggregation.n_left_out else ""
+    title = (
+        f"Label models: {aggregation.n_labels:,} definite labels by {aggregation.n_people:,} people on "
+        f"{aggregation.n_pairs:,} pairs, {aggregation.n_single:,} with one label{left_out}"
+    )
+    checks: list[list[Cell]] = []
+    notes: dict[str, str] = {}
+    for model in aggregation.models:
+        name = f"{model.model}, {model.steps:,} steps" if model.steps else model.model
+        for figure in model.checks:
+            checks.append([name, figure.name, figure.n, figure.value, figure.low, figure.high, model.n_tied])
+            notes[f"{model.model}, {figure.name}"] = remarks(figure)
+        if not model.checks:  # a round on which no decision rests
+            checks.append([name, "", *[None] * 4, model.n_tied])
+    yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
+    for model in aggregation.models:
+        rows: list[list[Cell]] = [
+            [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
+            for one in model.people
+            for true, expected, shares in zip(model.classes, one.expected, one.shares, strict=True)
+        ]
+        few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
+        title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"
+        columns = ("person", "true class", "labels", *(f"says {name}" for name in model.classes))
+        yield Table(title, columns, rows, list(few))
+    chosen = {model.model: model for model in aggregation.models}
+    shown = chosen.get(DAWID_SKENE, aggregation.models[-1])
+    doubts: list[list[Cell]] = [
+        [row["pair"], row["n_labels"], row["label"] or f"tie: {row['tied']}", row["doubt"]]
+        + [row[f"p_{name}"] for name in shown.classes]
+        for row in sorted(shown.rows(), key=lambda row: (-row["doubt"], row["pair"]))[:MOST_DOUBTFUL]
+    ]
+    columns = ("pair", "labels", "class", "doubt", *(f"p {name}" for name in shown.classes))
+    title = f"{shown.model}: the pairs in most doubt"
+    yield Table(title, columns, doubts, n=len(shown.pairs), all_rows="`--out` has all")
+
+
+def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:
+    """Rows of a CSV: what each model is right on, then the shares of each person's labels, each with what is behind."""
+    empty: dict[str, Cell] = dict.fromkeys(("person", "true", "label"), "")
+    cautions = "; ".join(aggregation.cautions)
+    for model in aggregation.models:
+        common = {"cautions": cautions}
+        for row in model.check_rows():
+            note = f"undefined, because {row['undefined']}" if row["undefined"] else row["note"]
+            figure = {name: row[name] for name in ("n", "value", "low", "high")}
+            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **common}
+        for row in model.person_rows():
+            figure = {"n": row["n"], "value": row["share"], "low": None, "high": None}
+            who = {name: row[name] for name in empty}
+            yield {"model": model.model, "against": "", **who, **figure, "note": row["note"], **common}

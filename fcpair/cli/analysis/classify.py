@@ -1,21 +1,23 @@
-"""classify."""
+"""classify, split: columns of labels, how well they were predicted, and how a table is split by them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, resamples_option, shared_option
-from fcpair.cli.output import Table, figure_row, figure_table, print_note, progress, remarks
-from fcpair.cli.table import Cell
-from fcpair.cli.texts import Texts, with_texts
-from fcpair.errors import InputError
-from fcpair.lazy import pd
+from fcpair.cli.options import PATH, format_option, option, resamples_option, seed_option, shared_option
+from fcpair.cli.output import Table, figure_row, figure_table, print_message, print_note, progress, remarks
+from fcpair.cli.terminal import Cell
+from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
+from fcpair.errors import Finding, InputError, reject
+from fcpair.lazy import np, pd
+from fcpair.stages.corpus.text_identity import identity
+from fcpair.texts.stratify import complete_shares, label_distance, stratify
 
 if TYPE_CHECKING:
     from fcpair.texts.classify import ClassificationFigures
@@ -26,21 +28,20 @@ LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 @click.command()
 @take_effect("--threshold", "--text", only_with="--classifier")
 @with_texts
-@click.option(
+@option(
     "--truth", multiple=True, required=True, metavar="COLUMN", help="A column of true labels; if repeated, all count."
 )
-@click.option("--predicted", metavar="COLUMN", help="The column of predicted labels.")
-@click.option("--classifier", "model", metavar="NAME", help="Predict with this local transformers model, from --text.")
+@option("--predicted", metavar="COLUMN", help="The column of predicted labels.")
+@option("--classifier", "model", metavar="NAME", help="Predict with this local transformers model, from --text.")
 @shared_option("--text", metavar="COLUMN", detail="The classifier labels them.")
-@click.option(
+@option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
-    show_default=True,
     help="The score from which the model's label is predicted.",
 )
 @shared_option("--label", "labels", multiple=True, metavar="NAME", detail="By default those of the truth.")
-@click.option("--ignore", multiple=True, metavar="NAME", help="A predicted label to ignore and count.")
+@option("--ignore", multiple=True, metavar="NAME", help="A predicted label to ignore and count.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
 @shared_option("--cluster", "group", metavar="COLUMN", detail="Intervals resample whole clusters.")
 @resamples_option
@@ -74,21 +75,23 @@ def classify(
     """
     from fcpair.files.tables.tabular import require_columns
     from fcpair.texts.classify import classify as measured
-    from fcpair.texts.label_table import read_label_table
+    from fcpair.texts.classify import read_label_table
 
     require_columns(texts.place, texts.frame.columns, [item for item in (*truth, predicted, text, by, group) if item])
     frame, column, notes = _with_predictions(texts.frame, predicted, model, text, threshold)
     labelled = read_label_table(frame, texts.place, truth, column, labels, ignore)
     results = measured(
-        labelled,
-        frame[by].tolist() if by else None,
-        frame[group].tolist() if group else None,
-        resamples,
-        seed,
+        labelled, frame[by].tolist() if by else None, frame[group].tolist() if group else None, resamples, seed
     )
     tables = [table for item in results for table in _tables(item, by, labelled.n_ignored)]
     data = {"n_ignored": labelled.n_ignored, "notes": [*notes], "classified": [asdict(item) for item in results]}
-    texts.emit(form, tables, [row for item in results for row in _rows(item)], **data)
+    rows = [
+        {"of": item.of, "label": label, **figure_row(figure)}
+        for item in results
+        for label, figures in (("", (*item.figures, *item.averages)), *((s.label, s.figures) for s in item.per_label))
+        for figure in figures
+    ]
+    texts.emit(form, tables, rows, **data)
     for note in notes:
         print_note(note)
 
@@ -112,7 +115,7 @@ def _with_predictions(
 
 
 def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -> list[Table]:
-    from fcpair.stages.stats.bootstraps import plural
+    from fcpair.stages.stats.intervals import plural
 
     heading = f"{by}: {classified.of or '(nothing)'}\n" if by and classified.of is not None else ""
     ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""
@@ -122,28 +125,108 @@ def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -
         "true label, "
         f"{classified.n_empty:,} without both"
     )
+    rows = [
+        (one.label, one.n_true, one.n_predicted, *(figure.value for figure in one.figures))
+        for one in classified.per_label
+    ]
+    notes = [
+        f"{one.label}, {figure.name}: {remarks(figure)}"
+        for one in classified.per_label
+        for figure in one.figures
+        if figure.undefined
+    ]
     return [
         figure_table(heading + counts, classified.figures),
         figure_table("scikit-learn's averages, with zero_division=nan", classified.averages),
-        _label_table(classified),
+        Table("Each label", LABEL_COLUMNS, rows, notes),
     ]
 
 
-def _label_table(classified: ClassificationFigures) -> Table:
-    rows: list[Sequence[Cell]] = [
-        (scores.label, scores.n_true, scores.n_predicted, scores.precision.value, scores.recall.value, scores.f1.value)
-        for scores in classified.per_label
-    ]
-    notes = [
-        f"{scores.label}, {figure.name}: {remarks(figure)}"
-        for scores in classified.per_label
-        for figure in (scores.precision, scores.recall, scores.f1)
-        if figure.undefined
-    ]
-    return Table("Each label", LABEL_COLUMNS, rows, notes)
+NAMES = {2: ("train", "test"), 3: ("train", "validation", "test")}
+SPLIT = "split"
 
 
-def _rows(classified: ClassificationFigures) -> list[dict[str, Cell]]:
-    figures = [("", one) for one in (*classified.figures, *classified.averages)]
-    figures += [(one.label, figure) for one in classified.per_label for figure in (one.precision, one.recall, one.f1)]
-    return [{"of": classified.of, "label": label, **figure_row(figure)} for label, figure in figures]
+@click.command()
+@with_texts
+@shared_option("--cluster", "group", metavar="COLUMN", required=True, detail="Each cluster stays on one side.")
+@with_labels(several=False)
+@option(
+    "--share",
+    "shares",
+    type=float,
+    multiple=True,
+    required=True,
+    metavar="SHARE",
+    help="The share of the lines for the first side, the second, ...; the last side gets the rest.",
+)
+@seed_option
+@shared_option("--out", type=PATH, detail="The table with the column `split`: CSV, JSONL or Parquet by its suffix.")
+@format_option
+def split(
+    texts: Texts, group: str, labels: LabelColumn, shares: tuple[float, ...], seed: int, out: Path | None, form: str
+) -> None:
+    """Split a table by its labels, with whole groups on one side.
+
+    Each side gets its share of the lines and of every label; all lines of a group (such as an HS) are on one side. The
+    same table, shares and seed give the same split.
+
+    \b
+    Example:
+      fcpair split answers.csv --cluster hs --labels type --share 0.8 --seed 13 --out split.csv
+      fcpair split Final_Dataset.json --reader crowdcounter --cluster hs --labels types --share 0.625 --seed 13
+      fcpair split answers.csv --cluster hs --labels type --share 0.6 --share 0.2
+    """
+    from fcpair.files.tables.tabular import LINE, write_table
+
+    texts.check(group)
+    parts = complete_shares(shares)
+    check_groups(texts, group)
+    label_sets = labels.read(texts)
+    names = labels.aliases.labels or tuple(sorted({label for one in label_sets for label in one}))
+    label_matrix = np.array([[name in one for name in names] for one in label_sets], np.bool_).reshape(
+        len(label_sets), len(names)
+    )
+    groups = pd.factorize(texts.frame[group].map(identity), sort=True)[0]
+    result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
+    sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
+    if out is not None:
+        if SPLIT in texts.frame:
+            raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
+        split_frame = texts.frame.drop(columns=LINE, errors="ignore").assign(
+            **{SPLIT: [sides[at] for at in result.side]}
+        )
+        write_table(split_frame, out)
+        print_message(f"{out}: {len(split_frame):,} lines, their sides in the column `{SPLIT}`.")
+    distance = label_distance(result.counts, result.sizes)
+    why = "" if distance is not None else "there is no label, or all lines of a side have one"
+    counts: dict[str, list[int]] = {
+        "lines": result.sizes.tolist(),
+        "lines wanted": result.wanted.tolist(),
+        "groups": result.n_groups.tolist(),
+    }
+    of_labels: dict[str, list[int]] = dict(zip(names, result.counts.T.tolist(), strict=True))
+    of_sides = [
+        {
+            SPLIT: side,
+            **{what: numbers[at] for what, numbers in counts.items()},
+            "labels": {what: numbers[at] for what, numbers in of_labels.items()},
+        }
+        for at, side in enumerate(sides)
+    ]
+    options = {"shares": [float(share) for share in parts], "seed": seed}
+    rows: list[dict[str, Cell]] = [
+        {SPLIT: side, "of": what, "n": numbers[at]}
+        for at, side in enumerate(sides)
+        for what, numbers in (*counts.items(), *of_labels.items())
+    ]
+    cells: list[list[Cell]] = [[what, *numbers] for what, numbers in (*counts.items(), *of_labels.items())]
+    note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
+    title = f"{texts.title}: lines of each side, in all and with each label"
+    table = Table(title, ("of", *sides), cells, [f"label distance: {note}"])
+    texts.emit(form, [table], rows, **options, sides=of_sides, label_distance=distance, why=why)
+
+
+def check_groups(texts: Texts, group: str) -> None:
+    """Raise InputError for lines without a group: they would all be taken for the same one."""
+    empty = [line for line, cell in zip(texts.lines, texts.frame[group], strict=True) if not cell.strip()]
+    reject(texts.place, [Finding(texts.place, line, f"no `{group}`, which says what stays together") for line in empty])

@@ -11,65 +11,52 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, shared_option
+from fcpair.cli.options import PATH, format_option, option, shared_option
 from fcpair.cli.output import Table, print_message
-from fcpair.cli.table import Cell, shorten
+from fcpair.cli.terminal import Cell, shorten
 from fcpair.cli.texts import LabelColumn, Texts, with_labels, with_texts
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 
 if TYPE_CHECKING:
-    from fcpair.texts.describe import DescribedFigure, Description, SharedRow, TextColumns, WordLimits
-    from fcpair.texts.keywords import Keywords
-    from fcpair.texts.printed_figures import PrintedCheck
+    from fcpair.texts.describe import DescribedFigure, Description, TextColumns, WordLimits
 
-FOUND_SOMETHING = 1
 LONGEST_TEXT = 60
 WIDEST_NAMES = 40  # of labels above the columns of a table, all together; wider ones are abbreviated
-_OF_DESCRIPTION = (
-    *("--row", "--group", "--source", "--writer", "--by", "--more-than", "--under", "--keywords"),
-    "--check-printed",
-)
 ABBREVIATED = range(3, 9)  # to so many signs, the fewest that tell them apart
 
 
 @click.command()
 @take_effect("--by", "--keywords", only_with="--labels")
 @take_effect("--keywords", not_with="--check-printed")
-@take_effect(*_OF_DESCRIPTION, not_with="--write-aliases")
+@take_effect("--row", "--group", "--source", "--writer", "--by", "--more-than", "--under", not_with="--write-aliases")
+@take_effect("--keywords", "--check-printed", not_with="--write-aliases")
 @with_texts
 @shared_option("--text", metavar="COLUMN", required=True)
 @shared_option("--row", metavar="COLUMN", detail="Texts with the same value are of one row.")
-@click.option("--group", metavar="COLUMN", help="The column to count by, such as the target group.")
+@option("--group", metavar="COLUMN", help="The column to count by, such as the target group.")
 @shared_option("--source", metavar="COLUMN", detail="Texts are counted by it, too.")
-@click.option("--writer", metavar="COLUMN", help="The column of the writers of the texts.")
+@option("--writer", metavar="COLUMN", help="The column of the writers of the texts.")
 @with_labels(several=True)
 @shared_option(
     "--by",
     metavar="COLUMN",
     detail="Every label is counted in each group, such as each target of the HS; a cell may hold several.",
 )
-@click.option(
-    "--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of this many words or fewer."
+@option("--more-than", type=click.IntRange(min=0), metavar="WORDS", help="Count texts of this many words or fewer.")
+@option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of this many words or more.")
+@option(
+    "--keywords", "n_keywords", type=click.IntRange(min=0), default=5, help="Number of keywords to show for each label."
 )
-@click.option("--under", type=click.IntRange(min=1), metavar="WORDS", help="Count texts of this many words or more.")
-@click.option(
-    "--keywords",
-    "n_keywords",
-    type=click.IntRange(min=0),
-    default=5,
-    show_default=True,
-    help="Number of keywords to show for each label.",
-)
-@click.option(
+@option(
     "--check-printed",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Check printed figures against the table: columns `figure`, `printed`, and `of` and `n` where needed.",
 )
-@click.option(
+@option(
     "--write-aliases",
-    type=click.Path(path_type=Path),
+    type=PATH,
     metavar="FILE",
     help="Write all spellings of the labels, each with a proposed label, for a person to check, and nothing else.",
 )
@@ -108,18 +95,18 @@ def describe(
     column_names = TextColumns(**{name: column or "" for name, column in columns.items()})
     description = _describe_texts(texts, column_names, labels, by, WordLimits(more_than, under), n_keywords)
     for shared in description.shared:
-        print_message(f"Warning: {_describe_shared(shared, texts)}.")
+        lines, groups = ", ".join(map(str, shared.lines)), ", ".join(shared.groups)
+        print_message(f"Warning: {texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}.")
     if check_printed is not None:
         _check_printed(check_printed, description, form, texts)
         return
-    tables = _tables(texts.title, description, by, [item.column for item in labels])
+    tables = [one for one in _tables(texts.title, description, by, [item.column for item in labels]) if one.rows]
     figures = [item.as_dict() for item in description.figures]
     lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
     texts.emit(form, tables, figures, figures=figures, **lists)
 
 
 def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
-
     from fcpair.files.tables.tabular import write_table
 
     if not labels or not labels[0].aliases.is_declared:
@@ -159,38 +146,27 @@ def _describe_texts(
     )
 
 
-def _describe_shared(shared: SharedRow, texts: Texts) -> str:
-    lines = ", ".join(map(str, shared.lines))
-    groups = ", ".join(shared.groups)
-    return f"{texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}"
-
-
-def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> list[Table]:
-    pairs: list[Any] = [[item.of, item.value, item.n] for item in description.figures_per("labels")]
-    tables = [_summary_table(title, description)]
-    tables += [
-        _group_table(*item, description) for item in (("Groups", "group"), ("Sources", "source"), ("Labels", "label"))
-    ]
-    tables += [Table("Pairs of labels on one text", ("labels", "texts", "of"), pairs)]
-    tables += _cross_tables(description, by, columns) if by else ()
-    repeated = [(item.n, shorten(" ".join(item.text.split()), LONGEST_TEXT)) for item in description.repeated]
-    tables += [Table("Texts that are repeated more than ten times", ("times", "text"), repeated)]
-    tables += [_keyword_table(description.keywords)]
-    return [table for table in tables if table.rows]
-
-
-def _summary_table(place: str, description: Description) -> Table:
+def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> Iterator[Table]:
     rows: list[list[Cell]] = []
+    notes = []
     for figure in description.figures_per("all"):
         rows.append([figure.figure, _figure_value(figure), figure.n])
         if figure.over_groups is not None:
             rows.append([f"{figure.figure}, mean of group means", float(figure.over_groups), figure.n_groups])
-    notes = [
-        f"{figure.figure}: undefined, because there is {figure.why}"
-        for figure in description.figures_per("all")
-        if figure.why
-    ]
-    return Table(f"{place}: texts, their rows and lengths", ("figure", "value", "n"), rows, notes)
+        if figure.why:
+            notes.append(f"{figure.figure}: undefined, because there is {figure.why}")
+    yield Table(f"{title}: texts, their rows and lengths", ("figure", "value", "n"), rows, notes)
+    yield from (_group_table(f"{per.capitalize()}s", per, description) for per in ("group", "source", "label"))
+    pairs: list[Any] = [[item.of, item.value, item.n] for item in description.figures_per("labels")]
+    yield Table("Pairs of labels on one text", ("labels", "texts", "of"), pairs)
+    yield from _cross_tables(description, by, columns) if by else ()
+    repeated = [(item.n, shorten(" ".join(item.text.split()), LONGEST_TEXT)) for item in description.repeated]
+    yield Table("Texts that are repeated more than ten times", ("times", "text"), repeated)
+    keywords = description.keywords
+    words = [(of.label, one.word, one.n, one.n_others, one.z) for of in keywords for one in of.words]
+    none = [f"{of.label}: no keywords, because {of.why}" for of in keywords if of.why]
+    title = "Keywords: words that texts with the label have more often than the others, by z (Monroe et al. 2008)"
+    yield Table(title, ("label", "word", "times", "elsewhere", "z"), words, none)
 
 
 def _figure_value(figure: DescribedFigure) -> Cell:
@@ -221,40 +197,23 @@ def _cross_tables(description: Description, by: str, columns: Sequence[str]) -> 
             if item.figure == figure and item.of.startswith(before):
                 label, _, group = item.of.removeprefix(before).partition(" x ")
                 cells.setdefault(group, {"of": item.n})[label] = _figure_value(item)
-        short = _abbreviate(list(dict.fromkeys(name for row in cells.values() for name in row)))
+        # Where the names are too long together for the head of a table, they stand there by how they begin.
+        names = list(dict.fromkeys(name for row in cells.values() for name in row))
+        n = next((n for n in ABBREVIATED if len({name[:n] for name in names}) == len(names)), None)
+        short = {name: name[:n] if sum(map(len, names)) > WIDEST_NAMES else name for name in names}
         rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
         notes = [f"{item}: {name}" for name, item in short.items() if item != name]
         yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
-
-
-def _abbreviate(names: Sequence[str]) -> dict[str, str]:
-    """The names as they stand above the columns of a table: where all are too long together, by how they begin."""
-    is_enough = (len({name[:n] for name in names}) == len(names) for n in ABBREVIATED)
-    n = next((n for n, enough in zip(ABBREVIATED, is_enough, strict=True) if enough), None)
-    if n is None or sum(map(len, names)) <= WIDEST_NAMES:
-        return {name: name for name in names}
-    return {name: name[:n] for name in names}
-
-
-def _keyword_table(keywords: Sequence[Keywords]) -> Table:
-    rows: list[list[Cell]] = [[of.label, one.word, one.n, one.n_others, one.z] for of in keywords for one in of.words]
-    notes = [f"{of.label}: no keywords, because {of.why}" for of in keywords if of.why]
-    title = "Keywords: words that texts with the label have more often than the others, by z (Monroe et al. 2008)"
-    return Table(title, ("label", "word", "times", "elsewhere", "z"), rows, notes)
 
 
 def _check_printed(path: Path, description: Description, form: str, texts: Texts) -> None:
     from fcpair.texts.printed_figures import check_printed, read_printed
 
     checked = check_printed(read_printed(path, description), description)
-    rows = [result.as_dict() for result in checked]
-    texts.emit(form, [_checked_table(path, checked)], rows, checked=rows)
-    if not all(result.comes_out for result in checked):
-        click.get_current_context().exit(FOUND_SOMETHING)
-
-
-def _checked_table(path: Path, checked: Sequence[PrintedCheck]) -> Table:
-    rows = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
+    cells = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
     n = sum(not one.comes_out for one in checked)
     title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not match ({path})"
-    return Table(title, ("figure", "of", "printed", "what was found"), rows)
+    rows = [result.as_dict() for result in checked]
+    texts.emit(form, [Table(title, ("figure", "of", "printed", "what was found"), cells)], rows, checked=rows)
+    if n:
+        click.get_current_context().exit(1)

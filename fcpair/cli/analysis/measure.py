@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, grid_option, open_grid, shared_option, sheet_option, study_option
+from fcpair.cli.options import (
+    PATH,
+    format_option,
+    grid_option,
+    open_grid,
+    option,
+    shared_option,
+    sheet_option,
+    study_option,
+)
 from fcpair.cli.output import Table, emit, progress
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.cli.texts import Texts, with_texts
 from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
@@ -26,14 +35,12 @@ COLUMNS = ("measure", "n", "value", "sd")
 @take_effect("--row", only_with="--reference")
 @with_texts
 @shared_option("--text", required=True, metavar="COLUMN")
-@click.option(
-    "--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated."
-)
+@option("--reference", "references", multiple=True, metavar="COLUMN", help="A column of references; may be repeated.")
 @shared_option("--row", metavar="COLUMN", detail="Texts with the same value share all their references.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too.")
 @shared_option("--measure", "measures", required=True, multiple=True, metavar="NAME", detail="May be repeated.")
 @shared_option("--language", metavar="CODE", detail="Some measures need it.")
-@click.option("--each", type=click.Path(path_type=Path), help="A table to write, with the figures of each text.")
+@option("--each", type=PATH, help="A table to write, with the figures of each text.")
 @format_option
 def measure(
     texts: Texts,
@@ -59,7 +66,7 @@ def measure(
       fcpair measure texts.csv --text cn --reference gold --measure gleu --language en --each scores.csv
       fcpair measure --grid write --text text --measure div --by column
     """
-    from fcpair.files.tables.tabular import LINE, check_suffix
+    from fcpair.files.tables.tabular import LINE, check_suffix, write_table
     from fcpair.texts.measures import measure as measured_by
     from fcpair.texts.measures.measuring import references_of
 
@@ -80,47 +87,37 @@ def measure(
             progress=report,
         )
     if each is not None:
-        _write_values(frame, measured, each)
+        if not measured.values:
+            raise InputError(
+                "no measure here gives a figure for each text; some do with per_text=true: dist-2(per_text=true)"
+            )
+        if taken_names := [name for name in measured.values if name in frame.columns]:
+            raise InputError(f"{each}: the table has a column `{taken_names[0]}` already; rename it")
+        write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), each)
     title = f"{texts.title}, column `{text}`: {measured.n_texts:,} texts, language {language or 'not given'}"
     table = figure_table(title, [measured], by)
     texts.emit(form, [table], figure_rows([measured], by), text=text, by=by, **measured.as_dict())
 
 
-def _write_values(frame: pd.DataFrame, measured: Measured, path: Path) -> None:
-    from fcpair.files.tables.tabular import write_table
-
-    if not measured.values:
-        raise InputError(
-            "no measure here gives a figure for each text; some do with per_text=true: dist-2(per_text=true)"
-        )
-    if taken_names := [name for name in measured.values if name in frame.columns]:
-        raise InputError(f"{path}: the table has a column `{taken_names[0]}` already; rename it")
-    write_table(frame.assign(**{name: values.values for name, values in measured.values.items()}), path)
-
-
 def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes: Sequence[str] = ()) -> Table:
-    """Build a readable table of the figures, with notes on how they come from texts; `by` adds a column of groups."""
+    """Build a readable table of the figures, with notes on how they come from texts and on what was left out, each
+    once; `by` adds a column of groups.
+    """
     columns = (*COLUMNS[:1], by, *COLUMNS[1:]) if by else COLUMNS
     rows: list[list[Cell]] = []
-    for one in (figure for found in measured for figure in found.figures):
-        group = [one.group if one.group is not None else "(all)"] if by else []
-        rows.append([one.name, *group, one.n, one.value, one.sd])
-    own = [note for found in measured for note in (*_remarks(found), *found.notes)]
+    own: list[str] = []
+    for found in measured:
+        rules: dict[str, dict[str, None]] = {}
+        remarks: list[str] = []
+        for one in found.figures:
+            group = [one.group if one.group is not None else "(all)"] if by else []
+            rows.append([one.name, *group, one.n, one.value, one.sd])
+            for rule in (one.rule, *([f"tokens={one.tokens}"] if one.tokens else ())):
+                rules.setdefault(rule, {})[one.name] = None
+            if one.undefined or (one.group is None and one.left_out):
+                remarks.append(f"{one.name}{'' if one.group is None else f', {one.group}'}: {_explain_figure(one)}")
+        own += [*(f"{', '.join(names)}: {rule}" for rule, names in rules.items()), *remarks, *found.notes]
     return Table(title, columns, rows, [*own, *notes])
-
-
-def _remarks(measured: Measured) -> Iterator[str]:
-    """Yield remarks on how figures come from texts and on what was left out, each once."""
-    rules: dict[str, list[str]] = {}
-    for figure in measured.figures:
-        rules.setdefault(figure.rule, []).append(figure.name)
-        if figure.tokens:
-            rules.setdefault(f"tokens={figure.tokens}", []).append(figure.name)
-    for rule, names in rules.items():
-        yield f"{', '.join(dict.fromkeys(names))}: {rule}"
-    for figure in measured.figures:
-        if figure.undefined or (figure.group is None and figure.left_out):
-            yield f"{figure.name}{'' if figure.group is None else f', {figure.group}'}: {_explain_figure(figure)}"
 
 
 def _explain_figure(figure: TextFigure) -> str:
@@ -133,22 +130,17 @@ def _explain_figure(figure: TextFigure) -> str:
 
 def figure_rows(measured: Sequence[Measured], by: str | None) -> list[dict[str, Any]]:
     """The same for a CSV."""
-    return [_figure_row(figure, by) for found in measured for figure in found.figures]
-
-
-def _figure_row(figure: TextFigure, by: str | None) -> dict[str, Any]:
-    left_out = sum(figure.left_out.values())
-    return {
-        "measure": figure.name,
-        **({"group": figure.group} if by else {}),
-        "n": figure.n,
-        "value": figure.value,
-        "sd": figure.sd,
-        "rule": figure.rule,
-        "tokens": figure.tokens,
-        "left_out": left_out,
-        "note": "; ".join(filter(None, (_explain_figure(figure), figure.warning))),
-    }
+    return [
+        {
+            "measure": figure.name,
+            **({"group": figure.group} if by else {}),
+            **{name: getattr(figure, name) for name in ("n", "value", "sd", "rule", "tokens")},
+            "left_out": sum(figure.left_out.values()),
+            "note": "; ".join(filter(None, (_explain_figure(figure), figure.warning))),
+        }
+        for found in measured
+        for figure in found.figures
+    ]
 
 
 READERS = ("fcpair", "bbq", "kobbq", "table")  # those of fcpair.files.surveys.templates, and tables; a test holds that
@@ -170,33 +162,13 @@ class _TextSample(NamedTuple):
 @take_effect("--reader", "--unit", only_with="FILE")
 @take_effect("--unit", not_with="--reader table")
 @take_effect("--grid", "--study", not_with="FILE")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@shared_option(
-    "--reader",
-    type=click.Choice(READERS),
-    default=READERS[0],
-    show_default=True,
-    detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.",
-)
-@click.option(
-    "--unit",
-    type=click.Choice(UNITS),
-    default=UNITS[0],
-    show_default=True,
-    help="The unit that counts as a text of templates.",
-)
+@click.argument("file", required=False, type=PATH)
+@shared_option("--reader", choices=READERS, detail="Templates (our own, BBQ's, KoBBQ's), or a table of texts.")
+@option("--unit", choices=UNITS, help="The unit that counts as a text of templates.")
 @shared_option("--text", metavar="COLUMN", detail="For a table.")
 @shared_option("--by", metavar="COLUMN", detail="Each group has figures, too; for templates, each category.")
-@click.option(
-    "--stop", type=click.Path(path_type=Path), metavar="FILE", help="Words that TTR leaves out, one per line."
-)
-@click.option(
-    "--homogenization",
-    type=click.Choice(["cosine", "bertscore"]),
-    default="cosine",
-    show_default=True,
-    help="The measure of the similarity of two texts.",
-)
+@option("--stop", type=PATH, metavar="FILE", help="Words that TTR leaves out, one per line.")
+@option("--homogenization", choices=("cosine", "bertscore"), help="The measure of the similarity of two texts.")
 @shared_option("--model", detail="It encodes texts for `--homogenization`.")
 @shared_option("--language", metavar="CODE")
 @format_option
@@ -229,10 +201,15 @@ def diversity(
       fcpair diversity KoBBQ_templates.tsv --reader kobbq --unit item --language en --format json
       fcpair diversity --grid survey --by category
     """
+    from fcpair.files.tables.tabular import read_lines
     from fcpair.texts.measures import measure
+    from fcpair.texts.measures.tokens import split_tokens
 
     sample = _read_file(file, reader, unit, text, by) if file is not None else _grid_rows(study, grid, text, by)
-    counted_texts = _drop_stop_words(sample.texts, stop)
+    counted_texts = sample.texts
+    if stop is not None:  # as words, without those that are not to count
+        words = {word for line in read_lines(stop) for word in split_tokens(line)}
+        counted_texts = [" ".join(word for word in split_tokens(text) if word not in words) for text in sample.texts]
     options = f"by={homogenization}" + (f',model="{model}"' if model else "")
     with progress("measuring", at_once=True) as report:
         measures, groups = [*DIVERSITY, f"homogenization({options})"], sample.categories
@@ -287,14 +264,3 @@ def _grid_rows(study: Any, name: str | None, text: str | None, by: str | None) -
             raise InputError(f"no row has `{column}`; {suggest_name(column, [str(one) for one in frame.columns])}")
     texts = frame[text or "row"].tolist()
     return _TextSample(texts, "a row", frame[by].tolist() if by else None, place)
-
-
-def _drop_stop_words(texts: list[str], stop: Path | None) -> list[str]:
-    """The texts as words, without those that are not to count."""
-    if stop is None:
-        return texts
-    from fcpair.files.tables.tabular import read_lines
-    from fcpair.texts.measures.tokens import split_tokens
-
-    words = {word for line in read_lines(stop) for word in split_tokens(line)}
-    return [" ".join(word for word in split_tokens(text) if word not in words) for text in texts]

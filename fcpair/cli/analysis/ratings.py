@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import format_option, resamples_option, shared_option
+from fcpair.cli.options import PATH, format_option, option, resamples_option, shared_option
 from fcpair.cli.output import Table, figure_row, figure_table, footnotes, print_message, remarks
 from fcpair.cli.texts import Texts, with_texts
 
 if TYPE_CHECKING:
-    from fcpair.texts.correlate import CorrelationFigures
     from fcpair.texts.ratings import SourceRatings
 
 COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
@@ -30,9 +29,9 @@ COLUMNS = ("source", "rater", "texts", "mean", "low", "high")
     metavar="COLUMN",
     detail="If repeated, each column is a criterion.",
 )
-@click.option("--criterion", metavar="COLUMN", help="The column of the criteria, if one column has all ratings.")
+@option("--criterion", metavar="COLUMN", help="The column of the criteria, if one column has all ratings.")
 @shared_option("--source", metavar="COLUMN", detail="Without it, all are from one source.")
-@shared_option("--rater", metavar="COLUMN", default="by", show_default=True)
+@shared_option("--rater", metavar="COLUMN", default="by")
 @shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
 @resamples_option
 @format_option
@@ -88,7 +87,7 @@ def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
 
 @click.command()
 @with_texts
-@click.option(
+@option(
     "--score",
     "measure",
     required=True,
@@ -99,11 +98,8 @@ def _tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
 @shared_option("--text", metavar="COLUMN", detail="Without it, each row is a text of its own.")
 @shared_option("--rater", metavar="COLUMN", detail="Without it, one person rated all.")
 @shared_option("--by", metavar="COLUMN", detail="Each group, such as a type, has correlations, too.")
-@click.option(
-    "--population",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A table with the measure of all texts that could have been rated.",
+@option(
+    "--population", type=PATH, metavar="FILE", help="A table with the measure of all texts that could have been rated."
 )
 @resamples_option
 @format_option
@@ -136,7 +132,12 @@ def correlate(
     rated = read_rated_texts(texts.frame, texts.place, measure, rating, text=text, rater=rater, by=by)
     population_values = read_population(population, measure, text, by, rated.kind) if population else None
     results = correlations(rated, population_values, resamples, seed)
-    tables = [_correlation_table(result, measure, rating, by) for result in results]
+    tables = []
+    for result in results:
+        heading = "" if result.of is None else f"{by}: {result.of or '(nothing)'}\n"
+        raters = f"{result.n_raters:,} rater{'s' * (result.n_raters != 1)}"
+        counts = f"{measure} and mean {rating}: {result.n:,} texts, {result.n_ratings:,} ratings by {raters}"
+        tables.append(figure_table(heading + counts, result.figures))
     rows = [
         {"of": result.of, **figure_row(figure), "warning": result.picked.warning}
         for result in results
@@ -146,10 +147,3 @@ def correlate(
     for result in results:
         if result.picked.warning:
             print_message(f"Warning: {'' if result.of is None else f'{by} {result.of}: '}{result.picked.warning}.")
-
-
-def _correlation_table(correlated: CorrelationFigures, measure: str, rating: str, by: str | None) -> Table:
-    heading = "" if correlated.of is None else f"{by}: {correlated.of or '(nothing)'}\n"
-    raters = f"{correlated.n_raters:,} rater{'s' * (correlated.n_raters != 1)}"
-    counts = f"{measure} and mean {rating}: {correlated.n:,} texts, {correlated.n_ratings:,} ratings by {raters}"
-    return figure_table(heading + counts, correlated.figures)

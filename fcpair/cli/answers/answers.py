@@ -15,8 +15,11 @@ import click
 from fcpair.cli.acts import add_acts
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    FOLDER,
+    PATH,
     Command,
     format_option,
+    option,
     round_option,
     shared_option,
     sheet_option,
@@ -25,10 +28,10 @@ from fcpair.cli.options import (
 )
 from fcpair.cli.output import (
     for_each_file,
+    print_frame,
     print_message,
     print_note,
     print_receipt,
-    print_rows,
     status_spinner,
     warn_of_simulated,
     write_rows,
@@ -36,7 +39,6 @@ from fcpair.cli.output import (
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.sheets import SHEET_FORMATS
 from fcpair.files.exchange.catalogue import TOOLS
-from fcpair.files.tables.tabular import plain_rows
 from fcpair.work_records import KeepReason, OldSheet
 
 if TYPE_CHECKING:
@@ -84,9 +86,8 @@ class _Door(NamedTuple):
 def _layout_option(door: _Door) -> Callable[[Command], Command]:
     return shared_option(
         "--layout",
-        type=click.Choice([CELLS, PAIRS]),
+        choices=(CELLS, PAIRS),
         default=door.layout,
-        show_default=True,
         detail="Cells, with a column for each question, or pairs, with the labels of the round that counts.",
     )
 
@@ -97,22 +98,24 @@ def _check_round(layout: str, name: str | None) -> None:
 
 
 def _sheets(door: _Door) -> click.Command:
-    @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+    @click.argument("folder", type=FOLDER)
     @round_option
     @_layout_option(door)
     @shared_option(
         "--sheet-format",
         "form",
-        type=click.Choice([*SHEET_FORMATS, *TOOLS]),
-        default="csv",
-        show_default=True,
+        choices=(*SHEET_FORMATS, *TOOLS),
         detail="A CSV, an Excel workbook with the answers to choose from, or a project of an annotation tool.",
     )
     @with_grid
     def sheets(grid: Grid, folder: Path, name: str | None, layout: str, form: Any) -> None:
         _check_round(layout, name)
         if form in TOOLS:
-            _write_project(grid, folder, name, form, layout)
+            for person, n in grid.write_project(folder, form, name).items():
+                print_receipt(
+                    f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n}
+                )
+            print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
             return
         is_cells = layout == CELLS
         written = grid.sheets.write_answers(folder, name, form) if is_cells else grid.sheets.write_labels(folder, form)
@@ -140,28 +143,21 @@ def _sheets(door: _Door) -> click.Command:
     return click.command("sheets", help=help_text)(sheets)
 
 
-def _write_project(grid: Grid, folder: Path, name: str | None, tool: str, layout: str) -> None:
-    for person, n in grid.write_project(folder, tool, name).items():
-        print_receipt(f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n})
-    print_message(f"{folder / 'README.md'} says how to start {TOOLS[tool].title} with it.")
-
-
 def _import(door: _Door) -> click.Command:
     @take_effect("--people", only_with=tuple(f"--reader {tool}" for tool in TOOLS))
     @take_effect("--supersede", not_with=f"--reader {PUBLISHED}")
-    @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+    @click.argument("paths", nargs=-1, required=True, type=PATH)
     @round_option
     @shared_option(
         "--reader",
-        type=click.Choice([CELLS, PAIRS, PUBLISHED, *TOOLS]),
+        choices=(CELLS, PAIRS, PUBLISHED, *TOOLS),
         default=door.layout,
-        show_default=True,
         detail="A table of cells or of pairs (a filled-in sheet is one), a published FC-CONAN partition, or what an "
         "annotation tool exports.",
     )
-    @click.option(
+    @option(
         "--people",
-        type=click.Path(path_type=Path),
+        type=PATH,
         help="Users of the annotation tool and the people they are: a table of the columns `user` and `annotator`. By "
         "default users have the names of people.",
     )
@@ -207,8 +203,8 @@ def _import(door: _Door) -> click.Command:
 def _export(door: _Door) -> click.Command:
     @round_option
     @_layout_option(door)
-    @click.option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
-    @shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+    @option("--known", is_flag=True, help="Also write answers to known pairs, marked in a column `known`.")
+    @shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
     @with_grid
     def export(grid: Grid, name: str | None, layout: str, known: bool, out: Path) -> None:
         _check_round(layout, name)
@@ -245,6 +241,11 @@ def report_sheets(
         path = f"{folder / person}.{form}"
         print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
     for sheet in old:
+        import_ = f"`{command} {sheet.path}{options}`"
+        advice: dict[KeepReason | None, str] = {
+            KeepReason.ANSWERS: f"Import them with {import_} if that is not done, then move it away",
+            KeepReason.UNREADABLE: f"{import_} says why; move it away",
+        }
         if sheet.left:
             print_message(
                 f"{sheet.path}: {sheet.person} has left; the open work on this sheet was reassigned to others"
@@ -255,14 +256,8 @@ def report_sheets(
             )
         elif sheet.open:
             missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
-            first = _advice_for(sheet, f"`{command} {sheet.path}{options}`")
+            first = advice.get(sheet.kept, "Move it away")
             print_message(f"{sheet.path}: kept, because {sheet.kept}{missing}. {first}, or write to another folder")
-
-
-def _advice_for(sheet: OldSheet, import_: str) -> str:
-    if sheet.kept is KeepReason.ANSWERS:
-        return f"Import them with {import_} if that is not done, then move it away"
-    return f"{import_} says why; move it away" if sheet.kept is KeepReason.UNREADABLE else "Move it away"
 
 
 @answers.command()
@@ -278,13 +273,12 @@ def refusals(grid: Grid, name: str | None, form: str) -> None:
     Example:
       fcpair answers refusals --grid write --format csv
     """
-    frame = grid.refusals(name)
-    print_rows(form, "Refused texts", [*plain_rows(frame)], [*map(str, frame.columns)])
+    print_frame(form, "Refused texts", grid.refusals(name))
 
 
 @answers.command()
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option("--out", required=True, type=PATH, detail="A .csv, .jsonl or .parquet file.")
 @with_grid
 def replies(grid: Grid, name: str, out: Path) -> None:
     """Write every reply that models gave in a round, verbatim, with its marks and its run.

@@ -10,12 +10,13 @@ import click
 
 from fcpair.cli.acts import add_acts, examples_round
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import format_option, round_option, shared_option, sheet_option, with_grid
+from fcpair.cli.options import PATH, format_option, option, round_option, shared_option, sheet_option, with_grid
 from fcpair.cli.output import (
     Table,
     emit,
     footnotes,
     note_writing,
+    print_frame,
     print_rows,
     print_run,
     progress,
@@ -29,8 +30,8 @@ from fcpair.lazy import pd
 from fcpair.round_options import ROW
 
 if TYPE_CHECKING:
-    from fcpair.cli.table import Cell
-    from fcpair.grid import Curation, Grid
+    from fcpair.cli.terminal import Cell
+    from fcpair.grid import Grid
     from fcpair.models.answering_models import RequestEstimate
 
 CURATION_COLUMNS = ("source", "n", "accepted", "edited", "rejected", "words_changed", "characters_changed")
@@ -44,8 +45,8 @@ NOTES = (
 @take_effect("--price-in", "--price-out", only_with="--dry-run")
 @shared_option("--round", "name", required=True, metavar="NAME", detail="Models answer it.")
 @shared_option("--dry-run", is_flag=True, detail="It counts what models would be asked.")
-@click.option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
-@click.option("--price-out", type=float, help="With `--dry-run`: the price of a million tokens that it writes.")
+@option("--price-in", type=float, help="With `--dry-run`: the price of a million tokens that a model reads.")
+@option("--price-out", type=float, help="With `--dry-run`: the price of a million tokens that it writes.")
 @with_grid
 @format_option
 def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price_out: float | None, form: str) -> None:
@@ -60,9 +61,13 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
       fcpair generate --grid replies --round propose --dry-run --price-in 0.15 --price-out 0.6
       fcpair generate --grid replies --round propose
     """
-    _check_prices(price_in, price_out)
+    prices = [price for price in (price_in, price_out) if price is not None]
+    if len(prices) == 1:
+        raise InputError("--price-in and --price-out go together; give both (0 if there is no charge)")
+    if not all(0 <= price < float("inf") for price in prices):
+        raise InputError("a price must be 0 or more for a million tokens")
     if dry_run:
-        _print_estimates(grid.desk.estimate_generation(name), price_in, price_out, form)
+        _print_estimates(grid.desk.estimate_generation(name), prices, form)
         return
     note_writing()
     with progress("asking") as report:
@@ -70,25 +75,13 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     print_run(run)
 
 
-def _check_prices(*prices: float | None) -> None:
-    known_prices = [price for price in prices if price is not None]
-    if len(known_prices) == 1:
-        raise InputError("--price-in and --price-out go together; give both (0 if there is no charge)")
-    if not all(0 <= price < float("inf") for price in known_prices):
-        raise InputError("a price must be 0 or more for a million tokens")
-
-
-def _print_estimates(
-    estimates: list[tuple[str, RequestEstimate]], price_in: float | None, price_out: float | None, form: str
-) -> None:
+def _print_estimates(estimates: list[tuple[str, RequestEstimate]], prices: list[float], form: str) -> None:
     from fcpair.models.answering_models import LENGTH_UNKNOWN
 
     rows: list[dict[str, Cell]] = []
     for model, estimate in estimates:
-        row: dict[str, Cell] = {"model": model, **estimate._asdict()}
-        if price_in is not None and price_out is not None:
-            row["cost"] = estimate.cost(price_in, price_out)
-        rows.append({**row, "undefined": estimate.undefined})
+        cost = {"cost": estimate.cost(*prices)} if prices else {}
+        rows.append({"model": model, **estimate._asdict(), **cost, "undefined": estimate.undefined})
     columns = [name for name in rows[0] if name != "undefined"]
     unknown = [model for model, estimate in estimates if estimate.undefined]
     notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
@@ -112,10 +105,6 @@ def curation(grid: Grid, name: str | None, form: str) -> None:
     """
     with status_spinner("comparing texts"):
         measured = grid.curation(name)
-    emit(form, measured, _curation_tables(measured), simulated=grid.desk.simulated_note)
-
-
-def _curation_tables(measured: Curation) -> list[Table]:
     all_curated = (*measured.sources, measured.all)
     subject = "the rows" if measured.edits == ROW else f"the texts of round {measured.edits}"
     title = f"Round {measured.round}: what was done with {subject}"
@@ -128,7 +117,7 @@ def _curation_tables(measured: Curation) -> list[Table]:
     if measured.all.rejected:
         rejected = [(curated.source, reason, n) for curated in all_curated for reason, n in curated.reasons.items()]
         tables.append(Table("Why texts were rejected", ("source", "reason", "n"), rejected))
-    return tables
+    emit(form, measured, tables, simulated=grid.desk.simulated_note)
 
 
 @click.group()
@@ -159,15 +148,13 @@ def list_(grid: Grid, round: str, form: str) -> None:
     Example:
       fcpair examples list --grid replies --round propose --format csv
     """
-    from fcpair.files.tables.tabular import plain_rows
-
     frame = _load_examples(grid, round)
-    print_rows(form, f"Examples of round {round}", [*plain_rows(frame)], [*map(str, frame.columns)])
+    print_frame(form, f"Examples of round {round}", frame)
     warn_of_simulated(grid)
 
 
 @examples.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=PATH)
 @examples_round
 @with_grid
 def sheet(grid: Grid, out: Path, round: str) -> None:
@@ -188,7 +175,7 @@ def sheet(grid: Grid, out: Path, round: str) -> None:
 
 
 @examples.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @examples_round
 @sheet_option
 @with_grid

@@ -1,4 +1,4 @@
-"""assign, calibrate show, and acts of calibrate."""
+"""assign, calibrate show, validate sheets and import, and acts of calibrate and validate."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ import click
 
 from fcpair.cli.acts import add_acts
 from fcpair.cli.options import (
+    FILE,
+    FOLDER,
+    PATH,
     format_option,
+    option,
     recipe_params,
     redo_option,
     shared_option,
+    sheet_option,
+    supersede_option,
     with_grid,
 )
-from fcpair.cli.output import Table, emit, footnotes, print_run, status_spinner
+from fcpair.cli.output import Table, emit, footnotes, for_each_file, print_run, status_spinner
+from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
 from fcpair.params import Assign
 
 if TYPE_CHECKING:
-    from fcpair.cli.table import Cell
-    from fcpair.examination_records import CalibrationResult
+    from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
 
 
@@ -32,26 +38,18 @@ if TYPE_CHECKING:
     is_flag=True,
     detail="Assign what is not yet assigned, raise the overlap to `--overlap`, and give late joiners their share.",
 )
-@click.option(
+@option(
     "--pairs-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="With `--more`: ask for one label more of each pair whose number is in the column `pair` of this table.",
 )
-@click.option(
-    "--close",
-    is_flag=True,
-    help="End open assignment: remove what nobody has; what people hold stays theirs for good.",
+@option(
+    "--close", is_flag=True, help="End open assignment: remove what nobody has; what people hold stays theirs for good."
 )
 @shared_option("--round", "round_", metavar="NAME", detail="In a planned grid, it is assigned by its own options.")
 @with_grid
 def assign(
-    grid: Grid,
-    said: dict[str, Any],
-    redo: bool,
-    more: bool,
-    close: bool,
-    round_: str | None,
-    pairs_file: Path | None,
+    grid: Grid, said: dict[str, Any], redo: bool, more: bool, close: bool, round_: str | None, pairs_file: Path | None
 ) -> None:
     """Assign the pairs to annotators.
 
@@ -121,10 +119,6 @@ def show(grid: Grid, form: str) -> None:
     """
     with status_spinner("measuring agreement"):
         result, simulated = grid.calibration.measure(), grid.calibration.simulated_note
-    emit(form, result, _calibration_tables(result), simulated=simulated)
-
-
-def _calibration_tables(result: CalibrationResult) -> list[Table]:
     after = "" if result.n_differing_after is None else f", after the discussion on {result.n_differing_after:,}"
     title = (
         f"Calibration of round {result.round}: {result.n_pairs:,} pairs, {result.phase}; counts: {result.counts}\n"
@@ -141,10 +135,67 @@ def _calibration_tables(result: CalibrationResult) -> list[Table]:
         title = f"Agreement{of_part} before and after the discussion, over all pairs of the batch"
         cells = [[row["figure"], *_figure_cells(row, "before"), *_figure_cells(row, "after")] for row in rows]
         tables.append(Table(title, columns, cells, footnotes(notes)))
-    return tables
+    emit(form, result, tables, simulated=simulated)
 
 
 def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:
     """The value of a figure, its interval, and how many it rests on."""
     low, high = row[f"{when}_low"], row[f"{when}_high"]
     return [row[when], None if low is None else f"{low:.3f} to {high:.3f}", row[f"{when}_n"]]
+
+
+@click.group()
+def validate() -> None:
+    """Check labels: assign, sheets, import, withdraw.
+
+    \b
+    Example:
+      fcpair validate assign --validators 4 --pairs 4000 --seed 13
+    """
+
+
+add_acts(validate)
+
+
+@validate.command()
+@click.argument("folder", type=FOLDER)
+@shared_option(
+    "--sheet-format",
+    "form",
+    choices=SHEET_FORMATS,
+    detail="A CSV, or an Excel workbook with the answers to choose from and the guidelines.",
+)
+@with_grid
+def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
+    """Write each validator's open pairs as a sheet to fill in.
+
+    The column `verdict` takes `agree`, `disagree` or `skip`; in a blind round `own_label` takes a label instead.
+    A file with answers in it is never overwritten.
+
+    \b
+    Example:
+      fcpair validate sheets verdicts/
+      fcpair validate sheets verdicts/ --sheet-format xlsx
+    """
+    from fcpair.cli.answers.answers import report_sheets
+
+    rows_by_person = grid.sheets.write_verdicts(folder, form)
+    old = grid.sheets.old(folder, checks=True)
+    report_sheets(folder, form, "pairs", rows_by_person, old, "fcpair validate import")
+
+
+@validate.command("import")
+@click.argument("paths", nargs=-1, required=True, type=PATH)
+@supersede_option
+@sheet_option
+@with_grid
+def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
+    """Record verdicts from files, each file whole or not at all.
+
+    They have the columns `pair` (or `hs` and `cn`), `validator`, `verdict` and, if known, `seconds`, `time`, `note`.
+
+    \b
+    Example:
+      fcpair validate import verdicts.csv
+    """
+    for_each_file(paths, lambda path: grid.import_verdicts(path, supersede=supersede))

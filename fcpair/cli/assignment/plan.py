@@ -15,12 +15,13 @@ from fcpair.cli.options import (
     figures_option,
     format_option,
     grid_option,
+    option,
     params,
     study_option,
     write_figures,
 )
 from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError
 from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Plan, Power
@@ -40,14 +41,14 @@ SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
 @take_effect("--difference", "--sd", "--system", "--comparisons", only_with="--power")
 @take_effect(*map(flag_of, fields(Plan)), "--scheme", "--save", "--figures", not_with="--power")
 @params(Plan)
-@click.option(
+@option(
     "--power",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Plan the number of HS instead, so that a difference of two systems is found with this probability.",
 )
 @params(Power, without=("power",), name="power_options")
-@click.option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
-@click.option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
+@option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
+@option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
 @figures_option
 @format_option
 @grid_option
@@ -76,7 +77,13 @@ def plan(
       fcpair plan --pilot pilot.csv --width 0.3 --save
       fcpair plan --power 0.8 --difference 0.05 --sd 0.2
     """
-    opened = _open_grid(study, grid)
+    from fcpair.study import Study
+
+    opened = None
+    if Study.exists(study):
+        opened = close_at_end(Study(study)).grid(grid)
+    elif grid is not None:
+        raise click.UsageError(f"--grid {grid} names a grid of a study, but there is none at {study}")
     if power is not None:
         _emit_power(form, _plan_power(opened, replace(power_options, power=power)))
         return
@@ -94,18 +101,12 @@ def plan(
         from fcpair.report.figures.overlap_figure import plan_figures
 
         write_figures(figures, plan_figures(found))
-    _emit_plan(form, found, opened)
-
-
-def _open_grid(place: Any, name: str | None) -> Grid | None:
-    """The grid of the study, if there is a study."""
-    from fcpair.study import Study
-
-    if not Study.exists(place):
-        if name is not None:
-            raise click.UsageError(f"--grid {name} names a grid of a study, but there is none at {place}")
-        return None
-    return close_at_end(Study(place)).grid(name)
+    emit(form, found, _tables(found), simulated=opened.desk.simulated_note if opened else None)
+    if form == "table" and found.next_step:
+        print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
+    elif form == "table" and found.recommended:
+        shares = ", ".join(f"{n} = {share:g}" for n, share in found.recommended.items())
+        print_message(f"In the recipe:\n[assign]\noverlap = {{ {shares} }}")
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
@@ -132,61 +133,40 @@ def _plan_power(grid: Grid | None, options: Power) -> PowerPlan:
     return plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
 
 
-def _emit_plan(form: str, found: OverlapPlan, grid: Grid | None) -> None:
-    emit(form, found, _tables(found), simulated=grid.desk.simulated_note if grid else None)
-    if form == "table" and found.next_step:
-        print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
-    elif form == "table" and found.recommended:
-        shares = ", ".join(f"{n} = {share:g}" for n, share in found.recommended.items())
-        print_message(f"In the recipe:\n[assign]\noverlap = {{ {shares} }}")
-
-
 def _tables(found: OverlapPlan) -> Iterator[Table]:
-    of_all = found.rungs[0].expected
-    yield Table(
-        f"{found.grid.n_hs:,} HS x {found.grid.n_cn:,} CN, {found.grid.n_annotators} annotators: costs and yields",
-        COSTS,
-        [_cost_row(found, rung) for rung in found.rungs],
-        [
-            "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
-            f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
-            *_mark_notes(found),
-        ],
+    of_all, shares, figure = (
+        found.rungs[0].expected,
+        [_share(found, rung) for rung in found.rungs],
+        _short(found.figure),
     )
-    names = [of.name for of in found.rungs[0].widths]
-    names = [name for name in names if any(_width(rung, name).width is not None for rung in found.rungs)]
-    level = f"{100 * found.options.level:g} %"
+    costs: list[list[Cell]] = []
+    for share, of in zip(shares, (rung.expected for rung in found.rungs), strict=True):
+        hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
+        costs.append([share, of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))])
+    notes = [
+        "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
+        f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
+    ]
+    if found.assigned:
+        notes.append("=: what is assigned already, which can only be raised")
+    if found.recommended:
+        notes.append(f"*: the least overlap at which {figure} is as narrow as wished")
+    title = f"{found.grid.n_hs:,} HS x {found.grid.n_cn:,} CN, {found.grid.n_annotators} annotators: costs and yields"
+    yield Table(title, COSTS, costs, notes)
+    widths = [{of.name: of for of in rung.widths} for rung in found.rungs]
+    names = [name for name in widths[0] if any(of[name].width is not None for of in widths)]
     yield Table(
-        f"Expected widths of the {level} intervals that `agreement` prints",
-        ("overlap", *(_short(name) for name in names)),
-        [[_share(found, rung), *(_cell(_width(rung, name)) for name in names)] for rung in found.rungs],
-        [*_undefined_notes(found), *found.basis, *_range_notes(found), *found.advice],
+        f"Expected widths of the {100 * found.options.level:g} % intervals that `agreement` prints",
+        ("overlap", *map(_short, names)),
+        [[share, *(_cell(of[name]) for name in names)] for share, of in zip(shares, widths, strict=True)],
+        [*_undefined_notes(found), *found.basis, *_range_notes(found, figure), *found.advice],
     )
-
-
-def _cost_row(found: OverlapPlan, rung: PlanRung) -> list[Cell]:
-    of = rung.expected
-    hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
-    return [_share(found, rung), of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))]
 
 
 def _share(found: OverlapPlan, rung: PlanRung) -> str:
     """The share of a rung, with its marks."""
     is_assigned = bool(found.assigned) and rung.overlap == found.assigned
-    marks = ("*" * (rung is found.recommended_rung), "=" * is_assigned)
-    return " ".join([f"{rung.share:.4g}", *filter(None, marks)])
-
-
-def _mark_notes(found: OverlapPlan) -> Iterator[str]:
-    """Yield what the marks beside shares mean."""
-    if found.assigned:
-        yield "=: what is assigned already, which can only be raised"
-    if found.recommended:
-        yield f"*: the least overlap at which {_short(found.figure)} is as narrow as wished"
-
-
-def _width(rung: PlanRung, name: str) -> PredictedWidth:
-    return next(width for width in rung.widths if width.name == name)
+    return " ".join([f"{rung.share:.4g}", *["*"] * (rung is found.recommended_rung), *["="] * is_assigned])
 
 
 def _short(name: str) -> str:
@@ -213,7 +193,7 @@ def _undefined_notes(found: OverlapPlan) -> Iterator[str]:
         yield f"{', '.join(names)}: no width where {reason}"
 
 
-def _range_notes(found: OverlapPlan) -> Iterator[str]:
+def _range_notes(found: OverlapPlan, figure: str) -> Iterator[str]:
     """Yield what ranges are, and which pilot would halve that of the figure wished for."""
     if not any(width.low is not None for rung in found.rungs for width in rung.widths):
         return
@@ -224,12 +204,12 @@ def _range_notes(found: OverlapPlan) -> Iterator[str]:
             f"width is as wished from {found.likeliest_share:.4g} on"
         )
     if found.halving is None:
-        yield f"no pilot on this grid would halve the range of {_short(found.figure)}"
+        yield f"no pilot on this grid would halve the range of {figure}"
     else:
         n_pairs, n_hs, n_cn = found.halving
         yield (
             f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN, would halve the range "
-            f"of {_short(found.figure)}"
+            f"of {figure}"
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import StudyPlace, format_option, study_option
+from fcpair.cli.options import PATH, StudyPlace, format_option, option, study_option
 from fcpair.cli.output import Row, Table, emit, note_trial, note_writing, print_message, print_receipt, progress
 from fcpair.cli.terminal import print_wrapped
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 FOUND = 1
 LINES_SHOWN = 5
 SHORT = 16  # hexadecimal digits of the digest that are shown
-_create = click.option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
-_FILE = click.argument("file", type=click.Path(path_type=Path))
+_create = option("--create", is_flag=True, help="Create the database, if the server has none of that name.")
+_FILE = click.argument("file", type=PATH)
 
 
 @click.command()
-@click.option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
+@option("--as-it-is", is_flag=True, help="First accept a file without its log, or with missing rows, as it is.")
 @format_option
 @study_option
 def doctor(study: Place, form: str, as_it_is: bool) -> None:
@@ -44,19 +44,22 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
       fcpair doctor --study study.db
       fcpair doctor --format json
     """
-    from fcpair.study import Study
+    from fcpair.study import Study, display_name
 
     if as_it_is:
         note_writing()
-        _accept_as_is(study)
+        missing, name = Study.accept(study), display_name(study)
+        if missing is None:
+            print_message(f"{name} is complete; there is nothing to accept")
+        else:
+            lost = ", ".join(f"{n:,} of {table}" for table, n in missing.items()) or "none"
+            summary = f"rows known to be missing: {lost} (a lost log may have held more)"
+            print_message(f"{name} is accepted as it is; {summary}")
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
     title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
-    table = Table(
-        title,
-        ("check", "what should be true", "n", "of", "found"),
-        [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks],
-    )
+    cells = [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks]
+    table = Table(title, ("check", "what should be true", "n", "of", "found"), cells)
     rows: list[Row] = [
         {
             **{"check": one.name, "asks": one.asks, "n": one.n, "of": one.of, "found": len(one.found)},
@@ -70,18 +73,6 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
     sys.exit(0 if health.is_sound else FOUND)
 
 
-def _accept_as_is(study: Place) -> None:
-    from fcpair.study import Study, display_name
-
-    missing = Study.accept(study)
-    if missing is None:
-        print_message(f"{display_name(study)} is complete; there is nothing to accept")
-        return
-    rows = ", ".join(f"{n:,} of {name}" for name, n in missing.items())
-    summary = f"rows known to be missing: {rows or 'none'} (a lost log may have held more)"
-    print_message(f"{display_name(study)} is accepted as it is; {summary}")
-
-
 def explain(health: Health) -> None:
     """Print what was found and what to do, or that all is well."""
     for check in health.checks:
@@ -91,13 +82,13 @@ def explain(health: Health) -> None:
             print_wrapped(
                 f"{check.name}: ... and {len(check.found) - LINES_SHOWN:,} more; `--format json` has them all."
             )
-    for advice in dict.fromkeys(check.advice for check in health.checks if check.found):
-        which = ", ".join(check.name for check in health.checks if check.found and check.advice == advice)
-        print_wrapped(f"\nWhat to do ({which}): {advice}.")
+    names_by_advice: dict[str, list[str]] = {}
     for check in health.checks:
-        if check.note:
-            print_wrapped(f"Note: {check.name}: {check.note}.")
-    for note in health.notes:
+        if check.found:
+            names_by_advice.setdefault(check.advice, []).append(check.name)
+    for advice, names in names_by_advice.items():
+        print_wrapped(f"\nWhat to do ({', '.join(names)}): {advice}.")
+    for note in (*(f"{check.name}: {check.note}" for check in health.checks if check.note), *health.notes):
         print_wrapped(f"Note: {note}.")
     if health.is_sound:
         print_wrapped(f"All is well. Digest of answers, decisions and texts: {health.digest[:SHORT]}")
@@ -130,7 +121,7 @@ def backup(study: Place, file: Path) -> None:
 @click.command()
 @take_effect("--create", "--study", not_with="--check")
 @_FILE
-@click.option(
+@option(
     "--check", is_flag=True, callback=note_trial, help="Restore nothing; check that the backup is as it was written."
 )
 @_create
@@ -158,13 +149,12 @@ def restore(study: Place, file: Path, check: bool, create: bool) -> None:
     written = {name: getattr(restored, name) for name in ("at", "fcpair", "schema", "kind")}
     line = f"{file}: as it was written {restored.at} by fcpair {restored.fcpair} (schema {restored.schema}, "
     print_receipt(f"{line}{restored.kind})", {"file": str(file), **written})
+    place, health = display_name(study), restored.health
     if not check:
-        print_receipt(f"{display_name(study)}: restored", {"study": str(display_name(study)), "restored": True})
-    place = display_name(study)
-    if restored.health is not None:
-        health = restored.health
+        print_receipt(f"{place}: restored", {"study": str(place), "restored": True})
+    if health is not None:
         print_receipt("", {"health": asdict(health), "sound": health.is_sound}, lambda _: explain(health))
-        sys.exit(0 if restored.health.is_sound else FOUND)
+        sys.exit(0 if health.is_sound else FOUND)
     elif check:
         print_wrapped("Its content was not examined; `fcpair restore` does that.", err=True)
     else:

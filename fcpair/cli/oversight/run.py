@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import close_at_end, params, shared_option, study_option, with_study
+from fcpair.cli.options import PATH, close_at_end, params, shared_option, study_option, with_study
 from fcpair.cli.output import (
     collect_receipts,
     print_json,
@@ -49,7 +49,7 @@ def init(study: Place, options: Setup) -> None:
 
 
 @click.command()
-@click.argument("recipe", type=click.Path(path_type=Path))
+@click.argument("recipe", type=PATH)
 @shared_option("--loosen", is_flag=True, detail="The recipe may do so.")
 @study_option
 def run(study: Place, recipe: Path, loosen: bool) -> None:
@@ -96,14 +96,7 @@ def run(study: Place, recipe: Path, loosen: bool) -> None:
 
 
 @click.command()
-@shared_option(
-    "--format",
-    "form",
-    type=click.Choice(["toml", "json"]),
-    default="toml",
-    show_default=True,
-    callback=collect_receipts,
-)
+@shared_option("--format", "form", choices=("toml", "json"), callback=collect_receipts)
 @with_study
 def recipe(study: Study, form: str) -> None:
     """Print the current recipe of the study.

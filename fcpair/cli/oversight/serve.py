@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli import USAGE_OR_DATA
-from fcpair.cli.options import close_at_end, effective_params, shared_option, study_option
+from fcpair.cli.options import close_at_end, effective_params, option, shared_option, study_option
 from fcpair.cli.output import print_message, print_note
 from fcpair.cli.terminal import print_raw
 from fcpair.errors import require
@@ -80,12 +80,9 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
     def call_with_study(study: Place, **arguments: Any) -> Any:
         from fcpair.study import Study
 
-        if (
-            isinstance(study, Path)
-            and not Study.exists(study)
-            and (study.parent.is_dir() and not any(study.parent.glob("*.db")))
-        ):
-            return command(study=_NewStudy(study), **arguments)
+        is_new = isinstance(study, Path) and not Study.exists(study) and study.parent.is_dir()
+        if is_new and not any(Path(study).parent.glob("*.db")):
+            return command(study=_NewStudy(Path(study)), **arguments)
         return command(study=close_at_end(Study(study)), **arguments)
 
     return call_with_study
@@ -94,10 +91,8 @@ def _with_study_or_new(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @_with_study_or_new
 @effective_params(Annotate)
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="The port; 0 takes a free one."
-)
+@option("--host", default="127.0.0.1", help="The address to listen on.")
+@option("--port", type=click.IntRange(0, 65535), default=8000, help="The port; 0 takes a free one.")
 @shared_option("--loosen", is_flag=True, detail="For this server run only.")
 def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loosen: bool) -> None:
     """Let people answer, decide and watch in the browser.
@@ -124,7 +119,7 @@ def serve(study: Study | _NewStudy, options: Annotate, host: str, port: int, loo
         study.examine()
         listener, token = _listen(host, port), ""
     study.share()  # said now if it cannot be had
-    address = _address(host, listener.getsockname()[1])
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     os.environ.setdefault("FCPAIR_URL", address)
     _greet(study, host, address)
     if token:
@@ -194,10 +189,6 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _address(host: str, port: int) -> str:
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
 def _greet(study: Study, host: str, address: str) -> None:
     """Say where to open it, how people get in, and what to beware of."""
     print_raw(f"{study.place} is served at {address}")
@@ -208,15 +199,12 @@ def _greet(study: Study, host: str, address: str) -> None:
             "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, "
             "`--role lead` one for yourself."
         )
-    if not _is_loopback(host):
+    try:
+        is_loopback = ip_address(host).is_loopback
+    except ValueError:
+        is_loopback = host == "localhost"
+    if not is_loopback:
         print_message(
             "The connection is not encrypted: put a reverse proxy with TLS in front of it, or listen on 127.0.0.1."
         )
     print_note(study.exposure_warning)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.options import format_option, look_at_study, params, shared_option, with_grid, with_study
+from fcpair.cli.options import PATH, format_option, look_at_study, option, params, shared_option, with_grid, with_study
 from fcpair.cli.output import (
     LONGEST_TABLE,
     Row,
@@ -27,8 +27,8 @@ from fcpair.cli.output import (
     warn_of_basis,
 )
 from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
-from fcpair.cli.table import Cell, shorten, wrap_text
 from fcpair.cli.terminal import (
+    Cell,
     as_displayed,
     break_line,
     print_footnote,
@@ -37,6 +37,8 @@ from fcpair.cli.terminal import (
     print_raw,
     print_wrapped,
     screen_width,
+    shorten,
+    wrap_text,
 )
 from fcpair.params import MethodsFormat, Note
 
@@ -113,16 +115,14 @@ def _facts(state: dict[str, Any]) -> list[Row]:
     parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
     parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
     for grid in state["grids"]:
-        parts += [("grids", f"{grid['name']} / {of['name']}", _chosen(of, GRID_COUNTS)) for of in grid["rounds"]]
-    parts += [("people", row["name"], _chosen(row, PERSON_COLUMNS[3:])) for row in state["people"]]
+        parts += [
+            ("grids", f"{grid['name']} / {of['name']}", {at: of[at] for at in GRID_COUNTS}) for of in grid["rounds"]
+        ]
+    parts += [("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]]
     for row in state.get("known_pairs", ()):
         of = f"{row['grid']} / {row['name']} / {row['use']}"
-        parts.append(("known_pairs", of, _chosen(row, SCORE_COLUMNS[2:-1])))
+        parts.append(("known_pairs", of, {at: row[at] for at in SCORE_COLUMNS[2:-1]}))
     return [{"part": part, "of": of, "what": what, "n": n} for part, of, counts in parts for what, n in counts.items()]
-
-
-def _chosen(row: Row, names: Sequence[str]) -> Row:
-    return {name: row[name] for name in names}
 
 
 @click.command()
@@ -153,7 +153,7 @@ def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:
 
 
 @click.command()
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="An HTML file.")
+@shared_option("--out", required=True, type=PATH, detail="An HTML file.")
 @with_study
 def report(study: Study, out: Path) -> None:
     """Write a self-contained HTML report.
@@ -185,7 +185,15 @@ def log(study: Study, form: str) -> None:
         _print_runs(runs)
         return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
-    emit(form, data, (), [_log_row(run) for run in runs])
+    rows: list[Row] = [
+        {
+            **{"id": run.id, "at": run.at, "stage": run.stage},
+            **{name: json.dumps(getattr(run, name), ensure_ascii=False) for name in ("params", "counts")},
+            **{"model": json.dumps(run.model) if run.model else None, "version": run.version},
+        }
+        for run in runs
+    ]
+    emit(form, data, (), rows)
 
 
 def _print_runs(runs: Sequence[RunRecord]) -> None:
@@ -196,21 +204,16 @@ def _print_runs(runs: Sequence[RunRecord]) -> None:
     for run in runs[:LONGEST_TABLE]:
         head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
         print_raw(*break_line(as_displayed(head), screen_width()))
-        given, indent = _format_values(run.params), width + 5
+        # Those that were given; a scheme, paths and digests in short.
+        values = {name: value for name, value in run.params.items() if value not in (None, "", [], {})}
+        given = " · ".join(f"{name} {_shorten(value)}" for name, value in values.items() if name != "scheme")
+        indent = width + 5
         told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
         for text in filter(None, (given and f"parameters: {given}", told)):
             first, *more = wrap_text(as_displayed(text), screen_width() - indent - 2)
             print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
     if len(runs) > LONGEST_TABLE:
         print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
-
-
-def _format_values(values: dict[str, Any]) -> str:
-    """The values that were given, in a line; a scheme, paths and digests in short."""
-    given_values = {
-        name: value for name, value in values.items() if value not in (None, "", [], {}) and name != "scheme"
-    }
-    return " · ".join(f"{name} {_shorten(value)}" for name, value in given_values.items())
 
 
 def _shorten(value: Any) -> str:
@@ -223,14 +226,6 @@ def _shorten(value: Any) -> str:
     if _DIGEST.fullmatch(text):
         return f"{text[:DIGEST_SHOWN]}…"
     return shorten(text, LONGEST_VALUE) if " " in text[:LONGEST_VALUE] else f"…{text[-LONGEST_VALUE + 1 :]}"
-
-
-def _log_row(run: RunRecord) -> dict[str, Cell]:
-    plain = {
-        name: json.dumps(value, ensure_ascii=False) for name, value in (("params", run.params), ("counts", run.counts))
-    }
-    model = json.dumps(run.model) if run.model else None
-    return {"id": run.id, "at": run.at, "stage": run.stage, **plain, "model": model, "version": run.version}
 
 
 @click.command()
@@ -251,16 +246,14 @@ def note(grid: Grid, text: str, options: Note) -> None:
 
 
 @click.command()
-@click.option(
+@option(
     "--markup",
     "form",
     type=click.Choice(get_args(MethodsFormat)),
     help="The markup of the text (default: as the file of --out, or markdown).",
 )
-@shared_option(
-    "--out", type=click.Path(path_type=Path), detail="A .md or .tex file, or an output folder (default: print)."
-)
-@click.option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
+@shared_option("--out", type=PATH, detail="A .md or .tex file, or an output folder (default: print).")
+@option("--evaluation", type=int, metavar="RUN", help="The evaluation to describe, by its number in the log.")
 @with_study
 def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluation: int | None) -> None:
     """Write the methods section of a paper.
@@ -281,12 +274,7 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
         print_note(note)
     if out is None:
         text = section.text(form or "markdown")
-        receipt = {
-            "markup": form or "markdown",
-            "text": text,
-            "references": section.bib,
-            "notes": list(section.notes),
-        }
+        receipt = {"markup": form or "markdown", "text": text, "references": section.bib, "notes": list(section.notes)}
         print_receipt(text, receipt, partial(print_machine, end=""))
         return
     for path in section.write(out, form):

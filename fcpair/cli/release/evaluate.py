@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from fcpair.cli.options import FigureFolder, effective_params, figures_option, format_option, shared_option, with_grid
+from fcpair.cli.options import (
+    FOLDER,
+    FigureFolder,
+    effective_params,
+    figures_option,
+    format_option,
+    option,
+    shared_option,
+    with_grid,
+)
 from fcpair.cli.output import Table, emit, note_writing, print_message, print_rows, progress, warn_of_changes
-from fcpair.cli.table import Cell, format_cell
-from fcpair.evaluate.outcome import ALPHA, group_by_system
-from fcpair.evaluate.summary import AVERAGE
+from fcpair.cli.terminal import Cell
+from fcpair.evaluate.outcome import ALPHA, AVERAGE, group_by_system
 from fcpair.params import Evaluate, Partition
 from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
-    from fcpair.evaluate.outcome import Comparison, Outcome, Score, Spread, TierFacts
-    from fcpair.evaluate.ranking import Cost
+    from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts
     from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
@@ -32,13 +39,17 @@ KEY = (
     "right: unjudged pairs count as appropriate.",
     "bounds: the least and the greatest score that their labels could give.",
 )
+COST_NOTES = (
+    "requests: all that are needed; cached: those already answered.",
+    "tokens: what the model reads for the others; an estimate, four characters each.",
+)
 
 
 @click.command()
 @with_grid
 @effective_params(Evaluate)
 @effective_params(Partition, "rules")
-@click.option("--runs", type=click.Path(path_type=Path, file_okay=False), help="A folder to write TREC runs to.")
+@option("--runs", type=FOLDER, help="A folder to write TREC runs to.")
 @figures_option
 @shared_option("--dry-run", is_flag=True, detail="It counts what a service would be asked.")
 @format_option
@@ -67,7 +78,11 @@ def evaluate(
     if click.get_current_context().get_parameter_source("cutoff") is ParameterSource.COMMANDLINE:
         check_cutoff(options)
     if dry_run:
-        _print_costs(grid.tiers(rules).costs(options), form)
+        costs: list[dict[str, Cell]] = [
+            {"system": name, "requests": cost.requests, "cached": cost.cached, "tokens": cost.tokens}
+            for name, cost in grid.tiers(rules).costs(options)
+        ]
+        print_rows(form, "What a service would be asked", costs, [*costs[0]], COST_NOTES)
         return
     note_writing()
     with progress("evaluating", at_once=True) as report:
@@ -84,42 +99,45 @@ def evaluate(
         print_message(f"Warning: {caution}.")
 
 
-def _print_costs(costs: list[tuple[str, Cost]], form: str) -> None:
-    rows: list[dict[str, Cell]] = [
-        {"system": name, "requests": cost.requests, "cached": cost.cached, "tokens": cost.tokens}
-        for name, cost in costs
-    ]
-    notes = [
-        "requests: all that are needed; cached: those already answered.",
-        "tokens: what the model reads for the others; an estimate, four characters each.",
-    ]
-    print_rows(form, "What a service would be asked", rows, [*rows[0]], notes)
-
-
 def _tables(outcome: Outcome) -> Iterator[Table]:
     for tier in outcome.tiers:
         scores = [score for score in outcome.scores if score.tier == tier.tier]
         groups = ((name, map(_score_row, own)) for name, own in group_by_system(scores))
+        notes = _undefined_notes(scores)
+        if tier is outcome.tiers[-1]:
+            notes += [f"{outcome.gains}."] if outcome.gains else []
+            notes += [line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY]
         rows = _under_heads(groups, len(SCORE_COLUMNS))
-        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, rows, _notes(scores, outcome))
+        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, rows, notes)
     if outcome.spreads:
-        yield _spread_table(outcome)
+        groups = ((name, map(_spread_row, own)) for name, own in group_by_system(outcome.spreads))
+        title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
+        rows = _under_heads(groups, len(SPREAD_COLUMNS))
+        yield Table(title, SPREAD_COLUMNS, rows, _undefined_notes(outcome.spreads))
     if outcome.comparisons:
         yield _comparison_table(outcome)
     if len(outcome.systems) > 1 and len(outcome.tiers) > 1:
-        measures = list(dict.fromkeys(item.measure for item in outcome.concordances))
         cells = {(item.one, item.other, item.measure): item for item in outcome.concordances}
         pairs = list(dict.fromkeys((item.one, item.other) for item in outcome.concordances))
         title = f"Kendall's tau between the rankings of {len(outcome.systems)} systems on two tiers"
-        for shown_now in _column_groups(measures):
+        # The measures in groups that fit beside each other, at least one in each.
+        shown: list[list[str]] = [[]]
+        for name in dict.fromkeys(item.measure for item in outcome.concordances):
+            if shown[-1] and sum(len(one) + BETWEEN for one in [*shown[-1], name]) > ROOM:
+                shown.append([])
+            shown[-1].append(name)
+        for shown_now in filter(None, shown):
             taus = [
-                [f"{item}, {other}", *(_two_decimals(cells[item, other, name].tau) for name in shown_now)]
+                [f"{item}, {other}", *(_decimals(cells[item, other, name].tau, 2) for name in shown_now)]
                 for item, other in pairs
             ]
-            why = dict.fromkeys(
-                item.undefined for item in outcome.concordances if item.measure in shown_now and item.undefined
-            )
-            yield Table(title, ("tiers", *shown_now), taus, [f"undefined, because {reason}." for reason in why])
+            notes = _undefined_notes(item for item in outcome.concordances if item.measure in shown_now)
+            yield Table(title, ("tiers", *shown_now), taus, notes)
+
+
+def _undefined_notes(figures: Iterable[Score | Spread | Concordance]) -> list[str]:
+    reasons = dict.fromkeys(figure.undefined for figure in figures if figure.undefined)
+    return [f"undefined, because {reason}." for reason in reasons]
 
 
 def _describe_basis(tier: TierFacts, outcome: Outcome) -> str:
@@ -139,41 +157,22 @@ def _under_heads(groups: Iterable[tuple[str, Iterable[Sequence[Cell]]]], n_colum
 
 
 def _score_row(of: Score) -> list[Cell]:
-    left_out, right = _four_decimals(of.left_out, of.right)
+    score, left_out, right = map(_decimals, (of.score, of.left_out, of.right))
     interval, bounds = _format_range(of.low, of.high), _format_range(of.lowest, of.highest)
-    return [f"  {of.measure}", *_four_decimals(of.score), interval, left_out, right, bounds]
-
-
-def _four_decimals(*values: float | None) -> list[str]:
-    return ["-" if value is None else f"{value:z.4f}" for value in values]
-
-
-def _format_range(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:z.3f}–{high:z.3f}"
-
-
-def _notes(scores: list[Score], outcome: Outcome) -> list[str]:
-    undefined = dict.fromkeys(score.undefined for score in scores if score.undefined)
-    if scores[0].tier != outcome.tiers[-1].tier:
-        return [f"undefined, because {why}." for why in undefined]
-    return [
-        *(f"undefined, because {why}." for why in undefined),
-        *([f"{outcome.gains}."] if outcome.gains else []),
-        *(line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY),
-    ]
-
-
-def _spread_table(outcome: Outcome) -> Table:
-    groups = ((name, map(_spread_row, own)) for name, own in group_by_system(outcome.spreads))
-    rows = _under_heads(groups, len(SPREAD_COLUMNS))
-    title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
-    why = dict.fromkeys(row.undefined for row in outcome.spreads if row.undefined)
-    return Table(title, SPREAD_COLUMNS, rows, [f"undefined, because {reason}." for reason in why])
+    return [f"  {of.measure}", score, interval, left_out, right, bounds]
 
 
 def _spread_row(of: Spread) -> list[Cell]:
     cv = "-" if of.cv is None else f"{of.cv:.{3 if of.measure == AVERAGE else 1}f}"
-    return [f"  {of.measure}", *_four_decimals(of.mean, of.minimum, of.maximum), cv]
+    return [f"  {of.measure}", *map(_decimals, (of.mean, of.minimum, of.maximum)), cv]
+
+
+def _decimals(value: float | None, places: int = 4) -> str:
+    return "-" if value is None else f"{value:z.{places}f}"
+
+
+def _format_range(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:z.3f}–{high:z.3f}"
 
 
 def _comparison_table(outcome: Outcome) -> Table:
@@ -198,18 +197,3 @@ def _comparison_table(outcome: Outcome) -> Table:
 
 def _difference(test: Comparison) -> str:
     return f"{test.difference:+z.4f}{'*' if test.is_significant else ' '}"
-
-
-def _column_groups(names: list[str]) -> Iterator[list[str]]:
-    """The names in groups that fit beside each other, at least one in each."""
-    group: list[str] = []
-    for name in names:
-        if group and sum(len(one) + BETWEEN for one in [*group, name]) > ROOM:
-            yield group
-            group = []
-        group.append(name)
-    yield group
-
-
-def _two_decimals(value: float | None) -> str:
-    return format_cell(None) if value is None else f"{value:z.2f}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.given_options import take_effect
-from fcpair.cli.options import complete_tier, effective_params, format_option, look_at_grid, shared_option
+from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
 from fcpair.cli.output import (
     LONGEST_TABLE,
     ROWS_AT_ONCE,
@@ -25,10 +24,7 @@ from fcpair.cli.output import (
     table_of,
     warn_of_basis,
 )
-from fcpair.cli.table import shorten
-from fcpair.cli.terminal import print_wrapped
-from fcpair.examination_records import Explanation
-from fcpair.lazy import pd
+from fcpair.cli.terminal import print_wrapped, shorten
 from fcpair.params import Partition
 from fcpair.records import TIERS, Origin
 
@@ -49,13 +45,11 @@ VERDICTS = "Table 4. Verdicts by number of labels; the share is of those not val
 @look_at_grid
 @effective_params(Partition)
 @shared_option("--tier", metavar="TIER", shell_complete=complete_tier, detail="Its pairs are written.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="A .csv, .jsonl or .parquet file.")
+@shared_option("--out", type=PATH, detail="A .csv, .jsonl or .parquet file.")
 @shared_option(
     "--layout",
     "columns",
-    type=click.Choice(["fcpair", "fc-conan"]),
-    default="fcpair",
-    show_default=True,
+    choices=("fcpair", "fc-conan"),
     detail="The names of the columns: ours, or those of the published FC-CONAN.",
 )
 @format_option
@@ -104,12 +98,18 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
 
 
 def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:
+    from fcpair.files.tables.tabular import plain_rows
+
     first = LONGEST_TABLE if form == "table" else None
     frame, n = grid.tiers(options).head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
-    rows = _rows_in_parts(frame)
+    parts = (frame.iloc[start : start + ROWS_AT_ONCE] for start in range(0, len(frame), ROWS_AT_ONCE))
+    rows = (row for part in parts for row in plain_rows(part))
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
-    brief = [[_brief(row[name]) for name in shown] for row in rows] if form == "table" else []
+    brief = [
+        [shorten(row[name], BRIEF) if isinstance(row[name], str) else row[name] for name in shown]
+        for row in (rows if form == "table" else ())
+    ]
     all_rows = "`--format csv` prints all, `--out FILE` writes them"
     table = Table(
         f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows
@@ -117,18 +117,6 @@ def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, f
     notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
     emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
     print_notes(notes)
-
-
-def _brief(cell: Any) -> Any:
-    return shorten(cell, BRIEF) if isinstance(cell, str) else cell
-
-
-def _rows_in_parts(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """The plain rows, made of a part of the frame at a time."""
-    from fcpair.files.tables.tabular import plain_rows
-
-    for start in range(0, len(frame), ROWS_AT_ONCE):
-        yield from plain_rows(frame.iloc[start : start + ROWS_AT_ONCE])
 
 
 @click.command()
@@ -145,22 +133,22 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     Example:
       fcpair explain 17
     """
-    explanation = grid.tiers(options).explain(pair)
-    if form == "table":
-        _print_explanation(explanation, grid.facts)
+    explanation, facts = grid.tiers(options).explain(pair), grid.facts
+    if form != "table":
+        rows: list[Row] = [
+            {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
+        ]
+        emit(form, asdict(explanation), (), rows)
         return
-    rows: list[Row] = [
-        {"tier": check.tier, "in": check.passed, "why": "; ".join(check.reasons)} for check in explanation.checks
-    ]
-    emit(form, asdict(explanation), (), rows)
-
-
-def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
     tiers = ", ".join(filter(None, (explanation.tier, *explanation.own_tiers)))
     print_wrapped(f"pair {explanation.cell_id}: {tiers or ('discarded' if explanation.discarded else 'in no tier')}\n")
     print_wrapped(f"{facts['hs_name']}: {explanation.hs}\n{facts['cn_name']}: {explanation.cn}\n")
     for source in explanation.brought_in_by:
-        print_wrapped(f"brought in: {_describe_source(source)}")
+        where = f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
+        if source["run"]:
+            place = f"for HS {source['source_id']} in the run {source['run']}"
+            where = f"rank {source['rank']} {place}, score {source['score']:z.4f}"
+        print_wrapped(f"brought in: {where}")
     for row in sorted((*explanation.answers, *explanation.decisions), key=lambda row: str(row["at"])):
         note = f" ({row['note']})" if row["note"] else ""
         print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {_describe_event(row)}{note}")
@@ -174,13 +162,6 @@ def _print_explanation(explanation: Explanation, facts: dict[str, str]) -> None:
     for check in (*reversed(checks[:n_four]), *checks[n_four:]):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
         print_wrapped(f"{check.tier:{width}}{why}\n{'':{width}}requires {check.rule}")
-
-
-def _describe_source(source: dict[str, Any]) -> str:
-    if source["run"]:
-        where = f"for HS {source['source_id']} in the run {source['run']}"
-        return f"rank {source['rank']} {where}, score {source['score']:z.4f}"
-    return f"neighbour {source['rank']} of source CN {source['source_id']}, cosine {source['score']:z.4f}"
 
 
 def _describe_event(row: dict[str, Any]) -> str:

@@ -1,20 +1,48 @@
-"""release, verify, diff."""
+"""release, verify, diff; export qrels, beir, hf, triplets, pairs, preferences, corpus, decisions, texts."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, get_args
 
 import click
 
-from fcpair.cli.options import StudyPlace, close_at_end, format_option, seed_option, shared_option, with_study
-from fcpair.cli.output import Table, emit, print_message, print_receipt, print_run, status_spinner
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.options import (
+    PATH,
+    StudyPlace,
+    close_at_end,
+    complete_tier,
+    effective_params,
+    format_option,
+    option,
+    params,
+    round_option,
+    seed_option,
+    shared_option,
+    with_grid,
+    with_study,
+)
+from fcpair.cli.output import (
+    emit,
+    print_message,
+    print_receipt,
+    print_run,
+    status_spinner,
+    table_of,
+    warn_of_basis,
+    warn_of_simulated,
+)
 from fcpair.cli.terminal import print_raw, print_wrapped
+from fcpair.files.answers.writings import Layout
+from fcpair.files.release.exports import EXPORTS, ExportKind
 from fcpair.files.release.release_facts import FORM_FILE, read_form, template_text
+from fcpair.params import Export, Partition
 
 if TYPE_CHECKING:
+    from fcpair.grid import Grid
     from fcpair.study import Place, Study
 
 FOUND = 1
@@ -22,28 +50,20 @@ LINES_SHOWN = 20
 
 
 def _print_template(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
-    if not wanted or ctx.resilient_parsing:
-        return
-
-    print_raw(template_text().rstrip("\n"))
-    ctx.exit()
+    if wanted and not ctx.resilient_parsing:
+        print_raw(template_text().rstrip("\n"))
+        ctx.exit()
 
 
 @click.command()
 @click.argument("name")
 @with_study
-@shared_option("--out", required=True, type=click.Path(path_type=Path), detail="A new or an empty folder.")
-@click.option(
-    "--form",
-    default=FORM_FILE,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="The form with facts that only people know, such as licences.",
-)
-@click.option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
-@click.option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
+@shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
+@option("--form", default=FORM_FILE, type=PATH, help="The form with facts that only people know, such as licences.")
+@option("--draft", is_flag=True, help="Release even if keys of the form are missing; the card lists them.")
+@option("--no-texts", is_flag=True, help="Write ids and digests instead of texts, and a script that joins them.")
 @seed_option
-@click.option(
+@option(
     "--template",
     is_flag=True,
     is_eager=True,
@@ -67,14 +87,13 @@ def release(study: Study, name: str, out: Path, form: Path, draft: bool, no_text
     with status_spinner("releasing"):
         run = study.release(name, out, form, seed=seed, texts=not no_texts, draft=draft)
     print_run(run)
-
     if missing := read_form(form).missing:
         print_message(f"Note: this is a draft; {form} lacks {', '.join(missing)}.")
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path))
-@click.option(
+@click.argument("folder", type=PATH)
+@option(
     "--study",
     type=StudyPlace(),
     help="The study: a file, or a database as postgresql+psycopg://USER@HOST/NAME. "
@@ -111,8 +130,8 @@ def verify(folder: Path, study: Place | None) -> None:
 
 
 @click.command()
-@click.argument("before", type=click.Path(path_type=Path))
-@click.argument("after", type=click.Path(path_type=Path))
+@click.argument("before", type=PATH)
+@click.argument("after", type=PATH)
 @format_option
 def diff(before: Path, after: Path, form: str) -> None:
     """List the pairs that differ between two releases, and why.
@@ -131,19 +150,110 @@ def diff(before: Path, after: Path, form: str) -> None:
     changes = Study.diff(before, after)
     rows = list(changes.rows())
     counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
-    shown = [[row["pair"], row["change"], _arrow(row, "tier"), _arrow(row, "label"), row["because"]] for row in rows]
+    shown = []
+    for row in rows:
+        tier, label = (
+            list(dict.fromkeys(row[f"{of}_{at}"] or "none" for at in ("before", "after"))) for of in ("tier", "label")
+        )
+        shown.append({**row, "tier": " -> ".join(tier), "label": " -> ".join(label)})
     several = len({change.grid for change in changes}) > 1
-    cells = [[row["grid"], *line] if several else line for row, line in zip(rows, shown, strict=True)]
-    columns = [*(["grid"] if several else []), "pair", "change", "tier", "label", "because"]
+    columns = [*["grid"] * several, "pair", "change", "tier", "label", "because"]
     title = f"{before} to {after}: {counted}"
     if not rows and form == "table":
         print_wrapped(title)
     else:
-        tables = [Table(title, columns, cells)]
+        tables = [table_of(title, shown, columns)]
         emit(form, [asdict(change) for change in changes], tables, rows, columns=changes.columns)
 
 
-def _arrow(row: dict[str, Any], what: str) -> str:
-    """A tier or a label, before and after where it changed."""
-    first, then = row[f"{what}_before"] or "none", row[f"{what}_after"] or "none"
-    return first if first == then else f"{first} -> {then}"
+tier_option = shared_option("--tier", required=True, metavar="TIER", shell_complete=complete_tier)
+file_option = shared_option("--out", required=True, type=PATH, detail="A file.")
+folder_option = shared_option("--out", required=True, type=PATH, detail="A new or an empty folder.")
+without_option = option(
+    "--without", metavar="TIER", help="Leave out every row with an HS of this tier; without it none is left out."
+)
+
+
+@click.group()
+def export() -> None:
+    """Write files for other tools.
+
+    \b
+    Example:
+      fcpair export qrels --tier silver --out silver.qrels
+      fcpair export hf --out dataset/
+    """
+
+
+def _add_command(kind: ExportKind) -> None:
+    """Add the command of an export to the group."""
+
+    def write(grid: Grid, rules: Partition, options: Export, out: Path, **tier: str | None) -> None:
+        with status_spinner("writing"):
+            run = kind.write(grid.tiers(rules).export, out, tier.get(kind.tier), options)
+        print_run(run)
+        warn_of_basis(grid)
+
+    write.__doc__ = kind.help
+    command = (folder_option if kind.is_folder else file_option)(write)
+    command = params(Export, only=kind.params)(command)
+    if kind.tier:
+        command = (tier_option if kind.tier == "tier" else without_option)(command)
+    command = with_grid(effective_params(Partition, "rules")(command))
+    if kind.tier == "without":
+        command = take_effect("--pool", "--diamond", only_with="--without")(command)
+    export.command(kind.name)(command)
+
+
+for _kind in EXPORTS.values():
+    _add_command(_kind)
+
+
+@export.command()
+@with_grid
+@file_option
+def decisions(grid: Grid, out: Path) -> None:
+    """Write the decisions.
+
+    There is a row for each cell with a decision: its number and texts, the decision, by which rule or by whom, how many
+    answers the cell has and how many of them are the same. In a planned grid, all metadata of the row are included, so
+    that a grid of items can be scored by its decisions. `fcpair adjudicate --import` reads it back.
+
+    \b
+    Example:
+      fcpair export decisions --grid review --out decisions.csv
+      fcpair bias score decisions.csv --reader items --answer decision --as bbq
+    """
+    with status_spinner("writing"):
+        run = grid.export.decisions(out)
+    print_run(run)
+    warn_of_basis(grid)
+
+
+@export.command()
+@take_effect("--test-share", "--seed", only_with=("--layout training", "--layout hf"))
+@with_grid
+@round_option
+@shared_option(
+    "--layout",
+    choices=get_args(Layout),
+    detail="A table, a folder to train on, a Hugging Face folder, the layout of a published dataset, or templates.",
+)
+@params(Export, only=("test_share", "seed"))
+@file_option
+def texts(grid: Grid, name: str | None, layout: Layout, options: Export, out: Path) -> None:
+    """Write the texts of a round, with what they answer.
+
+    There is a row for each text: the row's text and the type that was asked for, all types, who wrote it, and what was
+    edited. `training` (train.jsonl, test.jsonl) and `hf` split by whole rows of the grid, with every type on both sides
+    as evenly as that allows; `crowdcounter` (.json) and `parscn` (.csv) have the columns of these datasets.
+
+    \b
+    Example:
+      fcpair export texts --grid write --out replies.csv
+      fcpair export texts --grid write --layout training --test-share 0.25 --seed 13 --out training/
+    """
+    with status_spinner("writing"):
+        run = grid.export.texts(out, layout, options, name)
+    print_run(run)
+    warn_of_simulated(grid)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,14 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     FigureFolder,
     as_click_type,
     close_at_end,
     figures_option,
     format_option,
     open_grid,
+    option,
     seed_option,
     shared_option,
     sheet_option,
@@ -25,22 +28,21 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Table, emit, print_message, print_run
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, StageError
-from fcpair.lazy import pd
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup
 from fcpair.records import Role
 
 if TYPE_CHECKING:
-    from fcpair.stages.surveys.survey import KeepRule, Survey
+    from fcpair.stages.surveys.survey import KeepRule
     from fcpair.study import Study
 
 SURVEY = "survey"
 NUMBERED = "p"  # what pseudonyms of respondents begin with
 COUNTS = ("yes", "no", "decline", "skipped")
 
-survey_option = shared_option("--grid", metavar="NAME", default=SURVEY, show_default=True)
+survey_option = shared_option("--grid", metavar="NAME", default=SURVEY)
 
 
 @click.group()
@@ -56,31 +58,24 @@ def ask() -> None:
 
 
 @ask.command("import")
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("file", type=PATH)
 @shared_option(
     "--question",
     "questions",
     multiple=True,
     metavar="TEXT",
     default=("heard", "believed"),
-    show_default=True,
     detail="It is asked of each statement; may be repeated.",
 )
-@click.option(
-    "--answers",
-    metavar="YES,NO,DECLINE",
-    default="yes,no,decline",
-    show_default=True,
-    help="The names of the three answers.",
-)
-@click.option(
+@option("--answers", metavar="YES,NO,DECLINE", default="yes,no,decline", help="The names of the three answers.")
+@option(
     "--part",
     type=click.IntRange(min=1),
     metavar="N",
     help="Number of people who answer each statement.  [default: all]",
 )
-@click.option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
-@click.option("--suggest", metavar="TEXT", help="An open question at the end; empty for none.")
+@option("--as-list", "listed", is_flag=True, help="Show a list of statements on each screen instead of one.")
+@option("--suggest", metavar="TEXT", help="An open question at the end; empty for none.")
 @shared_option("--title", default=Setup().title, detail="For a new study.")
 @seed_option
 @survey_option
@@ -136,7 +131,7 @@ def import_(
 
 
 @ask.command("open")
-@click.option(
+@option(
     "--respondents",
     "n",
     type=as_click_type(int, N_PEOPLE),
@@ -165,53 +160,28 @@ def open_(study: Study, n: int | None, grid: str) -> None:
         )
     study.grid(grid)
     if n is not None:
-        study.add_people(_pseudonyms(n, {person.name for person in study.people}), Role.RESPONDENT)
+        taken = {person.name for person in study.people}
+        width = len(str(n + len(taken)))
+        pseudonyms = (name for at in count(1) if (name := f"{NUMBERED}{at:0{width}d}") not in taken)
+        study.add_people([*islice(pseudonyms, n)], Role.RESPONDENT)
     for run in study.open_survey(grid):
         print_run(run)
     print_message("next: `fcpair people invite --all --out links.csv` makes links, and `fcpair serve` lets people in")
 
 
-def _pseudonyms(n: int, names_taken: set[str]) -> list[str]:
-    width, at = len(str(n + len(names_taken))), 0
-    names: list[str] = []
-    while len(names) < n:
-        at += 1
-        name = f"{NUMBERED}{at:0{width}d}"
-        if name not in names_taken:
-            names.append(name)
-    return names
-
-
 @ask.command()
 @take_effect("--statement", "--question-column", "--person", "--answer", only_with="FILE")
 @take_effect("--grid", "--study", not_with="FILE")
-@click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--statement", metavar="COLUMN", default="row", show_default=True, help="The column of the statements.")
-@click.option(
-    "--question-column",
-    "question",
-    metavar="COLUMN",
-    default="column",
-    show_default=True,
-    help="The column of the questions.",
-)
-@click.option(
-    "--person", metavar="COLUMN", default="by", show_default=True, help="The column of the people who answered."
-)
-@shared_option("--answer", metavar="COLUMN", default="answer", show_default=True)
-@click.option("--keep", metavar="RULE", help="The rule for keeping statements, such as 'believed > 0.60'.")
+@click.argument("file", required=False, type=PATH)
+@option("--statement", metavar="COLUMN", default="row", help="The column of the statements.")
+@option("--question-column", "question", metavar="COLUMN", default="column", help="The column of the questions.")
+@option("--person", metavar="COLUMN", default="by", help="The column of the people who answered.")
+@shared_option("--answer", metavar="COLUMN", default="answer")
+@option("--keep", metavar="RULE", help="The rule for keeping statements, such as 'believed > 0.60'.")
 @shared_option("--by", metavar="COLUMN", detail="In a study, a question about people.")
-@click.option(
-    "--population-size",
-    "population",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="The size of the population.",
-)
-@click.option(
-    "--margin", type=float, metavar="SHARE", help="Show the number of respondents that this margin of error needs."
-)
-@shared_option("--out", type=click.Path(path_type=Path), detail="Only kept statements are written.")
+@option("--population-size", "population", type=click.IntRange(min=1), metavar="N", help="The size of the population.")
+@option("--margin", type=float, metavar="SHARE", help="Show the number of respondents that this margin of error needs.")
+@shared_option("--out", type=PATH, detail="Only kept statements are written.")
 @figures_option
 @format_option
 @survey_option
@@ -244,7 +214,7 @@ def results(
       fcpair ask results --keep "believed > 0.60" --out kept.csv --figures figures
       fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
-    from fcpair.files.tables.tabular import plain_rows
+    from fcpair.files.tables.tabular import plain_rows, write_table
     from fcpair.stages.stats.intervals import LEVEL
     from fcpair.stages.surveys import survey as surveys
 
@@ -254,7 +224,7 @@ def results(
     if rule is not None and by is not None:
         raise InputError("`--keep` goes by the answers of all people; give `--keep` or `--by`")
     if file is not None:
-        from fcpair.files.surveys.item_answers import read_survey
+        from fcpair.files.surveys.items import read_survey
 
         place, simulated = str(file), None
         survey = read_survey(file, statement=statement, question=question, person=person, answer=answer, by=by)
@@ -265,7 +235,10 @@ def results(
     statements = surveys.hide_few(statements) if by else statements
     statements = surveys.add_verdicts(statements, rule) if rule else statements
     if out is not None:
-        _write_kept(out, survey, statements)
+        chosen = statements.loc[statements["verdict"] == "kept", ["statement", *surveys.KEPT_COLUMNS]]
+        kept = survey.statements.merge(chosen, on="statement")
+        write_table(kept, out)
+        print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")
     if figures is not None:
         from fcpair.report.figures.forest_plots import of_survey
 
@@ -314,28 +287,16 @@ def _tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> li
     """A table for each question; what nobody did, and verdicts where there are none, have no column."""
     tables: list[Table] = []
     for question in dict.fromkeys(row["question"] for row in rows):
-        question_rows = [_table_row(row) for row in rows if row["question"] == question]
+        question_rows: list[dict[str, Cell]] = []
+        for row in rows:
+            if row["question"] == question:  # narrow enough for 80 columns: an interval, and a verdict, are one column
+                cells = {of: cell for of, cell in row.items() if of not in ("low", "high", "verdict", "undecided")}
+                cells["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
+                if "verdict" in row:
+                    cells["verdict"] = f"{row['verdict']}{', undecided' * (row['undecided'] == 'yes')}"
+                question_rows.append(cells)
         empty = [name for name in ("skipped", "verdict") if not any(row.get(name) for row in question_rows)]
         names = [name for name in question_rows[0] if name not in ("question", "n", *empty)]
         tables.append(Table(f"{title}: {question}", names, [[row[name] for name in names] for row in question_rows]))
     tables[-1] = replace(tables[-1], notes=notes)
     return tables
-
-
-def _table_row(row: dict[str, Cell]) -> dict[str, Cell]:
-    """A row as tables have it, narrow enough for 80 columns: an interval in one, and `undecided` beside its verdict."""
-    cells = {name: value for name, value in row.items() if name not in ("low", "high", "verdict", "undecided")}
-    cells["interval"] = None if row["low"] is None else f"{row['low']:.3f}–{row['high']:.3f}"
-    if "verdict" in row:
-        cells["verdict"] = f"{row['verdict']}, undecided" if row["undecided"] == "yes" else row["verdict"]
-    return cells
-
-
-def _write_kept(out: Path, survey: Survey, statements: pd.DataFrame) -> None:
-    from fcpair.files.tables.tabular import write_table
-    from fcpair.stages.surveys.survey import KEPT_COLUMNS
-
-    chosen = statements.loc[statements["verdict"] == "kept", ["statement", *KEPT_COLUMNS]]
-    kept = survey.statements.merge(chosen, on="statement")
-    write_table(kept, out)
-    print_message(f"{out}: {len(kept):,} of {survey.given['statement'].nunique():,} statements")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,13 @@ import click
 
 from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
+    PATH,
     FigureFolder,
     figures_option,
     format_option,
     grid_option,
     open_grid,
+    option,
     round_option,
     shared_option,
     sheet_option,
@@ -24,23 +26,21 @@ from fcpair.cli.options import (
     write_figures,
 )
 from fcpair.cli.output import Row, Table, emit, print_message, print_rows
-from fcpair.cli.table import Cell
+from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, reject
 from fcpair.lazy import pd
 from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
-    from fcpair.bias import Answers, BiasFigure, ModelDivergence, ScoredAnswers
-    from fcpair.bias.items import Template
+    from fcpair.bias import Answers, ModelDivergence, ScoredAnswers
 
 SCHEMES = ("bbq", "kobbq", "cbbq", "pbbq")  # those of fcpair.bias, which a test holds against these
 READERS = ("bbq", "items", "lm-eval")
 UNREAD_SHOWN = 5
 TEMPLATES_SHOWN = 10
 ALL = "(mean over statements)"
-ITEM_COLUMNS = ("category", "templates", "items")
 LIMIT = 100_000  # that of fcpair.bias.items
-LAYOUTS = ("table", "hf", "lm-eval")  # a table, and FOLDERS of fcpair.files.surveys.item_folders, as a test checks
+LAYOUTS = ("table", "hf", "lm-eval")  # a table, and those of fcpair.files.surveys.items.item_files
 TEMPLATE_READERS = ("fcpair", "bbq", "kobbq")  # those of fcpair.files.surveys.templates, as a test checks
 
 
@@ -61,44 +61,40 @@ def bias() -> None:
 @take_effect("--probability", only_with="--reader items")
 @take_effect("--answer", not_with="--reader lm-eval")
 @take_effect("--question", "--smooth", only_with="--survey")
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
-@click.option(
+@click.argument("files", nargs=-1, type=PATH)
+@option(
     "--as", "scheme", type=click.Choice(SCHEMES), required=True, help="The paper whose definition of the scores to use."
 )
 @shared_option(
     "--reader",
-    type=click.Choice(READERS),
-    default=READERS[0],
-    show_default=True,
+    choices=READERS,
     detail="BBQ's JSON Lines, tables of items as `fcpair items expand` writes them, or the samples that "
     "lm-evaluation-harness logs of such items.",
 )
 @shared_option("--answer", metavar="COLUMN")
-@click.option(
+@option(
     "--probability",
     "shares",
     multiple=True,
     metavar="COLUMN",
     help="The column of an option's probability, for items; give three, in order.",
 )
-@click.option(
-    "--templates", type=click.Path(path_type=Path), metavar="FILE", help="BBQ's templates, for the stereotyped groups."
-)
-@click.option(
+@option("--templates", type=PATH, metavar="FILE", help="BBQ's templates, for the stereotyped groups.")
+@option(
     "--strict-targets",
     is_flag=True,
     help="Leave out BBQ's items with two options of the stereotyped group or none, as its released script does; its "
     "printed figures keep them.",
 )
-@click.option(
+@option(
     "--survey",
     "people",
     metavar="GRID|FILE",
     help="A survey: compare the model with its respondents. In a study, the name of its grid; with FILES, a file of "
     "answers as `fcpair answers export` writes it.",
 )
-@shared_option("--question", metavar="TEXT", default=BELIEVED, show_default=True, detail="It is compared.")
-@click.option(
+@shared_option("--question", metavar="TEXT", default=BELIEVED, detail="It is compared.")
+@option(
     "--smooth",
     type=click.FloatRange(min=0),
     metavar="SHARE",
@@ -114,11 +110,6 @@ def bias() -> None:
 def score(
     files: tuple[Path, ...],
     scheme: str,
-    reader: str,
-    answer: str | None,
-    shares: tuple[str, ...],
-    templates: Path | None,
-    strict_targets: bool,
     people: str | None,
     question: str,
     smooth: float,
@@ -127,6 +118,7 @@ def score(
     name: str | None,
     grid: str | None,
     study: Any,
+    **reading: Any,
 ) -> None:
     """Score answers to bias tests.
 
@@ -143,42 +135,43 @@ def score(
       fcpair bias score --grid test --as pbbq --survey survey --format json
     """
     from fcpair.bias import score_models
+    from fcpair.files.surveys.items import read_survey
     from fcpair.report.figures.forest_plots import of_bias
+    from fcpair.stages.surveys.survey import count_answers
 
     if files:
         place, simulated = [str(file) for file in files], None
-        answers = _read_answers(files, reader, answer, shares, templates, strict_targets=strict_targets)
-        scored = score_models({"": answers}, scheme, _count_file(people), question=question, smooth=smooth)
+        given = None
+        if people is not None:  # how often people gave each answer to each statement, in a file of a survey
+            given = count_answers(read_survey(Path(people)).given)
+        scored = score_models({"": _read_answers(files, **reading)}, scheme, given, question=question, smooth=smooth)
     else:
         chosen_grid, at = open_grid(study, grid)
         place, simulated = [at], chosen_grid.desk.simulated_note
         scored = chosen_grid.score_bias(scheme, name, survey=people, question=question, smooth=smooth)
-    answers_by_model, scores, divergences = scored.answers, scored.scores, scored.divergences
     if figures is not None:
-        write_figures(figures, of_bias(scores, simulated))
-    results = [
-        {
-            "by": by,
-            **item.as_dict(),
-            "unread": list(answers_by_model[by].unread),
-            **_left_out_counts(answers_by_model[by]),
-        }
-        | ({"people": divergences[by].as_dict()} if divergences else {})
-        for by, item in scores.items()
-    ]
-    data: dict[str, Any] = {"places": place, "answer": answer}
-    data |= {name: value for name, value in results[0].items() if name != "by"} if files else {"models": results}
-    answer_name = answer or ", ".join(shares) or ", ".join(place)
+        write_figures(figures, of_bias(scored.scores, simulated))
+    answer = reading["answer"]
+    answer_name = answer or ", ".join(reading["shares"]) or ", ".join(place)
+    results: list[dict[str, Any]] = []
     rows: list[dict[str, Cell]] = []
     tables: list[Table] = []
-    for by, item in scores.items():
+    for by, item in scored.scores.items():
+        answers, divergence = scored.answers[by], scored.divergences.get(by)
+        left_out = ("without_target", "two_targets", "strict_targets", "n_without_context")
+        counts = {of.removeprefix("n_"): getattr(answers, of) for of in left_out}
+        counts |= {of: dict(counts[of]) for of in left_out[:2]}
+        results.append({"by": by, **item.as_dict(), "unread": list(answers.unread), **counts})
         model_cell: dict[str, Cell] = {"by": by} if by else {}
-        nothing: dict[str, Cell] = {"statement": ""} if divergences else {}
+        nothing: dict[str, Cell] = {"statement": ""} if divergence else {}
         rows += [model_cell | vars(figure) | nothing for figure in item.figures]
-        tables += _tables(item, by or answer_name, answers_by_model[by])
-        if divergences:
-            rows += [model_cell | nothing | row for row in _rows_of_people(divergences[by])]
-            tables += _tables_of_people(divergences[by], by or answer_name, str(people))
+        tables += _tables(item, by or answer_name, answers)
+        if divergence:
+            results[-1]["people"] = divergence.as_dict()
+            rows += [model_cell | nothing | row for row in _rows_of_people(divergence)]
+            tables += _tables_of_people(divergence, by or answer_name, str(people))
+    data: dict[str, Any] = {"places": place, "answer": answer}
+    data |= {name: value for name, value in results[0].items() if name != "by"} if files else {"models": results}
     emit(form, data, tables, rows, simulated=simulated)
 
 
@@ -191,31 +184,15 @@ def _read_answers(
     *,
     strict_targets: bool,
 ) -> Answers:
-    if reader == "items":
-        from fcpair.files.surveys.item_answers import read_item_answers
+    from fcpair.files.surveys.bbq import read_bbq, read_stereotyped
+    from fcpair.files.surveys.items import read_item_answers, read_lm_eval
 
-        return read_item_answers(files, answer, shares)
-    if reader == "lm-eval":
-        from fcpair.files.surveys.item_answers import read_lm_eval
-
-        return read_lm_eval(files)
-    from fcpair.files.surveys.bbq import read_bbq
-    from fcpair.files.surveys.bbq_templates import read_stereotyped
-
+    if reader != "bbq":
+        return read_item_answers(files, answer, shares) if reader == "items" else read_lm_eval(files)
     if answer is None:
         raise InputError("name with `--answer` the field of the files that has the answers")
     stereotyped = read_stereotyped(templates) if templates else None
     return read_bbq(files, answer, stereotyped, strict_targets=strict_targets)
-
-
-def _count_file(people: str | None) -> Any:
-    """Count how often people gave each answer to each statement, in a file of a survey; None where there is none."""
-    if people is None:
-        return None
-    from fcpair.files.surveys.item_answers import read_survey
-    from fcpair.stages.surveys.survey import count_answers
-
-    return count_answers(read_survey(Path(people)).given)
 
 
 COLUMNS = ("category", "value", "low", "high", "n", "templates")
@@ -232,68 +209,44 @@ def _tables(scored: ScoredAnswers, answer: str, read: Answers) -> list[Table]:
         if not tables:
             tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
             title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
-        tables.append(
-            Table(title, COLUMNS, rows, [f"{entry['formula']} ({entry['source']})", *_undefined_notes(figures)])
-        )
-    last = [
-        f"low, high: {facts['level']:.0%} interval, {facts['interval']}",
-        *_unread_notes(read.unread),
-        *_target_notes(read),
-    ]
+        notes = [
+            f"{entry['formula']} ({entry['source']})",
+            *_undefined_notes({figure.category: figure.undefined for figure in figures}),
+            *dict.fromkeys(f"{figure.category}: {figure.note}" for figure in figures if figure.note),
+            *dict.fromkeys(
+                f"{figure.category}: without {figure.n_tied:,} whose likeliest options tie"
+                for figure in figures
+                if figure.n_tied
+            ),
+        ]
+        tables.append(Table(title, COLUMNS, rows, notes))
+    last = [f"low, high: {facts['level']:.0%} interval, {facts['interval']}", *_left_out_notes(read)]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
     return tables
 
 
-def _undefined_notes(figures: Sequence[BiasFigure]) -> list[str]:
-    undefined = [f"{figure.category}: undefined, because {figure.undefined}" for figure in figures if figure.undefined]
-    tied = [
-        f"{figure.category}: without {figure.n_tied:,} whose likeliest options tie"
-        for figure in figures
-        if figure.n_tied
-    ]
-    return [
-        *undefined,
-        *dict.fromkeys(f"{figure.category}: {figure.note}" for figure in figures if figure.note),
-        *dict.fromkeys(tied),
-    ]
+def _undefined_notes(reasons: Mapping[str, str | None]) -> list[str]:
+    return [f"{name}: undefined, because {reason}" for name, reason in reasons.items() if reason]
 
 
-def _unread_notes(unread: tuple[str, ...]) -> list[str]:
-    times = Counter(unread)
-    listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
-    shown = ", ".join(listed) + ", ..." * (len(times) > UNREAD_SHOWN)
-    return [f"unreadable: {shown}"] if unread else []
-
-
-def _left_out_counts(read: Answers) -> dict[str, Any]:
-    """The items without a target, with two, and of a question that was asked alone, as JSON has them."""
-    return {
-        "without_target": dict(read.without_target),
-        "two_targets": dict(read.two_targets),
-        "strict_targets": read.strict_targets,
-        "without_context": read.n_without_context,
-    }
-
-
-def _target_notes(read: Answers) -> list[str]:
-    notes = []
+def _left_out_notes(read: Answers) -> Iterator[str]:
+    """What could not be read, and which items have no option of the stereotyped group, or two."""
+    times = Counter(read.unread)
+    if times:
+        listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]
+        yield f"unreadable: {', '.join(listed)}{', ...' * (len(times) > UNREAD_SHOWN)}"
     kept, why = ("left out", "as") if read.strict_targets else ("kept", "though")
-    if read.without_target:
-        rule = "" if read.strict_targets else "; any group is the biased answer to their non-negative questions"
-        listed = _by_template(read.without_target)
-        notes.append(f"{kept}, {why} no option is of the stereotyped group: {listed}{rule}")
-    if read.two_targets:
-        rule = "" if read.strict_targets else "; the first counts"
-        notes.append(f"{kept}, {why} two options are of the stereotyped group: {_by_template(read.two_targets)}{rule}")
+    for counts, options, rule in (
+        (read.without_target, "no option is", "any group is the biased answer to their non-negative questions"),
+        (read.two_targets, "two options are", "the first counts"),
+    ):
+        if counts:
+            listed = [f"{name} ({n:,})" for name, n in counts.items()]
+            shown = ", ".join(listed[:TEMPLATES_SHOWN]) + ", ..." * (len(listed) > TEMPLATES_SHOWN)
+            end = "" if read.strict_targets else f"; {rule}"
+            yield f"{kept}, {why} {options} of the stereotyped group: {sum(counts.values()):,}, of {shown}{end}"
     if read.n_without_context:
-        notes.append(f"left out, as the question was asked alone: {read.n_without_context:,} with a clear context")
-    return notes
-
-
-def _by_template(counts: Mapping[str, int]) -> str:
-    listed = [f"{name} ({n:,})" for name, n in counts.items()]
-    shown = ", ".join(listed[:TEMPLATES_SHOWN]) + ", ..." * (len(listed) > TEMPLATES_SHOWN)
-    return f"{sum(counts.values()):,}, of {shown}"
+        yield f"left out, as the question was asked alone: {read.n_without_context:,} with a clear context"
 
 
 PEOPLE_COLUMNS = ("statement", "people", "yes", "n", "target", "KL")
@@ -306,17 +259,16 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
     notes = [
         f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which "
         "follows the "
-        "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)",
-        *_statement_notes(divergence),
+        "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)"
     ]
-    means: list[list[Cell]] = [
-        [of.category or ALL, of.n_statements, of.value, of.by_chance] for of in divergence.figures
-    ]
-    undefined = [
-        f"{of.category or ALL}: undefined, because {of.undefined}" for of in divergence.figures if of.undefined
-    ]
+    if divergence.smooth:
+        notes.append(f"{divergence.smooth:g} was added to both shares of the model")
+    if divergence.n_without:
+        notes.append(f"{divergence.n_without:,} items are about no statement, and left out")
+    notes += [f"{of.statement}: undefined, because {of.undefined}" for of in divergence.statements if of.undefined]
+    means = [[of.category or ALL, of.n_statements, of.value, of.by_chance] for of in divergence.figures]
     last = [
-        *undefined,
+        *_undefined_notes({of.category or ALL: of.undefined for of in divergence.figures}),
         f"{facts['formula']} ({facts['source']}); no interval, as statements were chosen, not drawn",
         "by chance: about what to expect from the number of people alone, if both were the same",
     ]
@@ -327,31 +279,21 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
     ]
 
 
-def _statement_notes(divergence: ModelDivergence) -> list[str]:
-    smoothed = [f"{divergence.smooth:g} was added to both shares of the model"] if divergence.smooth else []
-    without = [f"{divergence.n_without:,} items are about no statement, and left out"] if divergence.n_without else []
-    undefined = [f"{of.statement}: undefined, because {of.undefined}" for of in divergence.statements if of.undefined]
-    return [*smoothed, *without, *undefined]
-
-
-def _rows_of_people(divergence: ModelDivergence) -> list[dict[str, Cell]]:
+def _rows_of_people(divergence: ModelDivergence) -> Iterator[dict[str, Cell]]:
     """Rows as other scores have them; those of means have no statement."""
-    name = str(divergence.as_dict()["score"])
-    of_each: list[dict[str, Cell]] = [
-        _row(name, of.category, of.value, of.n, of.undefined, "") | {"statement": of.statement}
-        for of in divergence.statements
-    ]
-    of_means = [
-        _row(name, of.category or ALL, of.value, of.n_statements, of.undefined, "the mean over n statements")
-        for of in divergence.figures
-    ]
-    return [*of_each, *of_means]
-
-
-def _row(score: str, category: str, value: float | None, n: int, undefined: str | None, note: str) -> dict[str, Cell]:
     from fcpair.bias import BiasFigure
 
-    return {**vars(BiasFigure(score, category, value, None, None, n, 0, 0, undefined, note)), "n_templates": None}
+    name, no_ends = str(divergence.as_dict()["score"]), (None, None)
+    of_each = (
+        (BiasFigure(name, of.category, of.value, *no_ends, of.n, 0, 0, of.undefined, ""), {"statement": of.statement})
+        for of in divergence.statements
+    )
+    remark = "the mean over n statements"
+    of_means: Iterator[tuple[BiasFigure, dict[str, str]]] = (
+        (BiasFigure(name, of.category or ALL, of.value, *no_ends, of.n_statements, 0, 0, of.undefined, remark), {})
+        for of in divergence.figures
+    )
+    return (vars(figure) | {"n_templates": None} | statement for figure, statement in (*of_each, *of_means))
 
 
 @click.group()
@@ -366,30 +308,17 @@ def items() -> None:
 
 @items.command()
 @take_effect("--layout", "--seed", "--limit", only_with="--out")
-@click.argument("file", type=click.Path(path_type=Path))
-@shared_option(
-    "--reader",
-    type=click.Choice(TEMPLATE_READERS),
-    default=TEMPLATE_READERS[0],
-    show_default=True,
-    detail="Our own TOML, or templates as BBQ or KoBBQ released them.",
-)
-@click.option("--count", is_flag=True, help="Count the items of each category, and write none.")
-@shared_option("--out", type=click.Path(path_type=Path), detail="The items: a CSV, JSONL or Parquet, or a folder.")
-@shared_option(
-    "--layout",
-    type=click.Choice(LAYOUTS),
-    default=LAYOUTS[0],
-    show_default=True,
-    detail="A table, or a folder for Hugging Face or lm-evaluation-harness.",
-)
-@shared_option("--seed", type=click.IntRange(min=0), default=13, show_default=True, detail="It orders the options.")
-@click.option(
+@click.argument("file", type=PATH)
+@shared_option("--reader", choices=TEMPLATE_READERS, detail="Our own TOML, or templates as BBQ or KoBBQ released them.")
+@option("--count", is_flag=True, help="Count the items of each category, and write none.")
+@shared_option("--out", type=PATH, detail="The items: a CSV, JSONL or Parquet, or a folder.")
+@shared_option("--layout", choices=LAYOUTS, detail="A table, or a folder for Hugging Face or lm-evaluation-harness.")
+@shared_option("--seed", type=click.IntRange(min=0), default=13, detail="It orders the options.")
+@option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     default=LIMIT,
-    show_default=True,
     help="Write nothing if one template makes more items than this.",
 )
 @sheet_option
@@ -408,7 +337,7 @@ def expand(
       fcpair items expand KoBBQ_templates.tsv --reader kobbq --count --format json
       fcpair items expand templates.toml --layout lm-eval --out task
     """
-    from fcpair.bias.items import coinciding_options, n_items
+    from fcpair.bias.items import coinciding_options, n_items, n_templates
     from fcpair.bias.items import expand as expanded
     from fcpair.files.surveys.templates import read_templates
     from fcpair.files.tables.folders import check_new_folder
@@ -428,13 +357,20 @@ def expand(
         print_message(f"{out}: {len(expansion.frame):,} items")
     for remark in remarks:
         print_message(f"Note: {remark}")
-    _emit_counts(file, templates, form, seed)
+    n_of = n_templates(templates)
+    counts: Counter[str] = Counter()
+    for template in templates:
+        counts[template.category] += n_items(template)
+    rows: list[Row] = [{"category": name, "templates": n_of[name], "items": n} for name, n in counts.items()]
+    totals = {"templates": n_of.total(), "items": counts.total()}
+    categories = {name: {"templates": n_of[name], "items": n} for name, n in counts.items()}
+    title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
+    data = {"place": str(file), "seed": seed, **totals, "categories": categories}
+    print_rows(form, title, rows, ("category", "templates", "items"), data=data)
 
 
 def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
-    from importlib.metadata import version
-
-    from fcpair.files.surveys.item_folders import FOLDERS, ItemSource
+    from fcpair.files.surveys.items import item_files
     from fcpair.files.tables.folders import new_folder
     from fcpair.files.tables.tabular import write_table
 
@@ -442,28 +378,9 @@ def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, se
         write_table(frame, out)
         return
     with new_folder(out) as folder:
-        for name, content in FOLDERS[layout](frame, ItemSource(templates, seed, version("fcpair"))).items():
+        for name, content in item_files(layout, frame, templates, seed).items():
             (folder / name).parent.mkdir(exist_ok=True)
             if isinstance(content, str):
                 (folder / name).write_text(content, "utf-8")
             else:
                 write_table(content, folder / name)
-
-
-def _emit_counts(file: Path, templates: list[Template], form: str, seed: int) -> None:
-    from fcpair.bias.items import n_items, n_templates
-
-    n_of = n_templates(templates)
-    counts: Counter[str] = Counter()
-    for template in templates:
-        counts[template.category] += n_items(template)
-    rows: list[Row] = [dict(zip(ITEM_COLUMNS, (name, n_of[name], n), strict=True)) for name, n in counts.items()]
-    data = {
-        "place": str(file),
-        "seed": seed,
-        "templates": n_of.total(),
-        "items": counts.total(),
-        "categories": {name: {"templates": n_of[name], "items": n} for name, n in counts.items()},
-    }
-    title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
-    print_rows(form, title, rows, ITEM_COLUMNS, data=data)

@@ -90,6 +90,12 @@ class ImportedAnswers:
             if is_bad
         ]
 
+    def refuse(self, is_wrong: Bools, sentence: str, cause: str = "") -> None:
+        """Note findings as `add_findings` does, in a sentence with the `{pair}` and the `{person}` of the row."""
+        if is_wrong.any():
+            rows = zip(self.rows["pair"], self.rows["person"], strict=True)
+            self.add_findings(is_wrong, (sentence.format(pair=pair, person=person) for pair, person in rows), cause)
+
     @property
     def has_finding(self) -> Bools:
         """Which rows have a finding already, shape `(n_rows,)`."""

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
 from fcpair.files.tables.delimited import decode_bytes
-from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import check_file
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
-from fcpair.stages.questions.any_of import NONE
+from fcpair.stages.questions.closed import NONE
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -40,16 +39,6 @@ class ExportFile(NamedTuple):
     place: str
     text: str
 
-    @property
-    def stem(self) -> str:
-        """Its name without the suffix."""
-        return PurePosixPath(self.place).stem
-
-    @property
-    def suffix(self) -> str:
-        """Its suffix in lower case."""
-        return PurePosixPath(self.place).suffix.lower()
-
 
 def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     """The files of an export in the order of their names: of a folder and those below it, or of a zip file.
@@ -67,8 +56,17 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
         contents = {str(name): name.read_bytes() for name in sorted(names)}
     else:
         check_file(path)
-        raw = path.read_bytes()
-        contents = _unzip(path, suffixes) if raw.startswith(_MAGICS) else {str(path): raw}
+        contents = {str(path): path.read_bytes()}
+        if contents[str(path)].startswith(_MAGICS):
+            expected = "a whole zip file (is it cut off?)"
+            with translate_read_errors(path, expected=expected), zipfile.ZipFile(path) as archive:
+                members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
+                if sum(member.file_size for member in members) > LARGEST:
+                    raise InputError(
+                        f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
+                    )
+                members.sort(key=lambda one: one.filename)
+                contents = {f"{path}/{one.filename}": archive.read(one) for one in members}
     if not contents:
         raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
     files = [ExportFile(name, decode_bytes(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]
@@ -82,32 +80,6 @@ def _is_read(path: PurePath, suffixes: Sequence[str]) -> bool:
     """Whether a file is read; hidden ones, such as those that macOS adds to what it packs, are no exports."""
     is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
     return path.suffix.lower() in suffixes and path.name != PEOPLE and not is_hidden
-
-
-def _unzip(path: Path, suffixes: Sequence[str]) -> dict[str, bytes]:
-    with translate_read_errors(path, expected="a whole zip file (is it cut off?)"), zipfile.ZipFile(path) as archive:
-        members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
-        if sum(member.file_size for member in members) > LARGEST:
-            raise InputError(f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder")
-        return {f"{path}/{one.filename}": archive.read(one) for one in sorted(members, key=lambda one: one.filename)}
-
-
-def read_json_lines(file: ExportFile, findings: list[Finding]) -> list[Record]:
-    """The objects of a file with one a line, or of one list; what is no object is put into `findings`.
-
-    Raises InputError where the file begins with neither.
-    """
-    if not file.text.lstrip().startswith(("{", "[")):
-        raise InputError(f"{file.place}: expected an export with a JSON object on each line (JSONL)")
-    return read_records(file.text, file.place, findings)
-
-
-def read_json_list(file: ExportFile) -> list[Record]:
-    """The objects of a file that is one list; raises InputError where it is cut off or no list."""
-    if not file.text.lstrip().startswith("["):
-        message = "expected an export in JSON, which is one list of objects"
-        raise InputError(f"{file.place}: cannot be read", [Finding(file.place, 1, message)])
-    return read_records(file.text, file.place, [])
 
 
 class ItemKey(NamedTuple):

@@ -20,11 +20,15 @@ from fcpair.lazy import pd
 from fcpair.records import Origin
 from fcpair.stages.corpus.text_identity import NO_TEXT, identity, strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, AnyOf, Closed, Form, Question
-from fcpair.stages.questions.any_of import NONE
-from fcpair.stages.questions.form import Answer
+from fcpair.stages.questions.closed import NONE
 from fcpair.values import visible_text
 
 USER, ANNOTATOR = "user", "annotator"
+Row = dict[str, Any]
+_COLUMNS = (
+    *("place", LINE, "pair", HS, CN, "person", "answer", "shown", "seconds", "at", "note", "origin"),
+    *("digest", "tool_text"),
+)
 
 
 @dataclass(frozen=True)
@@ -34,17 +38,6 @@ class ExportedRound:
     name: str
     form: Form
     cells: CellColumns
-
-
-@dataclass(frozen=True)
-class _Row:
-    """An answer of an export that could be read: `answer` is None for a skip."""
-
-    source: ToolAnswer
-    key: ItemKey
-    person: str
-    answer: Answer | None
-    at: str
 
 
 def read_users(path: str | Path) -> dict[str, str]:
@@ -112,7 +105,8 @@ def collect_exported(
     )
 
 
-def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, users: Mapping[str, str] | None) -> _Row:
+def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, users: Mapping[str, str] | None) -> Row:
+    """An answer that could be read, as `ImportedAnswers` has it; `answer` is None for a skip."""
     words = [word for chosen in answer.words.values() for word in chosen]
     if any(map(NO_TEXT.search, (answer.user, answer.key, answer.note, *words))):
         raise InputError(NO_TEXT_HERE)
@@ -130,7 +124,11 @@ def _read_row(answer: ToolAnswer, tool: AnnotationTool, round_: ExportedRound, u
     if answer.at:  # as the study keeps it
         time = parse_time(answer.at)
         at = (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)).isoformat(timespec="milliseconds")
-    return _Row(answer, key, person, parsed, at)
+    return {
+        **{"place": answer.file, LINE: answer.line, "pair": key.number, HS: "", CN: "", "person": person},
+        **{"answer": parsed, "shown": "", "seconds": answer.seconds, "at": at, "note": answer.note},
+        **{"origin": Origin.IMPORTED.value, "digest": key.digest, "tool_text": answer.shown},
+    }
 
 
 def _user_key(user: str) -> str:
@@ -197,47 +195,30 @@ def _find_second_names(answers: Sequence[ToolAnswer], users: Mapping[str, str]) 
             seen.add(answer.user)
 
 
-def _split_repeats(rows: Sequence[_Row], unit: str, findings: list[Finding]) -> list[list[_Row]]:
+def _split_repeats(rows: Sequence[Row], unit: str, findings: list[Finding]) -> list[list[Row]]:
     """The answers of each person on each item, the latest last; what has no order is a finding."""
-    by_item: dict[tuple[int, str], list[_Row]] = defaultdict(list)
+    by_item: dict[tuple[int, str], list[Row]] = defaultdict(list)
     for row in rows:
-        by_item[row.key.number, row.person].append(row)
+        by_item[row["pair"], row["person"]].append(row)
     ordered = []
     for (_, person), repeats in by_item.items():
-        by_content: dict[str, _Row] = {}
+        by_content: dict[str, Row] = {}
         for row in repeats:
-            by_content.setdefault(repr((row.answer, row.source.note, row.at)), row)
+            by_content.setdefault(repr((row["answer"], row["note"], row["at"])), row)
         distinct = list(by_content.values())
-        times = [row.at for row in distinct]
+        times = [row["at"] for row in distinct]
         if len(distinct) > 1 and ("" in times or len({*times}) < len(times)):
             first, *others = distinct
-            clause = f"in line {first.source.line} of {first.source.file}, and nothing says which answer is the later"
-            findings += [
-                Finding(
-                    row.source.file, row.source.line, f"this {unit} has been answered by {person} already, {clause}"
-                )
-                for row in others
-            ]
-        ordered.append(sorted(distinct, key=lambda row: row.at))
+            clause = f"in line {first[LINE]} of {first['place']}, and nothing says which answer is the later"
+            message = f"this {unit} has been answered by {person} already, {clause}"
+            findings += [Finding(row["place"], row[LINE], message) for row in others]
+        ordered.append(sorted(distinct, key=lambda row: row["at"]))
     return ordered
 
 
-def _frame(rows: Sequence[_Row]) -> pd.DataFrame:
+def _frame(rows: Sequence[Row]) -> pd.DataFrame:
     """The rows as `ImportedAnswers` has them."""
-    columns = {
-        "place": [row.source.file for row in rows],
-        LINE: [row.source.line for row in rows],
-        "pair": pd.array([row.key.number for row in rows], "int64"),
-        HS: [""] * len(rows),
-        CN: [""] * len(rows),
-        "person": [row.person for row in rows],
-        "answer": pd.Series([row.answer for row in rows], dtype=object),
-        "shown": [""] * len(rows),
-        "seconds": pd.array([row.source.seconds for row in rows], "float64"),
-        "at": [row.at for row in rows],
-        "note": [visible_text(row.source.note) for row in rows],
-        "origin": [Origin.IMPORTED.value] * len(rows),
-        "digest": [row.key.digest for row in rows],
-        "tool_text": [row.source.shown for row in rows],
-    }
+    columns: dict[str, Any] = {name: [row[name] for row in rows] for name in _COLUMNS}
+    columns |= {"pair": pd.array(columns["pair"], "int64"), "seconds": pd.array(columns["seconds"], "float64")}
+    columns |= {"answer": pd.Series(columns["answer"], dtype=object), "note": list(map(visible_text, columns["note"]))}
     return pd.DataFrame(columns)

@@ -7,56 +7,33 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from fcpair.files.release.hf import CARD, WARNING
 from fcpair.files.release.redaction import Escaped, as_json, render
 from fcpair.files.release.release_facts import ReleaseFacts
+from fcpair.files.release.tier import CARD, WARNING
 
 CROISSANT = "croissant.json"
 PARQUET = "application/x-parquet"
-CONTEXT: dict[str, Any] = {
+_OF_CROISSANT = """
+arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet format
+includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
+samplingRate separator source subField transform
+"""  # names of its own
+_OTHERS: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
     "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
     "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "prov": "http://www.w3.org/ns/prov#",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
+CONTEXT = dict(sorted((_OTHERS | {name: f"cr:{name}" for name in _OF_CROISSANT.split()}).items()))
 """The context of the specification, version 1.1."""
 _DATA_TYPES = {"i": "sc:Integer", "u": "sc:Integer", "b": "sc:Boolean", "f": "sc:Float"}  # by the kind of a column
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]

@@ -1,16 +1,25 @@
-"""Answers to BBQ's questions: its JSON Lines with a column of what a model said, as UnifiedQA's were released.
+"""Answers to BBQ's questions, and the templates of BBQ and of KoBBQ.
 
-Parrish, A. et al. (2022), BBQ: A hand-built bias benchmark for question answering,
-DOI 10.18653/v1/2022.findings-acl.165.
+The answers are BBQ's JSON Lines with a column of what a model said, as UnifiedQA's were released: Parrish, A. et al.
+(2022), BBQ: A hand-built bias benchmark for question answering, DOI 10.18653/v1/2022.findings-acl.165.
+
+BBQ's templates are a CSV, with slots as `{{NAME1}}` and fillers in lists. BBQ draws one word of lexical diversity for
+each filling of the names; here every word makes items of its own. As in its items an `a` before a slot is `an` where
+the filler begins with a vowel; an `A` is not, there as here.
+
+KoBBQ's are separated by tabs, with every slot and all its forms where it stands, as Korean particles need: Jin, J. et
+al. (2024), KoBBQ: Korean bias benchmark for question answering, DOI 10.1162/tacl_a_00661.
 """
 
 from __future__ import annotations
 
 import gzip
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +29,9 @@ import pyarrow.json
 from fcpair.arrays import Bools, Ints
 from fcpair.bias.answers import CONTEXTS, POLARITIES, UNREADABLE, AnsweredItems, Answers
 from fcpair.bias.bbq_rules import find_option, group_of, is_target, key_of_category, reported_category
+from fcpair.bias.items import Blank, Option, Template, Text, template_faults
 from fcpair.errors import Finding, InputError, list_first, reject, suggest_name, translate_read_errors
-from fcpair.files.tables.tabular import check_file
+from fcpair.files.tables.tabular import LINE, check_file, read_table
 from fcpair.lazy import pd
 from fcpair.values import parse_json
 
@@ -36,14 +46,13 @@ _SPELLINGS = (  # what is read as what, in this order, after spaces are single a
     (r"pantsu$", "pantsuit"),
     (r"o'brien", "obrien"),
 )
-_TEXTS = pa.list_(pa.string())
 _FIELDS = {
     "category": pa.string(),
     "question_index": pa.string(),
     "question_polarity": pa.string(),
     "context_condition": pa.string(),
-    "answer_info": pa.struct([(name, _TEXTS) for name in OPTIONS]),
-    "additional_metadata": pa.struct([("stereotyped_groups", _TEXTS)]),
+    "answer_info": pa.struct([(name, pa.list_(pa.string())) for name in OPTIONS]),
+    "additional_metadata": pa.struct([("stereotyped_groups", pa.list_(pa.string()))]),
     **{name: pa.string() for name in OPTIONS},
     "label": pa.int64(),
 }
@@ -81,8 +90,42 @@ def read_bbq(
             label that is no option, options that coincide, no option or two that say unknown; with line numbers. And
             where no item at all has a target.
     """
-    tables = [_read_table(Path(path), answer) for path in paths]
-    return _build_answers(pa.concat_tables(tables), answer, stereotyped, strict=strict_targets)
+    table = pa.concat_tables([_read_table(Path(path), answer) for path in paths])
+    n_asked = len(table)
+    if answer.endswith(_QUESTION_ONLY):
+        table = table.filter(pc.equal(table["context_condition"], "ambig"))
+    n_without_context = n_asked - len(table)
+    targets = _are_targets(table, stereotyped) & ~_is_unknown(table)
+    n_targets = targets.sum(axis=1)
+    names = zip(table["category"].to_pylist(), table["question_index"].to_pylist(), strict=True)
+    templates = np.array([f"{category} {number}" for category, number in names], dtype=object)
+    without, two = (dict(Counter(templates[rows].tolist())) for rows in (n_targets == 0, n_targets > 1))
+    if sum(without.values()) == len(table):
+        raise InputError(
+            f"none of {len(table):,} items has an option of its stereotyped group, as those of template "
+            f"{next(iter(without), '')}; with `--templates` the groups are those of BBQ's templates"
+        )
+    rows = (n_targets == 1) | (not strict_targets)
+    first_target = np.asarray(targets & (targets.cumsum(axis=1) == 1))
+    table = table.filter(pa.array(rows))
+    chosen = _chosen_options(table, answer)
+    numbers = table["question_index"].to_pylist()
+    category_names = [reported_category(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
+    category, categories = pd.factorize(np.array(category_names, dtype=object))
+    template, _ = pd.factorize(np.array(numbers, dtype=object))
+    answered = AnsweredItems(
+        template=template,
+        category=category,
+        ambiguous=pc.equal(table["context_condition"], "ambig").to_numpy(),
+        negative=pc.equal(table["question_polarity"], "neg").to_numpy(),
+        right=table["label"].to_numpy(),
+        chosen=chosen,
+        unknown=_is_unknown(table),
+        stereotyped=first_target[rows],
+        untargeted_count=True,
+    )
+    unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
+    return Answers(answered, tuple(categories), tuple(unread), (), without, two, strict_targets, n_without_context)
 
 
 def _read_table(path: Path, answer: str) -> pa.Table:
@@ -181,44 +224,6 @@ def _is_unknown(table: pa.Table) -> Bools:
     return np.stack([is_unknown[text_numbers] for text_numbers in numbers], axis=1)
 
 
-def _build_answers(table: pa.Table, answer: str, stereotyped: Stereotyped | None, *, strict: bool) -> Answers:
-    n_asked = len(table)
-    if answer.endswith(_QUESTION_ONLY):
-        table = table.filter(pc.equal(table["context_condition"], "ambig"))
-    n_without_context = n_asked - len(table)
-    targets = _are_targets(table, stereotyped) & ~_is_unknown(table)
-    n_targets = targets.sum(axis=1)
-    names = zip(table["category"].to_pylist(), table["question_index"].to_pylist(), strict=True)
-    templates = np.array([f"{category} {number}" for category, number in names], dtype=object)
-    without, two = (dict(Counter(templates[rows].tolist())) for rows in (n_targets == 0, n_targets > 1))
-    if sum(without.values()) == len(table):
-        raise InputError(
-            f"none of {len(table):,} items has an option of its stereotyped group, as those of template "
-            f"{next(iter(without), '')}; with `--templates` the groups are those of BBQ's templates"
-        )
-    rows = (n_targets == 1) | (not strict)
-    first_target = np.asarray(targets & (targets.cumsum(axis=1) == 1))
-    table = table.filter(pa.array(rows))
-    chosen = _chosen_options(table, answer)
-    numbers = table["question_index"].to_pylist()
-    category_names = [reported_category(*one) for one in zip(table["category"].to_pylist(), numbers, strict=True)]
-    category, categories = pd.factorize(np.array(category_names, dtype=object))
-    template, _ = pd.factorize(np.array(numbers, dtype=object))
-    answered = AnsweredItems(
-        template=template,
-        category=category,
-        ambiguous=pc.equal(table["context_condition"], "ambig").to_numpy(),
-        negative=pc.equal(table["question_polarity"], "neg").to_numpy(),
-        right=table["label"].to_numpy(),
-        chosen=chosen,
-        unknown=_is_unknown(table),
-        stereotyped=first_target[rows],
-        untargeted_count=True,
-    )
-    unread = table[answer].filter(pa.array(chosen == UNREADABLE)).to_pylist()
-    return Answers(answered, tuple(categories), tuple(unread), (), without, two, strict, n_without_context)
-
-
 def _chosen_options(table: pa.Table, answer: str) -> Ints:
     """The option that each answer names, `(n,)`."""
     *options, reply_codes = _folded_codes(table, (*OPTIONS, answer))
@@ -237,8 +242,15 @@ def _chosen_options(table: pa.Table, answer: str) -> Ints:
 
 def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     """Whether an option is of the stereotyped group, `(n, n_options)`; looked up once for each kind."""
-    joined = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _FIELD_SEPARATOR)
-    groups = joined if stereotyped is None else _groups_by_template(table, stereotyped)
+    if stereotyped is None:
+        groups = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _FIELD_SEPARATOR)
+    else:
+        categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
+        template, templates = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
+        if missing := [f"{one[0]} {one[1]}" for one in templates if key_of(*one) not in stereotyped]:
+            raise InputError(f"the templates that were given lack {list_first(missing, SHOWN)}")
+        joined = pa.array([_FIELD_SEPARATOR.join(stereotyped[key_of(*one)]) for one in templates])
+        groups = pa.chunked_array([joined.take(pa.array(template))])
     (group,), group_texts = _encode_texts([pc.binary_join_element_wise(table["category"], groups, _GROUP_SEPARATOR)])
     numbers, tag_texts = _encode_texts(_tags(table))
     group_keys = []
@@ -251,11 +263,223 @@ def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
 
 
-def _groups_by_template(table: pa.Table, stereotyped: Stereotyped) -> pa.ChunkedArray:
-    """The stereotyped groups of each item by its template, as one text."""
-    categories, numbers = (table[name].to_pandas() for name in ("category", "question_index"))
-    kind, kinds = pd.factorize(pd.MultiIndex.from_arrays([categories, numbers]))
-    if missing := [f"{category} {number}" for category, number in kinds if key_of(category, number) not in stereotyped]:
-        raise InputError(f"the templates that were given lack {list_first(missing, SHOWN)}")
-    groups = [_FIELD_SEPARATOR.join(stereotyped[key_of(category, number)]) for category, number in kinds]
-    return pa.chunked_array([pa.array(groups).take(pa.array(kind))])
+UNKNOWN = (  # as BBQ's items have them
+    *("Unknown", "Cannot be determined", "Can't be determined", "Not enough info", "Not enough information"),
+    *("Not answerable", "Not known", "Undetermined", "Cannot answer", "Can't answer"),
+)
+
+
+class _Layout(NamedTuple):
+    """The columns of a release: of each text, of the culprit and the other, and of the group of each slot."""
+
+    texts: Mapping[str, str]
+    options: tuple[str, str]
+    groups: Mapping[str, str]
+
+    @property
+    def text_columns(self) -> list[str]:
+        return [*self.texts.values(), *self.options]
+
+
+_BBQ = _Layout(
+    {
+        "ambiguous": "Ambiguous_Context",
+        "disambiguating": "Disambiguating_Context",
+        "negative": "Question_negative_stereotype",
+        "non_negative": "Question_non_negative",
+    },
+    ("Answer_negative", "Answer_non_negative"),
+    {"NAME1": "NAME1_info", "NAME2": "NAME2_info"},
+)
+_KOBBQ = _Layout(
+    {
+        "ambiguous": "Ambiguous_context",
+        "disambiguating": "Disambiguating_context",
+        "negative": "Biased_question",
+        "non_negative": "Counter-biased_question",
+    },
+    ("Biased_question_answer", "Counter-biased_question_answer"),
+    {"N1": "N1_info", "N2": "N2_info"},
+)
+_DECLARED = ("Names", "Lexical_diversity")
+_STEREOTYPED = "Known_stereotyped_groups"
+_KEY = ("Category", "Q_id")
+COLUMNS = (*_KEY, _STEREOTYPED, *_BBQ.text_columns)
+NAMES = ("version", *_DECLARED, *_BBQ.groups.values())
+# Letters are tried once, from their beginning, and a list ends before another begins: long cells take no longer.
+_DECLARATION = re.compile(r"(?<![A-Z])([A-Z]++\d)\W*:\s*+\[([^\[\]]*+)\]")
+_ARTICLE, _VOWELS = re.compile(r"(?<=\s)a\s+$"), tuple("aeiou")
+_BLANK = re.compile(r"\{\{([A-Z]+\d)\}\}")
+KOBBQ_COLUMNS = (
+    *("Category", "ID", "version", "Target_group"),
+    *_KOBBQ.text_columns,
+    *_DECLARED,
+    *_KOBBQ.groups.values(),
+)
+# What is within brackets ends before others begin, and spaces are not tried again: a long cell takes no longer.
+_KOBBQ_DECLARATION = re.compile(r"([A-Z]\d)\s*+:\s*+\[([^\[\]]*+)\]")
+_KOBBQ_BLANK = re.compile(r"\[([A-Z]\d)\s*+:\s*+([^\[\]]*+)\]")
+_TRIMMED = " \t\b"  # a text or a form; the release has backspaces before some, which its test samples lack
+
+Row = dict[str, str]
+
+
+def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
+    """Read BBQ's templates; no remarks.
+
+    Raises:
+        InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and all
+            that `faults` finds, with line numbers.
+    """
+    rows = _read_rows(path, COLUMNS)
+    if "Names" not in rows[0]:
+        raise InputError(
+            f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
+            "expanded"
+        )
+    return _check_templates(path, map(_parse_bbq, rows)), []
+
+
+def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
+    """Read KoBBQ's templates.
+
+    A place that has more forms than the slot has fillers is taken without the last ones.
+
+    Returns:
+        The templates, and a remark for each place whose forms were cut.
+
+    Raises:
+        InputError: no such file or columns, and all that `faults` finds, with line numbers.
+    """
+    rows, remarks = _read_rows(path, KOBBQ_COLUMNS), []
+    templates = [_parse_kobbq(row) for row in rows]
+    for row, template in zip(rows, templates, strict=True):
+        for column in _KOBBQ.text_columns:
+            for slot, forms_text in _KOBBQ_BLANK.findall(row[column]):
+                forms, n = _split_forms(forms_text), len(template.fillers.get(slot, ()))
+                if len(forms) > n > 0:
+                    cut = f"{slot} has {len(forms)} forms for {n} fillers; used without {', '.join(forms[n:])}"
+                    remarks.append(f"{path}:{row[LINE]}: {column}: {cut}")
+    return _check_templates(path, templates), remarks
+
+
+def _read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
+    rows: list[Row] = read_table(path, columns, optional=NAMES, verbatim=True).to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
+def _check_templates(path: Path, parsed: Iterable[Template]) -> list[Template]:
+    """The templates; raises InputError with all that is wrong with them."""
+    templates = list(parsed)
+    faults = [Finding(str(path), template.line, why) for template in templates for why in template_faults(template)]
+    reject(path, faults)
+    return templates
+
+
+def read_stereotyped(path: Path) -> Stereotyped:
+    """The stereotyped groups of templates by their `key_of`, for `read_bbq`.
+
+    Versions of a template may spell the same group otherwise, as `transgender men` and `Transgender women`. Rows
+    without a number are no templates.
+
+    Raises:
+        InputError: no such file or columns, no groups, or not the same in all versions.
+    """
+    groups_by_template: dict[tuple[str, str], list[str]] = {}
+    findings = []
+    for row in _read_rows(path, (*_KEY, _STEREOTYPED)):
+        key = key_of(row["Category"], row["Q_id"].strip())
+        if not key[1]:
+            continue
+        groups = _parse_groups(row)
+        first_groups = groups_by_template.setdefault(key, groups)
+        if not groups:
+            findings.append(Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` names no group, such as ["old"]'))
+        elif group_of(key[0], first_groups) != group_of(key[0], groups):
+            findings.append(
+                Finding(str(path), int(row[LINE]), f"other stereotyped groups than before for template {key[1]}")
+            )
+    reject(path, findings)
+    return groups_by_template
+
+
+def _parse_groups(row: Row) -> list[str]:
+    """The groups of a list, with quotes or without."""
+    return [name for one in row[_STEREOTYPED].strip().strip("[]").split(",") if (name := one.strip(" \t\r\n\"'"))]
+
+
+def _parse_bbq(row: Row) -> Template:
+    cells = [cell for column in _DECLARED if (cell := row.get(column, ""))]
+    # One of BBQ's fillers has a semicolon for a comma, and its items what stands before that.
+    declared = {
+        name: tuple(one.strip() for one in re.split("[,;]", names))
+        for cell in cells
+        for name, names in _DECLARATION.findall(cell)
+    }
+    used = {slot for column in _BBQ.text_columns for slot in _BLANK.findall(row[column])}
+    fillers = {name: names for name, names in declared.items() if name in used}
+    category = row["Category"].strip()
+
+    def parse_text(cell: str) -> Text:
+        parts: list[str | Blank] = []
+        before, *rest = _BLANK.split(cell)  # text, slot, text, ...
+        for slot, after in zip(rest[::2], rest[1::2], strict=True):
+            forms = fillers.get(slot, ())
+            if article := _ARTICLE.search(before):
+                before = before[: article.start()]
+                forms = tuple(f"{'an' if one[:1] in _VOWELS else 'a'} {one}" for one in forms)
+            parts += [before, Blank(slot, forms)]
+            before = after
+        return (*parts, before)
+
+    return _build_template(
+        row,
+        _BBQ,
+        parse_text,
+        id=f"{category.lower()}-{row['Q_id']}",
+        version=row.get("version", ""),
+        category=category,
+        fillers=fillers,
+        unknown=UNKNOWN,
+        stereotyped=tuple(_parse_groups(row)),
+    )
+
+
+def _parse_kobbq(row: Row) -> Template:
+    fillers = {
+        name: _split_forms(listed) for column in _DECLARED for name, listed in _KOBBQ_DECLARATION.findall(row[column])
+    }
+
+    def parse_text(cell: str) -> Text:
+        first, *rest = _KOBBQ_BLANK.split(cell.strip(_TRIMMED))  # text, slot, forms, text, ...
+        parts: list[str | Blank] = [first]
+        for slot, forms, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+            parts += [Blank(slot, _split_forms(forms)[: len(fillers.get(slot, ())) or None]), after]
+        return tuple(parts)
+
+    return _build_template(
+        row,
+        _KOBBQ,
+        parse_text,
+        id=f"{row['Category'].lower()}-{row['ID']}",
+        version=row["version"],
+        category=row["Category"],
+        fillers=fillers,
+        unknown=("알 수 없음",),
+        stereotyped=(row["Target_group"],),
+    )
+
+
+def _split_forms(text: str) -> tuple[str, ...]:
+    return tuple(one.strip(_TRIMMED) for one in text.split(","))
+
+
+def _build_template(row: Row, layout: _Layout, parse_text: Callable[[str], Text], **fields: Any) -> Template:
+    """A template of a row, with its options and their groups."""
+    texts = {name: parse_text(row[column]) for name, column in layout.texts.items()}
+    options = []
+    for column in layout.options:
+        text = parse_text(row[column])
+        slots = [part.slot for part in text if isinstance(part, Blank)]
+        options.append(Option(text, tuple(row[layout.groups[slot]] for slot in slots if slot in layout.groups)))
+    return Template(texts=texts, culprit=options[0], other=options[1], line=int(row[LINE]), **fields)

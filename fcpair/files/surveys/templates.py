@@ -17,20 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.bias.items import (
-    TEXTS,
-    Blank,
-    Option,
-    Template,
-    Text,
-    expand,
-    first_versions,
-    n_items,
-    review_text,
-    template_faults,
-)
+from fcpair.bias import items
+from fcpair.bias.items import TEXTS, Blank, Option, Template, Text, first_versions, n_items, template_faults
 from fcpair.errors import Finding, InputError, reject, suggest_name, translate_read_errors
-from fcpair.files.surveys.bbq_templates import read_bbq_templates, read_kobbq
+from fcpair.files.surveys.bbq import read_bbq_templates, read_kobbq
 from fcpair.files.tables.tabular import LINE, check_file, read_table, with_place
 from fcpair.lazy import pd
 from fcpair.stages.corpus.text_identity import fold_name
@@ -60,7 +50,7 @@ def templates_table(path: Path) -> pd.DataFrame:
     `author` and `line`.
     """
     templates, _ = read_templates(path, OWN_READER)
-    rows = [(review_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
+    rows = [(items.review_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
     return with_place(pd.DataFrame(rows, columns=["template", "id", "category", "author", LINE]), str(path))
 
 
@@ -71,7 +61,7 @@ def items_table(path: Path, seed: int) -> pd.DataFrame:
         InputError: what `read_templates` raises, and options that coincide.
     """
     templates, _ = read_templates(path, OWN_READER)
-    expanded = expand(templates, str(path), seed)
+    expanded = items.expand(templates, str(path), seed)
     reject(path, list(expanded.findings))
     lines = np.repeat([one.line for one in templates], [n_items(one) for one in templates])
     return with_place(expanded.frame.astype(str).assign(**{LINE: lines}), str(path))
@@ -212,33 +202,25 @@ def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
         yield "`slots` is not a table of tables, as [template.slots.A] begins one"
         return
     for name, slot in slots.items():
-        yield from _slot_problems(name, slot)
+        yield from (f"slot `{name}`: {problem}" for problem in _slot_problems(slot))
     swap = table.get("swap", [])
     if swap and not (_is_texts(swap) and len(swap) == 2 and set(swap) <= set(slots)):
         yield f"`swap` is {swap}; expected the names of two slots"
 
 
-def _slot_problems(name: str, slot: Mapping[str, Any]) -> Iterator[str]:
-    yield from (
-        f"slot `{name}`: key `{key}` is unknown; {suggest_name(key, _SLOT_KEYS)}"
-        for key in slot
-        if key not in _SLOT_KEYS
-    )
+def _slot_problems(slot: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"key `{key}` is unknown; {suggest_name(key, _SLOT_KEYS)}" for key in slot if key not in _SLOT_KEYS)
     if not _is_texts(slot.get("fillers")):
-        yield f"slot `{name}`: `fillers` is not a list of texts"
+        yield "`fillers` is not a list of texts"
         return
     if not isinstance(slot.get("group", ""), str):
-        yield f"slot `{name}`: `group` is not a text"
+        yield "`group` is not a text"
     forms = slot.get("forms", {})
     if not isinstance(forms, dict) or not all(map(_is_texts, forms.values())):
-        yield f"slot `{name}`: `forms` is not a table of lists of texts"
+        yield "`forms` is not a table of lists of texts"
         return
     n = len(slot["fillers"])
-    yield from (
-        f"slot `{name}`: form `{form}` has {len(texts)} texts for {n} fillers"
-        for form, texts in forms.items()
-        if len(texts) != n
-    )
+    yield from (f"form `{form}` has {len(of)} texts for {n} fillers" for form, of in forms.items() if len(of) != n)
 
 
 def _is_texts(value: Any) -> bool:
@@ -247,25 +229,18 @@ def _is_texts(value: Any) -> bool:
 
 def _parse_template(table: Mapping[str, Any], slots: Mapping[str, Any], version: str, line: int) -> Template:
     texts = {name: _parse_text(table[name], slots) for name in (*TEXTS, *_OPTIONS)}
-    culprit, other = (
-        Option(
-            texts[name],
-            tuple(
-                group
-                for part in texts[name]
-                if isinstance(part, Blank) and (group := slots.get(part.slot, {}).get("group", ""))
-            ),
-        )
-        for name in _OPTIONS
-    )
+    options = []
+    for name in _OPTIONS:
+        groups = (slots.get(part.slot, {}).get("group", "") for part in texts[name] if isinstance(part, Blank))
+        options.append(Option(texts[name], tuple(filter(None, groups))))
     return Template(
         id=table["id"],
         version=version,
         category=table["category"],
         fillers={name: tuple(slot["fillers"]) for name, slot in slots.items()},
         texts={name: texts[name] for name in TEXTS},
-        culprit=culprit,
-        other=other,
+        culprit=options[0],
+        other=options[1],
         unknown=tuple(table["unknown"]),
         stereotyped=tuple(table["stereotyped"]),
         author=table.get("author", ""),

@@ -38,10 +38,7 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
                         rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
                     )
                 ),
-                notes=(
-                    *rests_on,
-                    f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}.",
-                ),
+                notes=(*rests_on, f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}."),
                 simulated=simulated,
                 line=rule.threshold if rule is not None and rule.question == question else None,
                 bounds=(0, 1),

@@ -1,24 +1,26 @@
-"""From a pair's labels to one label: what is unanimous, what a rule decides, what waits for a person."""
+"""From a pair's labels to one label: what is unanimous, what a rule decides, what waits for a person; and verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fcpair.errors import InputError
 from fcpair.lazy import np
 from fcpair.params import Policy, Ties
 from fcpair.records import BY_HAND, UNDECIDED, PairState, Rule
-from fcpair.stages.questions import Closed
+from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions.labels import AGREE, DISAGREE
 
 if TYPE_CHECKING:
     from fcpair.arrays import Ints
 
 DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
 DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
+# What counts call a unanimous decision on a pair with a single label, which could not be otherwise.
 ONE_LABEL = "one_label"
-"""What counts call a unanimous decision on a pair with a single label, which could not be otherwise."""
 HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 
@@ -90,25 +92,19 @@ def decide_by_policy(
         return RuleDecision(Rule.UNANIMOUS, definite[0][0])
     if policy == "manual" or not any(counts):
         return None
-    code = _modal_code(definite) if policy == "majority" else _median_code(definite, question)
+    code: int | None = None
+    if policy == "majority":
+        most = max((n for _, n in definite), default=0)
+        leaders = [code for code, n in definite if n == most]
+        code = leaders[0] if len(leaders) == 1 else None
+    elif definite:
+        answers = [code for code, n in definite for _ in range(n)]
+        low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
+        halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
+        code = (low + high) // 2 if low == high or halfway else None
     if code is not None:
         return RuleDecision(DECIDING_RULES[policy], code)
     return RuleDecision(DISCARDING_RULES[policy], None) if ties == "discard" else None
-
-
-def _modal_code(definite: list[tuple[int, int]]) -> int | None:
-    most = max((n for _, n in definite), default=0)
-    leaders = [code for code, n in definite if n == most]
-    return leaders[0] if len(leaders) == 1 else None
-
-
-def _median_code(definite: list[tuple[int, int]], question: Closed) -> int | None:
-    answers = [code for code, n in definite for _ in range(n)]
-    if not answers:
-        return None
-    low, high = answers[(len(answers) - 1) // 2], answers[len(answers) // 2]
-    halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
-    return (low + high) // 2 if low == high or halfway else None
 
 
 @dataclass
@@ -145,32 +141,25 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
     for pair in pairs:
         if pair.counts not in decisions:
             decisions[pair.counts] = decide_by_policy(pair.counts, question, policy, ties)
-        _count_pair(totals, pair, decisions[pair.counts])
-    return totals
-
-
-def _count_pair(totals: Forecast, pair: PairState, settled: RuleDecision | None) -> None:
-    stands = pair.rule is not None and pair.rule not in UNDECIDED
-    by_hand = pair.rule in HAND_RULES
-    labelled = any(pair.counts)
-    totals.n_standing += stands and labelled
-    if stands and settled is not None:
-        totals.n_compared += 1
-        if settled.code != pair.code:
-            totals.different.append(pair.cell_id)
-    if by_hand:
-        return
-    if pair.rule == Rule.REQUESTED:
-        totals.n_waiting += labelled
-    elif settled is None:
-        totals.n_waiting += labelled
-        if stands:
-            totals.reopened.append(pair.cell_id)
-    else:
+        settled, labelled = decisions[pair.counts], any(pair.counts)
+        stands = pair.rule is not None and pair.rule not in UNDECIDED
+        totals.n_standing += stands and labelled
+        if stands and settled is not None:
+            totals.n_compared += 1
+            if settled.code != pair.code:
+                totals.different.append(pair.cell_id)
+        if pair.rule in HAND_RULES:
+            continue
+        if pair.rule == Rule.REQUESTED or settled is None:
+            totals.n_waiting += labelled
+            if stands:
+                totals.reopened.append(pair.cell_id)
+            continue
         is_single = settled.rule is Rule.UNANIMOUS and sum(pair.counts) == 1
         totals.by_rule[ONE_LABEL if is_single else settled.rule.value] += 1
         if (settled.rule, settled.code) != (pair.rule, pair.code):
             totals.new.append((pair.cell_id, settled))
+    return totals
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:
@@ -192,3 +181,43 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: 
             before[assignment] = code
     labels_then, labels_now = (Counter(code for code in codes.values() if code is not None) for codes in (before, now))
     return bool(labels_now) and labels_then != labels_now
+
+
+def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
+    """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
+
+    Raises:
+        InputError: more than there are adjudicated pairs, or fewer than one.
+    """
+    if n is None:
+        return np.sort(cell_id)
+    if not 1 <= n <= len(cell_id):
+        raise InputError(f"{n} pairs cannot be validated; {len(cell_id)} have an adjudicated label")
+    drawn = np.random.default_rng(seed).permutation(np.sort(cell_id))
+    before = np.isin(drawn, list(first))
+    return np.sort(np.concatenate([drawn[before], drawn[~before]])[:n])
+
+
+def is_valid(balance: Any) -> Any:
+    """Whether a pair is valid by how many more validators agree than disagree: a number, or an array of them."""
+    return balance > 0
+
+
+def combine_verdicts(cell_id: Ints, verdict: Ints) -> tuple[Ints, Ints]:
+    """One verdict a pair: valid when more validators agree with the label than disagree.
+
+    Args:
+        cell_id: the pair of each verdict, shape `(n_verdicts,)`.
+        verdict: 1 agrees, 0 disagrees, shape `(n_verdicts,)`.
+
+    Returns:
+        The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
+    """
+    pairs, row = np.unique(cell_id, return_inverse=True)
+    balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))
+    return pairs, np.where(is_valid(balance), AGREE, DISAGREE).astype(np.int64)
+
+
+def blind_verdict(own_codes: Ints, final_codes: Ints) -> Ints:
+    """The verdict of one who labelled blind: agrees if both labels are the same; a skip (-1) stays a skip."""
+    return np.where(own_codes == NO_CODE, NO_CODE, np.where(own_codes == final_codes, AGREE, DISAGREE))

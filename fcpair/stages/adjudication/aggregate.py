@@ -25,12 +25,10 @@ from fcpair.stages.stats.intervals import wilson_intervals
 MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE = "majority", "one-coin", "dawid-skene", "glad", "mace"
 LABEL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE, GLAD, MACE)
 USUAL_MODELS = (MAJORITY, ONE_COIN, DAWID_SKENE)
+# Expected labels on pairs of a true class from which a person's errors on it are shown. With fewer, and two labels
+# a pair, the share of right labels that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean square, by `python -m
+# benchmarks.label_models`), which is as far as people are apart.
 LEAST_LABELS = 20
-"""Expected labels on pairs of a true class from which a person's errors on it are shown.
-
-With fewer, and two labels a pair, the share of right labels that Dawid-Skene estimates is off by 0.2 to 0.4 (root mean
-square, by `python -m benchmarks.label_models`), which is as far as people are apart.
-"""
 LEAST_PEOPLE = 3
 EQUAL = 1e-9  # probabilities that differ by less are the same
 PAIR_COLUMNS = ("model", "pair", "n_labels", "label", "tied", "doubt")
@@ -273,10 +271,9 @@ def compute_aggregation(
     """
     table = labels.table
     classes = tuple(question[code].name for code in labels.codes.tolist())
-    fitted = []
+    fitted, is_shared = [], table.n_of_pair[table.pair] > 1  # somebody else labelled the pair, too
     for model in models:
         fit = fit_model(model, table, seed)
-        is_shared = _is_shared(table)
         expected = table.sum_by_kind(fit.probability.T.take(table.pair, axis=1) * is_shared)
         n_labels, n_shared = np.bincount(table.annotator), np.bincount(table.annotator, is_shared).astype(np.int64)
         matrices = np.moveaxis(expected, 0, 1).tolist()
@@ -313,11 +310,6 @@ def _leading(probability: Floats) -> Bools:
     return leads
 
 
-def _is_shared(labels: LabelTable) -> Bools:
-    """Whether somebody else labelled the pair of each label, too."""
-    return labels.n_of_pair[labels.pair] > 1
-
-
 def _check(labels: LabelData, probability: Floats, reference: Reference) -> Figure:
     """Share of the pairs of a reference on which a model's class is the one that holds, or is not the wrong one."""
     is_modelled = np.isin(reference.cell_id, labels.cell_ids)
@@ -335,7 +327,7 @@ def _check(labels: LabelData, probability: Floats, reference: Reference) -> Figu
 
 
 def _cautions(labels: LabelTable, people: Sequence[str], models: Sequence[LabelModel]) -> Iterator[str]:
-    shared = np.bincount(labels.annotator, _is_shared(labels))
+    shared = np.bincount(labels.annotator, labels.n_of_pair[labels.pair] > 1)
     if (shared > 0).sum() < LEAST_PEOPLE:
         yield f"fewer than {LEAST_PEOPLE} people share pairs, and so nothing tells which of them is right"
     if alone := [name for name, n in zip(people, shared.tolist(), strict=True) if not n]:

@@ -117,24 +117,20 @@ def _fit(labels: LabelTable, errors_of: ErrorsOf, most_steps: int, tolerance: fl
     while not converged and len(likelihoods) < most_steps:
         exact = round_for_sums(probability, len(labels.pair))
         prior = exact.sum(axis=1) / labels.n_pairs
-        probability, likelihood = _weigh(labels, prior, errors_of(labels, exact))
+        errors = errors_of(labels, exact)
+        n_terms = int(labels.n_of_pair.max()) + 1
+        logs = round_for_sums(np.log(errors).reshape(labels.n_classes, -1), n_terms, LARGEST_LOG)
+        of_prior = round_for_sums(np.log(np.maximum(prior, FLOOR)), n_terms, LARGEST_LOG)
+        of_labels = logs.take(labels.kind, axis=1)
+        joint = of_prior[:, None] + np.stack([np.bincount(labels.pair, of_class) for of_class in of_labels])
+        peak = joint.max(axis=0)
+        weights = np.exp(joint - peak)
+        total = round_for_sums(weights, labels.n_classes).sum(axis=0)
+        of_pair, probability = peak + np.log(total), weights / total
+        likelihood = float(round_for_sums(of_pair, labels.n_pairs, float(np.abs(of_pair).max()) + 1).sum())
         converged = bool(likelihoods) and likelihood - likelihoods[-1] < tolerance * len(labels.pair)
         likelihoods.append(likelihood)
     return LabelFit(np.ascontiguousarray(probability.T), tuple(likelihoods), converged)
-
-
-def _weigh(labels: LabelTable, prior: Floats, errors: Floats) -> tuple[Floats, float]:
-    """Probability of each class, `(n_classes, n_pairs)`, given `errors` of `ErrorsOf`; and the log-likelihood."""
-    n_terms = int(labels.n_of_pair.max()) + 1
-    logs = round_for_sums(np.log(errors).reshape(labels.n_classes, -1), n_terms, LARGEST_LOG)
-    of_prior = round_for_sums(np.log(np.maximum(prior, FLOOR)), n_terms, LARGEST_LOG)
-    of_labels = logs.take(labels.kind, axis=1)
-    joint = of_prior[:, None] + np.stack([np.bincount(labels.pair, of_class) for of_class in of_labels])
-    peak = joint.max(axis=0)
-    weights = np.exp(joint - peak)
-    total = round_for_sums(weights, labels.n_classes).sum(axis=0)
-    of_pair = peak + np.log(total)
-    return weights / total, float(round_for_sums(of_pair, labels.n_pairs, float(np.abs(of_pair).max()) + 1).sum())
 
 
 def _error_matrices(labels: LabelTable, probability: Floats) -> Floats:

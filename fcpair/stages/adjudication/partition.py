@@ -68,11 +68,7 @@ _DIFFER = {
     ("definite", "answer"): mark("%(number)s of %(all)s definite labels equal the final one"),
     ("definite", "side"): mark("%(number)s of %(all)s definite labels are on the side of the final one"),
 }
-_VERDICTS = {
-    "accepted": mark("valid"),
-    "any": mark("valid or not valid"),
-    "none": mark("with or without a verdict"),
-}
+_VERDICTS = {"accepted": mark("valid"), "any": mark("valid or not valid"), "none": mark("with or without a verdict")}
 
 
 @dataclass(frozen=True)
@@ -191,17 +187,14 @@ def _n_needed(plan: TierPlan, n_labels: Ints) -> Ints:
 
 def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
     """Whether each pair passes `rule`, shape `(n_pairs,)`."""
-    is_in: Bools = np.all([_meets(plan, evidence) for plan in rule.plans], axis=0)
-    return is_in
-
-
-def _meets(plan: TierPlan, evidence: Evidence) -> Bools:
-    """Whether each pair meets one tier's own requirements."""
-    n_labels, verdict = evidence.n_labels(plan), evidence.verdict
+    verdict = evidence.verdict
     has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
-    enough = (n_labels >= plan.labels) & (evidence.n_agreeing(plan) >= _n_needed(plan, n_labels))
-    final = (evidence.final != NO_CODE) & evidence.has_answer(plan)
-    return np.asarray(final & has_verdict[plan.verdict] & enough)
+    is_in = evidence.final != NO_CODE
+    for plan in rule.plans:
+        n_labels = evidence.n_labels(plan)
+        enough = (n_labels >= plan.labels) & (evidence.n_agreeing(plan) >= _n_needed(plan, n_labels))
+        is_in = is_in & evidence.has_answer(plan) & has_verdict[plan.verdict] & enough
+    return np.asarray(is_in)
 
 
 def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> Ints:
@@ -236,31 +229,26 @@ def name_tiers(tiers: Iterable[int], rules: tuple[TierRule, ...]) -> list[str]:
 
 def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
     """List what keeps the pair in `row` out of the tier of `rule`; empty when it is in."""
-    return list(dict.fromkeys(reason for plan in rule.plans for reason in _failed_demands(evidence, plan, row)))
-
-
-def _failed_demands(evidence: Evidence, plan: TierPlan, row: int) -> list[str]:
-    final, verdict, n_counted = evidence.final[row], evidence.verdict[row], evidence.n_labels(plan)
-    n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
-    n_needed = int(_n_needed(plan, n_counted)[row])
     reasons: list[str] = []
-    if final == NO_CODE:
-        reasons.append(mark("it has no final label"))
-    if plan.verdict != "none" and verdict == NO_CODE:
-        reasons.append(mark("no validator has given a verdict on its label"))
-    if plan.verdict == "accepted" and verdict == Verdict.DISAGREE:
-        reasons.append(mark("the validators did not agree with its label"))
-    if n_labels < plan.least_labels:
-        reasons.append(say(_TOO_FEW[plan.counted], number=Id(n_labels), all=Id(plan.least_labels)))
-    if final != NO_CODE and n_agreeing < min(n_needed, n_labels):
-        reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
-    if final != NO_CODE and not evidence.has_answer(plan)[row]:
-        one, several = (
-            mark("its final label is not %(answer)s"),
-            mark("its final label is not %(answer)s or %(answers)s"),
-        )
-        reasons.append(_say_answers(plan.answers, one, several))
-    return reasons
+    final, verdict = evidence.final[row], evidence.verdict[row]
+    for plan in rule.plans:
+        n_counted = evidence.n_labels(plan)
+        n_labels, n_agreeing = int(n_counted[row]), int(evidence.n_agreeing(plan)[row])
+        if final == NO_CODE:
+            reasons.append(mark("it has no final label"))
+        if plan.verdict != "none" and verdict == NO_CODE:
+            reasons.append(mark("no validator has given a verdict on its label"))
+        if plan.verdict == "accepted" and verdict == Verdict.DISAGREE:
+            reasons.append(mark("the validators did not agree with its label"))
+        if n_labels < plan.least_labels:
+            reasons.append(say(_TOO_FEW[plan.counted], number=Id(n_labels), all=Id(plan.least_labels)))
+        if final != NO_CODE and n_agreeing < min(int(_n_needed(plan, n_counted)[row]), n_labels):
+            reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
+        if final != NO_CODE and not evidence.has_answer(plan)[row]:
+            one = mark("its final label is not %(answer)s")
+            several = mark("its final label is not %(answer)s or %(answers)s")
+            reasons.append(_say_answers(plan.answers, one, several))
+    return list(dict.fromkeys(reasons))
 
 
 @dataclass(frozen=True)
@@ -275,8 +263,8 @@ class ColumnHeads:
 
 
 PAIR_HEADS = ColumnHeads("pairs", "hs", "cn", "appropriate", "not_appropriate")
+# Those of a grid whose sides are not HS and CN.
 CELL_HEADS = ColumnHeads("cells", "rows", "columns", "positive", "not_positive")
-"""Those of a grid whose sides are not HS and CN."""
 
 
 def tier_tables(
@@ -289,10 +277,7 @@ def tier_tables(
 
 
 def tier_table_rows(
-    pairs: Mapping[str, Ints],
-    question: Closed,
-    rules: tuple[TierRule, ...],
-    heads: ColumnHeads = PAIR_HEADS,
+    pairs: Mapping[str, Ints], question: Closed, rules: tuple[TierRule, ...], heads: ColumnHeads = PAIR_HEADS
 ) -> tuple[TableRows, TableRows, TableRows]:
     """The sizes, the balance and the labels of each tier, best first and the study's own after the four, row by row.
 

@@ -1,25 +1,27 @@
 """Models that answer the cells of a grid, as a plan names them: `careful=service:llama3.2`, `plain=canned:file.csv`,
-`small=local:google/flan-t5-small(num_beams=4)`.
+`small=local:google/flan-t5-small(num_beams=4)`; and the prompts that they are asked by.
+
+A prompt has named places: `{row}`, `{column}`, `{definition}`, `{examples}` and `{row.NAME}` for the row's metadata.
+`{{` and `}}` stand for braces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, get_args
 
-from fcpair.errors import InputError, suggest_name
+from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.stages.questions import LONGEST_NAME
 
 Source = Literal["service", "local", "canned"]
-OPTIONS = ("max_new_tokens", "num_beams")
-"""What a local model may be told in brackets: whole numbers, 1 or more."""
+OPTIONS = ("max_new_tokens", "num_beams")  # what a local model may be told in brackets: whole numbers, 1 or more
+# What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and
+# in place of the row's text a column that its metadata have, too (`by=item_id`).
 COLUMNS, SEVERAL, BY = ("row", "column", "reply"), "several", "by"
-"""What a canned one may be told: how its columns are called, `several=first` where a cell has several replies, and in
-place of the row's text a column that its metadata have, too (`by=item_id`).
-"""
+_OPTIONS_OF = {"local": OPTIONS, "canned": (*COLUMNS, SEVERAL, BY)}
 _EXPECTED = "expected NAME=service:MODEL, NAME=local:MODEL or NAME=canned:FILE"
 _BRACKETED = re.compile(r"(.*?)\(([^()]*=[^()]*)\)", re.DOTALL)
 
@@ -61,14 +63,15 @@ def parse_model_spec(text: str) -> ModelSpec:
         raise InputError(
             f"the model `{text}` has the source `{source}`; {suggest_name(source, list(get_args(Source)))}"
         )
-    if source in _OPTION_PARSERS and (bracketed := _BRACKETED.fullmatch(of)):
-        return ModelSpec(name, source, bracketed[1].strip(), _OPTION_PARSERS[source](text, bracketed[2]))  # type: ignore[arg-type]
+    if source in _OPTIONS_OF and (bracketed := _BRACKETED.fullmatch(of)):
+        return ModelSpec(name, source, bracketed[1].strip(), _parse_options(text, source, bracketed[2]))  # type: ignore[arg-type]
     return ModelSpec(name, source, of)  # type: ignore[arg-type]
 
 
-def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[str, str]:
-    """Parse the options in a model's brackets, by name; raises InputError for an unknown name or one given twice."""
+def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str, int | str], ...]:
+    """Parse the options in a model's brackets; raises InputError for those that its source does not take."""
     options: dict[str, str] = {}
+    allowed = _OPTIONS_OF[source]
     for item in option_text.split(","):
         name, _, value = (part.strip() for part in item.partition("="))
         if name not in allowed:
@@ -76,30 +79,16 @@ def _parse_options(text: str, option_text: str, allowed: Sequence[str]) -> dict[
         if name in options or not value:
             raise InputError(f"the model `{text}` has `{item.strip()}`; expected a value, once")
         options[name] = value
-    return options
-
-
-def _parse_decoding(text: str, option_text: str) -> tuple[tuple[str, int], ...]:
-    options = _parse_options(text, option_text, OPTIONS)
-    for name, value in options.items():
-        if not re.fullmatch("[1-9][0-9]{0,5}", value):
-            raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
-    return tuple((name, int(value)) for name, value in options.items())
-
-
-def _parse_columns(text: str, option_text: str) -> tuple[tuple[str, str], ...]:
-    options = _parse_options(text, option_text, (*COLUMNS, SEVERAL, BY))
+    if source == "local":
+        for name, value in options.items():
+            if not re.fullmatch("[1-9][0-9]{0,5}", value):
+                raise InputError(f"the model `{text}` has `{name}={value}`; expected a whole number, 1 or more, once")
+        return tuple((name, int(value)) for name, value in options.items())
     if {BY, COLUMNS[0]} <= set(options):
         raise InputError(f"the model `{text}` has `{BY}` and `{COLUMNS[0]}`; give one of them")
     if options.get(SEVERAL, "first") != "first":
         raise InputError(f"the model `{text}` has `{SEVERAL}={options[SEVERAL]}`; expected `{SEVERAL}=first`")
     return tuple(options.items())
-
-
-_OPTION_PARSERS: Mapping[str, Callable[[str, str], tuple[tuple[str, int | str], ...]]] = {
-    "local": _parse_decoding,
-    "canned": _parse_columns,
-}
 
 
 def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:
@@ -119,3 +108,68 @@ def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> lis
             "same name; name a model after this column, or add one whose name is not a column's"
         )
     return matches
+
+
+ROW, COLUMN, DEFINITION, EXAMPLES = "row", "column", "definition", "examples"
+PLACES = (ROW, COLUMN, DEFINITION, EXAMPLES)
+ROW_PREFIX = "row."
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
+
+
+def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
+    """The names of the places of a prompt.
+
+    Raises:
+        InputError: all that is wrong with it: a place that is not known, with its line and the nearest known one; a
+            brace by itself; no `{row}`.
+    """
+    places: set[str] = set()
+    findings: list[Finding] = []
+    for piece in _PIECE.finditer(prompt):
+        if piece[0] in ("{{", "}}"):
+            continue
+        name, line = piece[1], prompt.count("\n", 0, piece.start()) + 1
+        if name is None:
+            findings.append(Finding(prompt_name, line, f"a single brace; write `{piece[0] * 2}` for one"))
+        elif name not in PLACES and not (name.startswith(ROW_PREFIX) and len(name) > len(ROW_PREFIX)):
+            hint = f"{suggest_name(name, PLACES)} (`{{row.NAME}}` is a column of the row's file)"
+            findings.append(Finding(prompt_name, line, f"there is no placeholder `{{{name}}}`; {hint}"))
+        else:
+            places.add(name)
+    if ROW not in places:
+        needs = "a prompt without `{row}`, the placeholder for the text of the row"
+        findings.append(Finding(prompt_name, None, needs))
+    reject(prompt_name, findings)
+    return places
+
+
+def row_columns(prompt: str) -> set[str]:
+    """The names of the metadata of a row for which a prompt has a place."""
+    names = {piece[1] for piece in _PIECE.finditer(prompt) if piece[1] is not None}
+    return {name.removeprefix(ROW_PREFIX) for name in names if name.startswith(ROW_PREFIX)}
+
+
+def fill_prompt(prompt: str, places: Mapping[str, str], row_metadata: Mapping[str, str]) -> str:
+    """The prompt with its places filled; metadata that a row lacks leave theirs empty, and what is no place stays."""
+
+    def fill_place(piece: re.Match[str]) -> str:
+        if piece[1] is None:
+            return piece[0][0]
+        if piece[1].startswith(ROW_PREFIX):
+            return row_metadata.get(piece[1].removeprefix(ROW_PREFIX), "")
+        return places.get(piece[1], piece[0])
+
+    return _PIECE.sub(fill_place, prompt)
+
+
+def format_examples(examples: Iterable[tuple[str, str, str]]) -> str:
+    """Examples as a prompt has them: of each the text, the answer to it and its type, a line each, in their order.
+
+    Examples are parted by an empty line. Runs of white space become one space, so that no text can begin a line of its
+    own. Without any example it is empty.
+    """
+    names = ("Hate speech", "Counter-narrative", "Type")
+    return "\n\n".join(
+        "\n".join(f"{name}: {' '.join(text.split())}" for name, text in zip(names, example, strict=True))
+        for example in examples
+    )

@@ -1,21 +1,26 @@
 """What a model replied: marks for those who curate it, which drop and mend nothing, and which answer it gave.
 
-The answer to a closed question is in what it wrote, or in how probable it holds each.
+The answer to a closed question is in what it wrote, or in how probable it holds each. Of a file of answers: whether a
+column was sorted apart from its rows, as a spreadsheet program does when it is asked to.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import groupby, pairwise
+from math import exp, lgamma, log
 from typing import NamedTuple
 
 from fcpair.errors import InputError
 from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions import Text, n_words
-from fcpair.values import is_blank, parse_json
+from fcpair.values import is_blank, parse_json, with_point
 
-EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
+# All marks, in the order in which a reply gets them.
+EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = MARKS = (
     "empty",
     "too long",
     "too short",
@@ -24,11 +29,12 @@ EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS = (
     "wrong language",
     "duplicate keys",  # of a JSON object with an answer to each of several questions
 )
-MARKS = (EMPTY, TOO_LONG, TOO_SHORT, REFUSAL, SEVERAL, LANGUAGE, DUPLICATE_KEYS)
-"""All marks, in the order in which a reply gets them."""
 _BEGINNING = 200  # characters in which a refusal says so
 _NO = r"(?:cannot|can't|can not|won't|will not|(?:am|'m) (?:not able|unable) to|must decline to)"
 _DO = r"(?:assist|comply|fulfil|generate|provide|produce|create|write|help (?:you|with)|respond to|reply to)"
+# Patterns of what models say who do not answer, in English and in Persian, of texts as `_plain` folds them. They
+# name the help that is declined, or who speaks: "I'm sorry, but cyclists pay taxes" and "I can't help but wonder"
+# are what counter-narratives say. None of CrowdCounter's 3,435 and none of ParsCN's 1,100 is taken for a refusal.
 REFUSALS = (
     rf"\bi ?{_NO} {_DO}",
     rf"\bi(?:'m| am) sorry,? (?:but )?i ?{_NO}\b",
@@ -42,11 +48,6 @@ REFUSALS = (
     "به ?عنوان (?:یک )?(?:مدل زبانی|هوش مصنوعی|دستیار هوش مصنوعی)",
     "من (?:یک |فقط یک )?(?:مدل زبانی|هوش مصنوعی) هستم",
 )
-"""Patterns of what models say who do not answer, in English and in Persian, of texts as `_plain` folds them.
-
-They name the help that is declined, or who speaks: "I'm sorry, but cyclists pay taxes" and "I can't help but wonder"
-are what counter-narratives say. None of CrowdCounter's 3,435 and none of ParsCN's 1,100 is taken for a refusal.
-"""
 _REFUSAL = re.compile("|".join(REFUSALS))
 _DIGIT = "[0-9۰-۹٠-٩]"
 _LISTED = re.compile(rf"^\s*(?:\(?{_DIGIT}{{1,2}}\s?[.):-]|[-*•]\s)", re.MULTILINE)
@@ -164,3 +165,36 @@ def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+RARE = 0.001  # how seldom chance would sort the cells so, for them to be called sorted
+
+
+def is_ascending(places: Sequence[int]) -> bool:
+    """Whether rows stand in the order of their places, so that they were not sorted by anything else."""
+    return all(one < other for one, other in pairwise(places))
+
+
+def is_sorted(cells: Sequence[str]) -> bool:
+    """Whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
+
+    They are sorted where equal ones stand together, in whatever order of the words, or where all ascend or descend, as
+    numbers if they are numbers. Empty cells are left out: a program moves them to one end. Cells that are all the same
+    have one order only, so they are not sorted.
+    """
+    filled = [cell.strip().casefold() for cell in cells if cell.strip()]
+    n_each = Counter(filled)
+    log_alike = sum(lgamma(n + 1) for n in n_each.values()) - lgamma(len(filled) + 1)
+    together = len(n_each) == sum(1 for _ in groupby(filled)) and _is_rare(log_alike + lgamma(len(n_each) + 1))
+    if together or not _is_rare(log_alike + log(2)):
+        return together
+    try:
+        ranks = [float(with_point(cell)) for cell in filled]
+    except ValueError:  # texts that come before numbers in one program come after them in another
+        places = {cell: float(rank) for rank, cell in enumerate(sorted(set(filled)))}
+        ranks = [places[cell] for cell in filled]
+    return sorted(ranks) in (ranks, ranks[::-1])
+
+
+def _is_rare(log_share: float) -> bool:
+    return exp(log_share) < RARE

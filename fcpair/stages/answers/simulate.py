@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Curate, Edit, Form, Question, Text
 from fcpair.stages.questions.form import Answer
-from fcpair.stages.stats.label_profiles import class_model_at
-from fcpair.stages.stats.latent_labels import Effects, fit_effects
+from fcpair.stages.stats.latent_labels import Effects, class_model_at, fit_effects
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class Habits:
     skips: float
 
 
+# Probability that a simulated person takes over, in a discussion, the answer that most others gave.
 MOVES_TO_MAJORITY = 0.5
-"""Probability that a simulated person takes over, in a discussion, the answer that most others gave."""
 
 
 def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
@@ -79,11 +78,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> I
 def draw_answers(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
-    Args:
-        true: the true code of the pair of each answer, shape `(n,)`.
-        question: the answers that there are.
-        habits: how they answer.
-        seed: of all that is drawn.
+    `true`, shape `(n,)`, has the true code of the pair of each answer.
     """
     rng = np.random.default_rng([seed, 1])
     codes = _perceive(true, question, habits.accuracy, rng)
@@ -111,13 +106,8 @@ def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Gene
 def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
 
-    They see what is true as often as annotators do, so that most wrong labels are disagreed with.
-
-    Args:
-        true: the true code of the pair of each verdict, shape `(n,)`.
-        question: the answers that there are.
-        habits: how they answer.
-        seed: of all that is drawn.
+    They see what is true as often as annotators do, so that most wrong labels are disagreed with. `true`, shape `(n,)`,
+    has the true code of the pair of each verdict.
     """
     rng = np.random.default_rng([seed, 2])
     codes = _perceive(true, question, habits.accuracy, rng)
@@ -141,6 +131,7 @@ def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -
 
 LEFT_ALONE = 0.5  # the share of texts to be edited that are good as they are
 REJECTED = 0.2  # and of texts to be curated that are rejected
+# What simulated people write: one sentence of each row, and so on until it is long enough.
 _SENTENCES = (
     (
         "I see this another way.",
@@ -167,7 +158,6 @@ _SENTENCES = (
         "Shall we talk about it over a cup of tea?",
     ),
 )
-"""What simulated people write: one sentence of each row, and so on until it is long enough."""
 
 
 def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> Ints:
@@ -200,17 +190,13 @@ def draw_form_answers(
         n_parts = len(question.parts())
         columns.append((name, list(_draw_question(question, codes[:, first : first + n_parts], rng, texts_to_edit))))
         first += n_parts
-    return [
-        None if skipped[at] else _drop_unasked(form, {name: values[at] for name, values in columns}) for at in range(n)
-    ]
-
-
-def _drop_unasked(form: Form, full_answer: Answer) -> Answer:
-    """The same without what is not asked after it."""
-    answer: Answer = {}
-    for name, value in full_answer.items():
-        answer[name] = value if form.is_asked(name, answer) else None
-    return answer
+    answers: list[Answer | None] = []
+    for at in range(n):
+        answer: Answer = {}
+        for name, values in columns:
+            answer[name] = values[at] if form.is_asked(name, answer) else None
+        answers.append(None if skipped[at] else answer)
+    return answers
 
 
 def _part_seed(seed: int, part: int) -> int:
@@ -224,24 +210,21 @@ def _draw_question(
     if isinstance(question, Closed):
         yield from codes[:, 0].tolist()
     elif isinstance(question, AnyOf):
-        yield from (_pick_labels(question, row) for row in codes.astype(bool))
+        most = len(question.names) if question.max is None else question.max
+        for chosen in codes.astype(bool):  # without the last of too many, with the first others where too few are seen
+            ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
+            n = min(max(int(chosen.sum()), question.min), most)
+            yield sum(1 << at for at in ranked[:n])
     elif isinstance(question, Edit):
         alone = rng.random(len(codes)) < LEFT_ALONE
-        edited = (
-            (text if as_is and _is_taken(question, text) else _write_text(question, text, rng))
-            for text, as_is in zip(texts_to_edit, alone.tolist(), strict=True)
-        )
-        yield from (_curate_text(question, text, rng) for text in edited) if isinstance(question, Curate) else edited
+        for given_text, as_is in zip(texts_to_edit, alone.tolist(), strict=True):
+            is_kept = as_is and _is_taken(question, given_text)
+            text = given_text if is_kept else _write_text(question, given_text, rng)
+            if isinstance(question, Curate) and (rng.random() < REJECTED or not _is_taken(question, text)):
+                text = question.load({"reject": str(rng.choice(question.reasons))})
+            yield text
     elif isinstance(question, Text):
         yield from (_write_text(question, "", rng) for _ in codes)
-
-
-def _pick_labels(question: AnyOf, chosen: Bools) -> int:
-    """The labels that are seen, without the last of too many, and with the first of the others where too few are."""
-    ranked = np.flatnonzero(chosen).tolist() + np.flatnonzero(~chosen).tolist()
-    most = len(ranked) if question.max is None else question.max
-    n = min(max(int(chosen.sum()), question.min), most)
-    return sum(1 << at for at in ranked[:n])
 
 
 def _is_taken(question: Edit, text: str) -> bool:
@@ -249,12 +232,6 @@ def _is_taken(question: Edit, text: str) -> bool:
         return question.load(text) == text
     except InputError:
         return False
-
-
-def _curate_text(question: Curate, text: str, rng: np.random.Generator) -> str:
-    """The text, or a rejection for one of the reasons; always that where the text cannot be kept."""
-    is_rejected = rng.random() < REJECTED or not _is_taken(question, text)
-    return question.load({"reject": str(rng.choice(question.reasons))}) if is_rejected else text
 
 
 def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
@@ -325,10 +302,8 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
     from scipy.special import ndtri
 
     codes = [code for code in _ordered(question) if code in question.definite]
-    n_positive = len(question.positive)
-    shares = [(1 - positive) / (len(codes) - n_positive)] * (len(codes) - n_positive) + [
-        positive / n_positive
-    ] * n_positive
+    n_positive, n_negative = len(question.positive), len(codes) - len(question.positive)
+    shares = [(1 - positive) / n_negative] * n_negative + [positive / n_positive] * n_positive
     ends = ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0))
     return np.asarray(codes)[np.searchsorted(ends, pairs)]
 
@@ -345,13 +320,8 @@ def draw_latent_answers(
 ) -> Ints:
     """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
 
-    Args:
-        pairs: what the pair of each answer is like, shape `(n,)`.
-        leniency: that of who answers, shape `(n,)`.
-        question: the answers that there are.
-        model: thresholds and noise, as `fit_habits` has them.
-        habits: how people lean and skip.
-        seed: of all that is drawn.
+    `pairs` and `leniency`, shape `(n,)`, say what the pair of each answer is like and who answers, `model` has
+    thresholds and noise, as `fit_habits` has them, and `habits` how people lean and skip.
     """
     rng = np.random.default_rng([seed, 7])
     seen = pairs + leniency + model.noise * rng.normal(size=len(pairs))

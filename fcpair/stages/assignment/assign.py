@@ -141,7 +141,12 @@ def _assign_groups(
     for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
         rows = np.flatnonzero(n_labels == size)
         named = [group for group in groups if len(group) == size]
-        chosen = _repeat_groups(named, len(rows), rng) if groups else _design_groups(size, len(rows), shared, rng)
+        if groups:  # the same number of pairs for all of this size, within one
+            each, rest = divmod(len(rows), len(named))
+            chosen = _n_of_each(each, named)
+            chosen.update(named[at] for at in rng.permutation(len(named))[:rest])
+        else:
+            chosen = _design_groups(size, len(rows), shared, rng)
         weights = np.array(list(chosen.values()))
         has = np.zeros((len(chosen), n_annotators), np.bool_)
         np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
@@ -154,14 +159,6 @@ def _assign_groups(
 
 def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:
     return Counter(dict.fromkeys(groups, each)) if each else Counter()
-
-
-def _repeat_groups(groups: Sequence[Group], n_pairs: int, rng: np.random.Generator) -> Counter[Group]:
-    """Number of pairs for each of the named groups: the same for all, within one."""
-    each, rest = divmod(n_pairs, len(groups))
-    chosen = _n_of_each(each, groups)
-    chosen.update(groups[at] for at in rng.permutation(len(groups))[:rest])
-    return chosen
 
 
 def _design_groups(size: int, n_pairs: int, shared: Ints, rng: np.random.Generator) -> Counter[Group]:
@@ -256,9 +253,8 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
         turn = rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)
         keys.insert(1, turn[person, text])
     order = np.lexsort(keys)
-    n_each = np.bincount(person, minlength=len(people))
     place = np.empty(len(order), np.int64)
-    place[order] = 1 + np.arange(len(order)) - np.repeat(np.cumsum(n_each) - n_each, n_each)
+    place[order] = 1 + n_earlier_equal(person[order])
     return place
 
 

@@ -29,7 +29,7 @@ from fcpair.stages.assignment.width_sources import (
 from fcpair.stages.questions import Closed
 from fcpair.stages.stats.agreement import find_overlap
 from fcpair.stages.stats.kappa import MEANS
-from fcpair.stages.stats.label_profiles import ClassModel, all_profiles
+from fcpair.stages.stats.latent_labels import ClassModel, all_profiles
 from fcpair.stages.stats.multi_rater import ALPHA
 from fcpair.stages.stats.paired_tests import least_number
 from fcpair.stages.stats.predicted_widths import OverlapSize
@@ -155,21 +155,18 @@ def plan_grid(
     facts = GridFacts(plan.hs, plan.cn, plan.annotators, seconds, plan.validated, plan.valid, assigned)
     if len(question.definite) == len(question.codes):
         plan = replace(plan, not_sure=0.0)
-    return plan_overlap(plan, question, facts, None if pilot is None else _read_pilot(pilot, question))
-
-
-def _read_pilot(labels: pd.DataFrame, question: Closed) -> Overlap:
-    """The overlap of a pilot; raises InputError where it has none."""
-    n_people = labels["annotator"].nunique()
+    if pilot is None:
+        return plan_overlap(plan, question, facts)
+    n_people = pilot["annotator"].nunique()
     if n_people < 2:
         raise InputError(
             f"the pilot tells no width: {n_people} annotator{'s' * (n_people != 1)} labelled it; have two or more "
             "people label the same pairs"
         )
-    overlap = find_overlap(labels, question)
+    overlap = find_overlap(pilot, question)
     if not len(overlap.pair):
         raise InputError("the pilot tells no width: no pair in it has two labels; have two people label the same pairs")
-    return overlap
+    return plan_overlap(plan, question, facts, overlap)
 
 
 def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
@@ -229,12 +226,7 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
 
 
 def _describe_miss(
-    source: WidthSource,
-    figure: str,
-    grid: GridFacts,
-    plan: Plan,
-    nearest: PredictedWidth,
-    likeliest: float | None,
+    source: WidthSource, figure: str, grid: GridFacts, plan: Plan, nearest: PredictedWidth, likeliest: float | None
 ) -> str:
     """Why a wish cannot be met, and what is nearest to it."""
     if nearest.safe is None:

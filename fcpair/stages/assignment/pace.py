@@ -7,7 +7,8 @@ they load neither numpy nor pandas.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby, pairwise
@@ -18,31 +19,28 @@ from statistics import median
 from fcpair.records import LISTED
 from fcpair.sentences import say
 
+# A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting.
 PAUSE_S = 600.0
-"""A gap between two answers that is longer than this, in seconds, is a pause: it tells no pace and ends a sitting."""
 
+# Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists.
 LIST_GAP_S = 2.0
-"""Answers of one list are sent one after the other; a gap that is longer than this, in seconds, parts two lists."""
 
+# A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
+# long gap, such as a telephone call, does not move it.
 LAST_INTERVALS = 50
-"""A pace is the median of this many of the newest intervals: it follows a person who gets quicker or tires, and one
-long gap, such as a telephone call, does not move it."""
 
-LEAST_INTERVALS = 5
-"""Fewer intervals than this tell no pace."""
+LEAST_INTERVALS = 5  # fewer intervals than this tell no pace
 
+# Why a pace is undefined.
 NO_PACE = say(
     "fewer than %(least)s intervals of at most %(most)s minutes between answers on the pages",
     least=LEAST_INTERVALS,
     most=int(PAUSE_S // 60),
 )
-"""Why a pace is undefined."""
 
-RATE_DAYS = 7
-"""The daily rhythm is counted over this many days."""
+RATE_DAYS = 7  # the daily rhythm is counted over this many days
 
-NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"
-"""Why an end by the daily rhythm is undefined."""
+NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"  # why an end by the daily rhythm is undefined
 
 DAY_S = 86_400.0
 
@@ -68,26 +66,23 @@ def spread_batch_times(answers: Iterable[tuple[float, Hashable | None]]) -> list
     So it is with the answers on a row, which are on one screen and come together, and with those on a list of rows
     (LISTED), which come within moments. None is the key of any other.
     """
+    numbered: list[tuple[float, Hashable | None]] = []  # with keys that tell one list from the next
+    n, before = 0, -inf
+    for time, key in answers:
+        n += key == LISTED and time - before > LIST_GAP_S
+        numbered.append((time, (LISTED, n) if key == LISTED else key))
+        before = time
     times: list[float] = []
-    for key, group in groupby(_number_lists(answers), key=itemgetter(1)):
+    for key, group in groupby(numbered, key=itemgetter(1)):
         group_times = [time for time, _ in group]
         if key is None:
             times += group_times
         elif times:
-            before, share = times[-1], (group_times[-1] - times[-1]) / len(group_times)
-            times += [before + at * share for at in range(1, len(group_times) + 1)]
+            last, share = times[-1], (group_times[-1] - times[-1]) / len(group_times)
+            times += [last + at * share for at in range(1, len(group_times) + 1)]
         else:  # it is not known when the first of them was begun
             times.append(group_times[-1])
     return times
-
-
-def _number_lists(answers: Iterable[tuple[float, Hashable | None]]) -> Iterator[tuple[float, Hashable | None]]:
-    """The same, with keys that tell one list from the next."""
-    n, before = 0, -inf
-    for time, key in answers:
-        n += key == LISTED and time - before > LIST_GAP_S
-        yield time, (LISTED, n) if key == LISTED else key
-        before = time
 
 
 def left_s(n_open: int, pace: float | None) -> float | None:
@@ -157,22 +152,17 @@ def _most(numbers: Sequence[float | None]) -> float | None:
     return max(known) if known and len(known) == len(numbers) else None
 
 
+# Words a minute in silent reading of English non-fiction, the mean over 190 studies. Source: Brysbaert (2019), DOI
+# 10.1016/j.jml.2019.104047.
 MEAN_WPM = 238.0
-"""Words a minute in silent reading of English non-fiction, the mean over 190 studies.
 
-Source: Brysbaert (2019), DOI 10.1016/j.jml.2019.104047.
-"""
-
-FASTEST_WPM = 700.0
-"""Words a minute that nobody reads with understanding: about three times `MEAN_WPM`."""
+FASTEST_WPM = 700.0  # words a minute that nobody reads with understanding: about three times `MEAN_WPM`
 
 
 def start_of_day(now: datetime) -> datetime:
     """The last midnight before a time that knows its zone, where the server is."""
-    local_now = now.astimezone()
-    return datetime(
-        local_now.year, local_now.month, local_now.day
-    ).astimezone()  # whose offset may be another than that of `here`
+    day = now.astimezone().date()
+    return datetime(day.year, day.month, day.day).astimezone()  # whose offset may be another than that of `now`
 
 
 @dataclass(frozen=True)
@@ -213,14 +203,13 @@ class Exposure:
     longest: Sitting | None
 
 
-def measure_exposure(read_pairs: Iterable[tuple[int, int]], times: Sequence[float], day_start: float) -> Exposure:
-    """The exposure of a person who read the pairs `read_pairs`, each as (cell_id, hs_id), and answered at `times`."""
-    pairs, all_sittings = set(read_pairs), split_sittings(times)
-    today = [at for at in times if at >= day_start]
+def measure_exposure(n_pairs: int, n_hs: int, times: Sequence[float], day_start: float) -> Exposure:
+    """The exposure of a person who read `n_pairs` distinct pairs with `n_hs` distinct HS, and answered at `times`."""
+    all_sittings = split_sittings(times)
     return Exposure(
-        n_pairs=len({pair for pair, _ in pairs}),
-        n_hs=len({hs for _, hs in pairs}),
-        n_today=len(today),
+        n_pairs,
+        n_hs,
+        n_today=len(times) - bisect_left(times, day_start),
         today_s=math.fsum(one.end - max(one.start, day_start) for one in all_sittings if one.end >= day_start),
         total_s=math.fsum(one.length_s for one in all_sittings),
         longest=max(all_sittings, key=lambda one: one.length_s, default=None),
@@ -233,13 +222,8 @@ def n_words(text: str) -> int:
 
 
 def least_reading_s(words: int) -> float:
-    """The seconds below which nobody can have read so many words."""
-    return words * 60.0 / FASTEST_WPM
+    """The seconds below which nobody can have read a text of so many words, and what it says.
 
-
-def is_too_fast(seconds: float, words: int) -> bool:
-    """Whether an answer came sooner than its CN of so many words can be read.
-
-    The CN alone counts, because the HS may be known from the pair before.
+    Of a pair only the CN counts, because the HS may be known from the pair before.
     """
-    return seconds < least_reading_s(words)
+    return words * 60.0 / FASTEST_WPM

@@ -8,20 +8,19 @@ from fcpair.errors import InputError, suggest_name
 from fcpair.params import check_unique
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.round_options import ROW
-from fcpair.stages.answers.model_spec import parse_model_spec
-from fcpair.stages.answers.prompts import DEFINITION, EXAMPLES, parse_places
+from fcpair.stages.answers.model_spec import DEFINITION, EXAMPLES, parse_model_spec, parse_places
 from fcpair.stages.questions import AnyOf, Closed, Form, OneOf, parse_form
 from fcpair.stages.questions.labels import check_own_tiers, need_tiers
-from fcpair.stages.stats.rating_bins import check_bins
+from fcpair.stages.stats.agreement import check_bins
 
 VALIDATION_ROUND = "validate"  # the round in which decisions are validated
+# What files of answers say of a text that was edited: what was done with it, and how much of it was changed.
 CHANGE_COLUMNS = ("act", "words_changed", "characters_changed")
-"""What files of answers say of a text that was edited: what was done with it, and how much of it was changed."""
+# What files of answers say beside the answers, so that no question can be called so.
 RESERVED_COLUMNS = {
     *("by", "cell", "row", "column", "original", "skipped", "note", "seconds", "time", "origin"),
     *("answered", "written_as", "source", "group", "marks", *CHANGE_COLUMNS),
 }
-"""What files of answers say beside the answers, so that no question can be called so."""
 
 
 def check_plan(plan: GridPlan) -> None:
@@ -118,23 +117,17 @@ def check_plans(plans: Sequence[GridPlan], earlier_forms: Mapping[str, str]) -> 
                     f"grid `{plan.name}` takes the answers of `{earlier}`, but the main round of that grid asks for "
                     "no text; ask `text()` there"
                 )
-        for round_ in plan.rounds:
-            _check_examples(round_, known_forms)
+        for round_ in (round_ for round_ in plan.rounds if round_.examples):
+            of = f"round `{round_.name}` has examples of `{round_.examples}`"
+            if round_.examples not in known_forms:
+                hint = "it is the first"
+                if known_forms:
+                    hint = suggest_name(round_.examples, known_forms, "earlier are %(names)s")
+                raise InputError(f"{of}, which is not an earlier grid; {hint}")
+            if not parse_form(known_forms[round_.examples]).written_question:
+                advice = "ask `text()` there, or name another grid"
+                raise InputError(f"{of}, but the main round of that grid asks for no text; {advice}")
         known_forms[plan.name] = plan.counting.form
-
-
-def _check_examples(plan: RoundPlan, known_forms: Mapping[str, str]) -> None:
-    """Raise InputError where the examples of a round are of no earlier grid, or of one in which no text is written."""
-    if not plan.examples:
-        return
-    if plan.examples not in known_forms:
-        hint = suggest_name(plan.examples, known_forms, "earlier are %(names)s") if known_forms else "it is the first"
-        raise InputError(f"round `{plan.name}` has examples of `{plan.examples}`, which is not an earlier grid; {hint}")
-    if not parse_form(known_forms[plan.examples]).written_question:
-        raise InputError(
-            f"round `{plan.name}` has examples of `{plan.examples}`, but the main round of that grid asks for no "
-            "text; ask `text()` there, or name another grid"
-        )
 
 
 def _check_models(plan: RoundPlan, columns: SidePlan) -> None:

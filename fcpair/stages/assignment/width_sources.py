@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,17 @@ from fcpair.errors import InputError
 from fcpair.params import Plan
 from fcpair.records import Figure
 from fcpair.stages.questions import Closed
-from fcpair.stages.questions.answer_arrays import numbers
+from fcpair.stages.questions.form import numbers
 from fcpair.stages.stats.kappa import MEANS, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.label_profiles import ClassModel, fit_class_model, kappa_range
 from fcpair.stages.stats.latent_labels import (
     Effects,
     answer_by_classes,
     answer_by_effects,
     class_model,
     explained_variances,
+    fit_class_model,
     fit_effects,
+    kappa_range,
 )
 from fcpair.stages.stats.multi_rater import ALPHA, Coefficient, coefficients_of, pooled_figure
 from fcpair.stages.stats.predicted_widths import (
@@ -68,27 +69,6 @@ class PredictedWidth:
         return self.width if self.high is None else self.high
 
 
-class WidthSource(Protocol):
-    """Where widths come from."""
-
-    independence: str
-    """Caution where neither HS nor CN explain anything."""
-
-    @property
-    def model(self) -> ClassModel:
-        """Shares and agreement of the labels."""
-
-    @property
-    def basis(self) -> tuple[str, ...]:
-        """What the widths rest on, a sentence each."""
-
-    def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of the figure of this name on an overlap."""
-
-    def floor(self, name: str, size: OverlapSize) -> float:
-        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so."""
-
-
 def planned_figures(question: Closed) -> dict[str, Coefficient]:
     """The coefficients whose widths are planned, by their names: the alpha of the question, and Fleiss' kappa."""
     all_coefficients = coefficients_of(question.distance, numbers(question, np.asarray(question.codes)))
@@ -106,7 +86,11 @@ class PilotSize(NamedTuple):
 
 
 class AssumedLabels:
-    """Labels whose shares and kappa are assumed; texts and annotators differ as far as effects say."""
+    """Labels whose shares and kappa are assumed; texts and annotators differ as far as effects say.
+
+    `independence` is the caution where neither HS nor CN explain anything, `model` has shares and agreement of the
+    labels.
+    """
 
     independence = (
         "pairs are taken to be independent, as they hardly ever are: the interval of FC-CONAN's alpha was three times "
@@ -118,11 +102,13 @@ class AssumedLabels:
         self.alpha = next(iter(self._coefficients.values()))
         self.model = fit_class_model(question, plan.prevalence, plan.not_sure, plan.kappa)
         self._answer = answer_by_classes(self.model)
-        self._effects = _fit_effects(plan, self.model)
-        if self._effects:
+        self._effects: Effects | None = None
+        if plan.hs_effect or plan.cn_effect or plan.annotator_effect:
+            effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
+            self._effects = fit_effects(effects, self.model.shares, plan.kappa)
             self.model, self._answer = class_model(self._effects), answer_by_effects(self._effects)
         self._explained, self._of_pair = cache(self._draw_explained), cache(self._draw_of_pair)
-        self._predicted = cache(self._predict)
+        self.predict = cache(self._predict)
 
     @property
     def basis(self) -> tuple[str, ...]:
@@ -134,12 +120,8 @@ class AssumedLabels:
             f"the leniency of annotators has a standard deviation of {plan.annotator_effect:g}",
         )
 
-    def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of a figure in drawn studies, as `WidthSource` has it."""
-        return self._predicted(name, size)
-
     def _predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The same, drawn anew.
+        """The width of the figure of this name on an overlap, in drawn studies.
 
         Beyond the labels of one study it falls as its variance does. Kappas of two are those of some people, every two
         of whom share as many pairs as any.
@@ -178,7 +160,10 @@ class AssumedLabels:
         return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The floor of a figure, as `WidthSource` has it; that of kappas of two and their mean is that of alpha."""
+        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so.
+
+        That of kappas of two and their mean is that of alpha.
+        """
         coefficient = self._coefficients.get(name, self.alpha)
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
 
@@ -246,7 +231,7 @@ class PilotLabels:
         )
 
     def predict(self, name: str, size: OverlapSize) -> PredictedWidth:
-        """The width of a figure and its range, as `WidthSource` has it."""
+        """The width of the figure of this name on an overlap, and its range."""
         if size.n_pairs < 2 or min(map(len, size.pairs_of_texts)) < 2:
             return PredictedWidth(name, None, None, undefined=FEW)
         low, width, high = self._alpha.widths(size, self._per_pair(size), self._level).tolist()
@@ -294,12 +279,7 @@ class PilotLabels:
         return float(high - low)
 
 
-def _fit_effects(plan: Plan, classes: ClassModel) -> Effects | None:
-    """The model in which HS, CN and annotators have effects; its classes are those of the question, in order."""
-    if not (plan.hs_effect or plan.cn_effect or plan.annotator_effect):
-        return None
-    effects = Effects(hs=plan.hs_effect, cn=plan.cn_effect, leniency=plan.annotator_effect)
-    return fit_effects(effects, classes.shares, plan.kappa)
+WidthSource = AssumedLabels | PilotLabels
 
 
 def figure_names(question: Closed) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ class _CandidateSet:
         self.cosine = np.empty(0, np.float32)
         self.floor = np.full(n_rows, np.finfo(np.float32).min)
         self.crowded = np.zeros(n_rows, bool)
-        self._k, self._slack = k, 2 * error + 2 * 10.0**-DECIMALS
+        self._k, self.slack = k, 2 * error + 2 * 10.0**-DECIMALS
         self._room = 4 * k * n_rows  # neighbours in sight before they are sifted
 
     def add(self, block: Vectors, start: int) -> None:
@@ -140,14 +140,11 @@ class _CandidateSet:
         last = (np.cumsum(count) - count + self._k - 1)[enough]
         level = np.full(len(count), -np.inf)
         level[enough] = self.cosine[last]
-        self._raise_floor_to(level)
+        self.floor = np.maximum(self.floor, level - self.slack)
         self._keep_rows(self.cosine >= self.floor.astype(np.float32)[self.row])
         self.crowded |= np.bincount(self.row, minlength=len(self.floor)) > _crowd_size(self._k)
         self.floor[self.crowded] = np.inf
         self._keep_rows(~self.crowded[self.row])
-
-    def _raise_floor_to(self, level: NDArray[np.floating]) -> None:
-        self.floor = np.maximum(self.floor, level - self._slack)
 
     def _keep_rows(self, is_kept: Bools) -> None:
         self.row, self.column, self.cosine = self.row[is_kept], self.column[is_kept], self.cosine[is_kept]
@@ -167,11 +164,12 @@ def _nearest_of_block(
         _exclude_self(self_position, block, start)
         if start == 0:  # the k-th greatest of the maxima of some of its columns is a floor that is low enough
             n_rows, n_columns = block.shape
-            width = max(1, n_columns // (8 * candidates._k))
+            width = max(1, n_columns // (8 * k))
             n = n_columns // width
-            if n >= candidates._k:
+            if n >= k:
                 maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
-                candidates._raise_floor_to(np.partition(maxima, n - candidates._k, axis=1)[:, n - candidates._k])
+                level = np.partition(maxima, n - k, axis=1)[:, n - k]
+                candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)
     candidates.sift()
     cn, score = _decide_exactly(queries, texts, candidates, k)

@@ -47,23 +47,19 @@ def draw_cells(rows: Ints, columns: Ints, n: int, known_places: Ints, *, seed: i
     rng = np.random.default_rng(seed)
     turn = rng.permutation(rows), rng.permutation(columns)  # so that nothing rests on where a text stands
     row, column = (at.argsort()[part] for at, part in zip(turn, np.divmod(known_places, n_columns), strict=True))
-    places = _draw_places((n_rows, n_columns), n, np.sort(row * n_columns + column), rng)
+    known_places = np.sort(row * n_columns + column)
+    n_known = np.bincount(row, minlength=n_rows), np.bincount(column, minlength=n_columns)
+    room = n_columns - n_known[0], n_rows - n_known[1]
+    share = _level_counts(room[0], n, rng), _level_counts(room[1], n, rng)
+    if 2 * n <= n_free:
+        places = _join_ends(share, known_places, (np.zeros(n_rows, np.int64), np.zeros(n_columns, np.int64)), rng)
+    else:
+        inside = np.ones(n_rows * n_columns, np.bool_)
+        inside[known_places] = False
+        inside[_join_ends((room[0] - share[0], room[1] - share[1]), known_places, n_known, rng)] = False
+        places = np.flatnonzero(inside)
     row, column = np.divmod(places, n_columns)
     return np.sort(turn[0][row] * n_columns + turn[1][column])
-
-
-def _draw_places(shape: tuple[int, int], n: int, known_places: Ints, rng: np.random.Generator) -> Ints:
-    """The places of the cells that are drawn, in any order; `known_places` is ascending."""
-    row, column = np.divmod(known_places, shape[1])
-    n_known = np.bincount(row, minlength=shape[0]), np.bincount(column, minlength=shape[1])
-    room = shape[1] - n_known[0], shape[0] - n_known[1]
-    share = _level_counts(room[0], n, rng), _level_counts(room[1], n, rng)
-    if 2 * n <= room[0].sum():
-        return _join_ends(share, known_places, (np.zeros_like(room[0]), np.zeros_like(room[1])), rng)
-    inside = np.ones(shape[0] * shape[1], np.bool_)
-    inside[known_places] = False
-    inside[_join_ends((room[0] - share[0], room[1] - share[1]), known_places, n_known, rng)] = False
-    return np.flatnonzero(inside)
 
 
 def _level_counts(room: Ints, n: int, rng: np.random.Generator) -> Ints:
@@ -97,8 +93,10 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
         is_apart = ~np.isin(others, bad)
         trade_columns(cells, rng.permutation(bad)[is_apart], others[is_apart])
     if len(bad):
-        move_cells(cells, conflicting_cells(cells))
-        level_columns(cells)
+        for cell in conflicting_cells(cells).tolist():  # into the free column of its row that has least
+            free = np.flatnonzero(cells.free_columns(cells.row[cell]))
+            cells.column[cell] = free[cells.counts[1][free].argmin()]
+        _level_columns(cells)
     for _ in range(MIXES if len(row) > 1 else 0):
         pairs = rng.permutation(len(row))[: len(row) // 2 * 2].reshape(2, -1)
         trade_columns(cells, *pairs[:, rng.random(pairs.shape[1]) < 0.5])  # what is not always done can be undone alone
@@ -169,14 +167,7 @@ class SparseCells:
         return free
 
 
-def move_cells(cells: SparseCells, conflicting: Ints) -> None:
-    """Put these cells, one by one, into the column of their row that has least, of those that are free."""
-    for cell in conflicting.tolist():
-        free = np.flatnonzero(cells.free_columns(cells.row[cell]))
-        cells.column[cell] = free[cells.counts[1][free].argmin()]
-
-
-def level_columns(cells: SparseCells) -> None:
+def _level_columns(cells: SparseCells) -> None:
     """Level the columns as far as it goes while rows stay as level as they are.
 
     A chain of moves leads from a column that has most to one that has at least two cells less, or there is none, and
@@ -184,68 +175,59 @@ def level_columns(cells: SparseCells) -> None:
     bipartite graphs and load balancing, J. Algorithms 59(1), 53-78, DOI 10.1016/j.jalgor.2005.01.003). On its way a row
     may hand its place on to a row that has less.
     """
-    while chain := next(_chains(cells), None):
-        for cell, row, column in chain:
-            cells.row[cell], cells.column[cell] = row, column
+    is_level = False
+    while not is_level:
+        counts, is_level = cells.counts[1], True
+        is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
+        for most in np.unique(counts[is_used & (counts - counts.min() >= 2)])[::-1].tolist():
+            begin = np.flatnonzero(is_used & (counts == most))
+            if chain := _find_chain(cells, begin, counts <= most - 2):
+                for cell, row, column in chain:
+                    cells.row[cell], cells.column[cell] = row, column
+                is_level = False
+                break
 
 
-def _chains(cells: SparseCells) -> Iterator[list[tuple[int, int, int]]]:
-    """Chains of moves that make columns more level: of each a cell, and the row and the column that it gets."""
-    column_counts = cells.counts[1]
-    is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
-    for most in np.unique(column_counts[is_used])[::-1].tolist():
-        if most - int(column_counts.min()) < 2:
-            return
-        if chain := _ChainSearch(cells).find_chain(
-            np.flatnonzero(is_used & (column_counts == most)), column_counts <= most - 2
-        ):
-            yield chain
+def _find_chain(cells: SparseCells, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
+    """The moves from one of the columns to one where they may end, breadth first; none where there is no way.
 
+    Of each move the cell, and the row and the column that it gets.
+    """
+    n_rows, row_counts = len(cells.base[0]), cells.counts[0]
+    by_column = np.argsort(cells.column, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])
+    cell_to = np.full(n_rows, NOWHERE)  # the cell that a row gives up where the search comes to it
+    row_to = np.full(n_rows, NOWHERE)  # or the row that hands its place on to it
+    column_from = np.full(cells.n_columns, NOWHERE)  # the row from which a column was reached
+    rows_left, columns_left = np.ones(n_rows, np.bool_), np.ones(cells.n_columns, np.bool_)
 
-class _ChainSearch:
-    """A search, breadth first, for places to which a cell of some columns can be handed on."""
-
-    def __init__(self, cells: SparseCells) -> None:
-        self._cells = cells
-        n_rows = len(cells.base[0])
-        self._row_counts = cells.counts[0]
-        self._by_column = np.argsort(cells.column, kind="stable")
-        self._ends = np.concatenate([[0], np.cumsum(np.bincount(cells.column, minlength=cells.n_columns))])
-        self._cell_to = np.full(n_rows, NOWHERE)  # the cell that a row gives up where the search comes to it
-        self._row_to = np.full(n_rows, NOWHERE)  # or the row that hands its place on to it
-        self._column_from = np.full(cells.n_columns, NOWHERE)  # the row from which a column was reached
-        self._rows_left, self._columns_left = np.ones(n_rows, np.bool_), np.ones(cells.n_columns, np.bool_)
-
-    def find_chain(self, begin: Ints, is_end: Bools) -> list[tuple[int, int, int]]:
-        """The moves that lead from one of the columns to one where it may end; none where there is no way."""
-        self._columns_left[begin] = False
-        rows = deque(self._rows_of(begin))
-        while rows:
-            row = rows.popleft()
-            reached = np.flatnonzero(self._columns_left & self._cells.free_columns(row))
-            self._columns_left[reached] = False
-            self._column_from[reached] = row
-            if len(ends := reached[is_end[reached]]):
-                column = int(ends[0])
-                moves = []
-                while (taker := int(self._column_from[column])) != NOWHERE:
-                    giver = taker
-                    while self._cell_to[giver] == NOWHERE:
-                        giver = int(self._row_to[giver])
-                    cell = int(self._cell_to[giver])
-                    moves.append((cell, taker, column))
-                    column = int(self._cells.column[cell])
-                return moves
-            rows.extend(self._rows_of(reached))
-            lighter = np.flatnonzero(self._rows_left & (self._row_counts < self._row_counts[row]))
-            self._rows_left[lighter], self._row_to[lighter] = False, row
-            rows.extend(lighter.tolist())
-        return []
-
-    def _rows_of(self, columns: Ints) -> Iterator[int]:
+    def rows_of(columns: Ints) -> Iterator[int]:
         for column in columns.tolist():
-            for cell in self._by_column[self._ends[column] : self._ends[column + 1]].tolist():
-                row = int(self._cells.row[cell])
-                if self._rows_left[row]:
-                    self._rows_left[row], self._cell_to[row] = False, cell
+            for cell in by_column[bounds[column] : bounds[column + 1]].tolist():
+                row = int(cells.row[cell])
+                if rows_left[row]:
+                    rows_left[row], cell_to[row] = False, cell
                     yield row
+
+    columns_left[begin] = False
+    rows = deque(rows_of(begin))
+    while rows:
+        row = rows.popleft()
+        reached = np.flatnonzero(columns_left & cells.free_columns(row))
+        columns_left[reached] = False
+        column_from[reached] = row
+        if len(ends := reached[is_end[reached]]):
+            column, moves = int(ends[0]), []
+            while (taker := int(column_from[column])) != NOWHERE:
+                giver = taker
+                while cell_to[giver] == NOWHERE:
+                    giver = int(row_to[giver])
+                cell = int(cell_to[giver])
+                moves.append((cell, taker, column))
+                column = int(cells.column[cell])
+            return moves
+        rows.extend(rows_of(reached))
+        lighter = np.flatnonzero(rows_left & (row_counts < row_counts[row]))
+        rows_left[lighter], row_to[lighter] = False, row
+        rows.extend(lighter.tolist())
+    return []

@@ -81,23 +81,19 @@ def _take_share(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator)
     degree = pairs.degrees()
     low, high = np.clip(share // total, 0, degree), np.clip(-(-share // total), 0, degree)
     size = min(max(int(share.sum()) // (2 * total), 0), len(pairs))  # each pair counts at its HS and at its CN
-    taken, is_met = _mend_share(pairs, _draw_share(pairs, share, total, rng), size, low, high)
-    slack = 1
-    while not is_met:  # only where `already` is very uneven
-        low, high = np.maximum(low - slack, 0), np.minimum(high + slack, degree)
-        taken, is_met = _mend_share(pairs, taken, size, low, high)
-        slack *= 2
-    return taken
-
-
-def _draw_share(pairs: Pairs, share: Ints, total: int, rng: np.random.Generator) -> Bools:
-    """Draw at random in each HS as many pairs as is its share: right for the HS, roughly right for the CNs."""
-    n_pairs = pairs.degrees()[: pairs.n_hs]
+    # drawn at random in each HS, as many pairs as is its share: right for the HS, roughly right for the CNs
+    n_pairs = degree[: pairs.n_hs]
     n_taken = np.diff(np.cumsum(share[: pairs.n_hs]) // total, prepend=0)
     order = np.lexsort((rng.random(len(pairs)), pairs.hs))
     place = np.arange(len(pairs)) - np.repeat(np.cumsum(n_pairs) - n_pairs, n_pairs)
     taken = np.empty(len(pairs), np.bool_)
     taken[order] = place < np.repeat(n_taken, n_pairs)
+    taken, is_met = _mend_share(pairs, taken, size, low, high)
+    slack = 1
+    while not is_met:  # only where `already` is very uneven
+        low, high = np.maximum(low - slack, 0), np.minimum(high + slack, degree)
+        taken, is_met = _mend_share(pairs, taken, size, low, high)
+        slack *= 2
     return taken
 
 
@@ -116,16 +112,12 @@ def _mend_share(pairs: Pairs, taken: Bools, size: int, low: Ints, high: Ints) ->
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_flow
 
-    source = int(max(tails.max(), heads.max())) + 1
-    sink = source + 1
+    source, sink = end + 1, end + 2
     excess = np.bincount(heads, flow, source) - np.bincount(tails, flow, source)
     over, under = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
     sources, sinks = np.full(len(over), source), np.full(len(under), sink)
     room = np.concatenate([highs - flow, flow - lows, excess[over], -excess[under]]).astype(np.int32)
-    rows, columns = (
-        np.concatenate([tails, heads, sources, under]),
-        np.concatenate([heads, tails, over, sinks]),
-    )
+    rows, columns = (np.concatenate([tails, heads, sources, under]), np.concatenate([heads, tails, over, sinks]))
     result = maximum_flow(csr_array((room, (rows, columns)), shape=(sink + 1, sink + 1)), source, sink)
     change = np.asarray(result.flow[tails, heads]).ravel().astype(np.int64)
     return (flow + change)[: len(pairs)] == 1, bool(result.flow_value == excess[over].sum())

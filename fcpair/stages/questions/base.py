@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
-from fcpair.stages.questions.named_values import Item, format_call
+from fcpair.stages.questions.named_values import Item
 
 Keys = tuple[str, ...]  # the ways to type one choice, of which a page shows the first; none: it has no key
 MOST_PLACES = 9
@@ -84,7 +84,7 @@ class Question(ABC, Generic[Value]):
         """Items between the brackets of the printed form."""
 
     def __str__(self) -> str:
-        return format_call(self.kind, self.items())
+        return f"{self.kind}({','.join(map(str, self.items()))})"
 
     def check_new(self) -> None:
         """Raise InputError for what studies of earlier versions have, and a new question may not."""

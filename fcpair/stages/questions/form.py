@@ -1,23 +1,24 @@
-"""A form: one or more questions, each with a name, that are answered together, and reading one that is printed."""
+"""A form: questions, each with a name, that are answered together; reading one that is printed; answers as arrays."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from fcpair.errors import InputError, suggest_name
+from fcpair.lazy import np
 from fcpair.sentences import join, say
-from fcpair.stages.questions.any_of import AnyOf
-from fcpair.stages.questions.base import NO_CODE, Part, Question
-from fcpair.stages.questions.closed import OneOf
-from fcpair.stages.questions.curate import Curate
+from fcpair.stages.questions.base import NO_CODE, Closed, Part, Question
+from fcpair.stages.questions.closed import AnyOf, OneOf, Scale
 from fcpair.stages.questions.named_values import PLAIN, QUOTED, match_series, quote_name, read_call, unquote
-from fcpair.stages.questions.scale import Scale
-from fcpair.stages.questions.text_question import Edit, Text
+from fcpair.stages.questions.text_question import Curate, Edit, Text
+
+if TYPE_CHECKING:
+    from fcpair.arrays import Floats, Ints
 
 Answer = dict[str, Any]
 _WORD = re.compile("[A-Za-z][A-Za-z0-9_]*")
@@ -252,10 +253,7 @@ def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (
-    *(OneOf, AnyOf, Scale),
-    *(Text, Edit, Curate),
-)
+_ALL: tuple[type[OneOf] | type[AnyOf] | type[Scale] | type[Text], ...] = (*(OneOf, AnyOf, Scale), *(Text, Edit, Curate))
 KINDS = {kind.kind: kind for kind in _ALL}
 
 
@@ -278,3 +276,24 @@ def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
         return question
     except InputError as error:
         raise InputError(f"question `{text}`: {error}") from None
+
+
+def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
+    """The codes of answers in each part of a question or a form, shape `(n_answers, n_parts)`.
+
+    `stored` has the distinct answers of a round, as `asked.store` gave them; None stands for no answer, which has -1 in
+    every part. A judgement points at one of them, so that `part_codes(asked, stored)[answers]` has a row for each.
+    """
+    parts = question.parts()
+    nothing = (NO_CODE,) * len(parts)
+    rows = [nothing if answer is None else question.part_codes(question.load(answer)) for answer in stored]
+    return np.array(rows, dtype=np.int64).reshape(len(rows), len(parts))
+
+
+def numbers(question: Closed, codes: Ints) -> Floats:
+    """The number of each code of a closed question, of the shape of `codes`; NaN for -1.
+
+    They are what the interval distance is taken from: the values of a scale, else the codes themselves.
+    """
+    place = np.searchsorted(question.codes, codes)
+    return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[place])

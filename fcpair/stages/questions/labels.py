@@ -1,19 +1,22 @@
-"""The closed questions of labelling and validating: tables in recipes, words in files, what tiers need and can hold."""
+"""The closed questions of labelling and validating: tables in recipes, words in files, what tiers need and can hold.
+
+And questions as people read them: the names that a study has, wordings held against these, and forms with wordings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from fcpair.errors import InputError, RecipeError, suggest_name
+from fcpair.errors import InputError, RecipeError, nearest_name, suggest_name
 from fcpair.records import TIERS
 from fcpair.sentences import say
 from fcpair.stages.questions.base import SKIP, Choice, Closed, Question
-from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, raise_first
-from fcpair.stages.questions.form import parse_question
-from fcpair.stages.questions.scale import Scale
+from fcpair.stages.questions.closed import IRRECONCILABLE, OneOf, Scale, raise_first
+from fcpair.stages.questions.form import Form, parse_question
 from fcpair.tier_plans import path_upwards, read_tiers
+from fcpair.words import Wording, Words
 
 APPROPRIATENESS = OneOf(
     (Choice(0, "not_appropriate"), Choice(1, "not_sure", definite=False), Choice(2, "appropriate", positive=True))
@@ -149,28 +152,108 @@ def check_own_tiers(
         n_people: how many people label at most; None where anybody may.
         is_validated: whether anybody gives verdicts.
     """
-    if problems := list(_obstacles(tiers, question, n_people, is_validated)):
-        raise InputError("; ".join(problems))
-
-
-def _obstacles(
-    tiers: Mapping[str, Any], question: Question[Any], n_people: int | None, is_validated: bool
-) -> Iterator[str]:
+    problems: list[str] = []
     names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
     plans = read_tiers(tiers)
     for tier, plan in plans.items():
         for answer in plan.answers:
             if answer not in names:
                 hint = suggest_name(answer, names, "the definite answers are %(names)s")
-                yield f"no pair of the tier `{tier}` can have the final label `{answer}`; {hint}"
+                problems.append(f"no pair of the tier `{tier}` can have the final label `{answer}`; {hint}")
         if n_people is not None and (n_labels := plan.least_labels) > n_people:
             people = "1 person labels" if n_people == 1 else f"{n_people} people label"
-            yield f"no pair can be in the tier `{tier}`: it requires {n_labels} labels, and {people}"
+            problems.append(f"no pair can be in the tier `{tier}`: it requires {n_labels} labels, and {people}")
         if is_validated:
             continue
         if plan.verdict != "none":
             advice = 'add the section `validate`, or give the tier `verdict = "none"`'
-            yield f"the tier `{tier}` requires a verdict, and nobody validates; {advice}"
+            problems.append(f"the tier `{tier}` requires a verdict, and nobody validates; {advice}")
         elif (outermost := path_upwards(tier, plans)[-1]) in TIERS:
             advice = "add the section `validate`, or remove `within`"
-            yield f"the tier `{tier}` is within `{outermost}`, which requires a verdict, and nobody validates; {advice}"
+            why = f"is within `{outermost}`, which requires a verdict, and nobody validates"
+            problems.append(f"the tier `{tier}` {why}; {advice}")
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+VERDICTS = Form((("verdict", VERDICT),))  # what validators are asked, in grids that are not validated yet, too
+
+
+@dataclass(frozen=True)
+class GridNames:
+    """The names that a grid has: its own, those of its `sides` and of their texts that are names, and its `forms`."""
+
+    grid: str
+    sides: tuple[str, ...]
+    forms: tuple[Form, ...]
+
+    @property
+    def questions(self) -> Iterator[tuple[str, list[str]]]:
+        """The questions of all forms, each with its options."""
+        for form in (*self.forms, VERDICTS):
+            yield from ((question["name"], _option_names(question)) for question in form.as_json())
+
+
+def check_words(words: Words, grids: Sequence[GridNames]) -> None:
+    """Raise an ExceptionGroup of InputErrors for all wordings of what these grids do not have."""
+    questions = [(names.grid, question, options) for names in grids for question, options in names.questions]
+    options = [(grid, question, name) for grid, question, names in questions for name in names]
+    errors = [
+        *_unknown_names("questions", words.questions, [(grid, question) for grid, question, _ in questions]),
+        *_unknown_names("options", words.options, options),
+        *_unknown_names("sides", words.sides, [(side,) for names in grids for side in names.sides]),
+    ]
+    if errors:
+        raise ExceptionGroup("wordings of what the study does not have", errors)
+
+
+def _unknown_names(table: str, wordings: Iterable[str], known: Sequence[tuple[str, ...]]) -> Iterator[InputError]:
+    """Yield an error for each name that is none of the `known` ones, which may be preceded by what they are part of."""
+    known_names = dict.fromkeys("/".join(path[at:]) for path in known for at in range(len(path)))
+    short_names = dict.fromkeys(path[-1] for path in known)
+    for name in wordings:
+        if name not in known_names:
+            near = nearest_name(name, known_names)
+            hint = f"did you mean `{near}`?" if near else f"there are {', '.join(short_names)}"
+            yield InputError(f"[words]: `{table}` has `{name}`, which this study does not have; {hint}")
+
+
+def _option_names(question: dict[str, Any]) -> list[str]:
+    """The names of all that can be chosen in a question, as `Form.as_json` has it."""
+    acts = question.get("acts", {}).get("choices", [])
+    return [*question.get("choices", []), *question.get("reasons", []), *acts]
+
+
+def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:
+    """A form as pages need it (`Form.as_json`), with `text` and `help` of each question that has them.
+
+    Where options have any, `texts` and `helps` stand beside their names, None for those without.
+    """
+
+    def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:
+        wordings = [words.option(grid, question, name) for name in names]
+        columns = {"texts": [one.text for one in wordings], "helps": [one.help for one in wordings]}
+        return {key: column for key, column in columns.items() if any(column)}
+
+    worded = []
+    for question in form:
+        name = question["name"]
+        worded_question = question | present_parts(words.question(grid, name))
+        worded_question |= of_options(name, question.get("choices") or question.get("reasons") or [])
+        if acts := question.get("acts"):
+            worded_question["acts"] = acts | of_options(name, acts["choices"])
+        worded.append(worded_question)
+    return worded
+
+
+def option_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> dict[str, dict[str, str]]:
+    """The options of a form that have a wording, each with the parts of it."""
+    options = {
+        name: words.option(grid, question["name"], name) for question in form for name in _option_names(question)
+    }
+    return {name: present_parts(wording) for name, wording in options.items() if any(wording)}
+
+
+def present_parts(wording: Wording) -> dict[str, str]:
+    """The parts that a wording has, by name."""
+    return {part: text for part, text in wording._asdict().items() if text is not None}

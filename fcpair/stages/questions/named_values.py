@@ -47,13 +47,8 @@ def quote_name(name: str) -> str:
     return name if re.fullmatch(PLAIN, name) else json.dumps(name, ensure_ascii=False)
 
 
-def format_call(word: str, items: Iterable[Item]) -> str:
-    """The printed form, which `read_call` reads back."""
-    return f"{word}({','.join(map(str, items))})"
-
-
 def read_call(text: str) -> tuple[str, list[Item]]:
-    """The word and the items of a printed form.
+    """The word and the items of a printed form, which `str` of a question gives.
 
     Raises:
         InputError: no word with brackets, or something in the brackets that is no item.
@@ -196,13 +191,6 @@ def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False) if _NEEDS_QUOTES.search(text) else text
 
 
-def _unquote(place: str, text: str) -> str:
-    try:
-        return unquote(text.strip())
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-
-
 def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
     """Read a name that one of the classes in `classes`, by their words, prints.
 
@@ -219,12 +207,7 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     word, of, inside = head.groups()
     if word not in classes:
         raise InputError(
-            say(
-                "%(place)s: there is no `%(word)s`; %(hint)s",
-                place=place,
-                word=word,
-                hint=suggest_name(word, classes),
-            )
+            say("%(place)s: there is no `%(word)s`; %(hint)s", place=place, word=word, hint=suggest_name(word, classes))
         )
     cls = classes[word]
     option_texts = _parse_options(place, inside or "")
@@ -286,7 +269,10 @@ def _parse_value(place: str, name: str, text: str, hint: Any, classes: Mapping[s
     kinds = [hint] if get_origin(hint) is Literal or not get_args(hint) else list(get_args(hint))
     if any(isinstance(kind, type) and issubclass(kind, NamedValue) for kind in kinds):
         return parse_named(text.strip(), classes, "system")
-    value = _unquote(place, text)
+    try:
+        value = unquote(text.strip())
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
     for kind in kinds:
         if get_origin(kind) is Literal and value in get_args(kind):
             return value

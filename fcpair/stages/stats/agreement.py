@@ -1,17 +1,19 @@
 """Agreement of annotators: figures for every two annotators, their summary, and figures over all labels.
 
-Cautions say in which studies its intervals hold less often than they say.
+Cautions say in which studies its intervals hold less often than they say. Bins of a scale are ranges of its numbers
+that count as one class.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Floats, Ints
 from fcpair.errors import InputError
 from fcpair.lazy import pd
 from fcpair.notebook import Result
@@ -19,13 +21,12 @@ from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.sentences import Answer, Sentence, Written, say
 from fcpair.stages.questions import Closed, Form, Scale
-from fcpair.stages.questions.answer_arrays import numbers
 from fcpair.stages.questions.base import NO_CODE, Choice
+from fcpair.stages.questions.form import numbers
 from fcpair.stages.stats.intervals import f_tail
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Cluster, Sides
 from fcpair.stages.stats.kappa import SubsetAgreement, Subsets, subset_figures, summary_figures
-from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, own_alpha, pooled_figures
-from fcpair.stages.stats.rating_bins import check_bins, parse_bins
+from fcpair.stages.stats.multi_rater import ALPHA, OWN_DISTANCE, coefficients_of, pooled_figure, pooled_figures
 from fcpair.stages.stats.rating_counts import Overlap
 
 LABEL_COLUMNS = ("cell_id", "hs_id", "cn_id", "annotator", "code")
@@ -255,20 +256,19 @@ def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, 
     with one label change nothing. They are not checked.
     """
     _, codes = _classes_of(question, options)
-    counted = _rows_of(labels, np.isin(labels["code"], codes))
-    place, n_labels = np.unique(counted["cell_id"], return_inverse=True, return_counts=True)[1:]
-    overlap = _overlap(_rows_of(counted, n_labels[place] > 1), codes)
-    return own_alpha(overlap, options.intervals, options.level, question.distance, numbers(question, codes), sides)
+    rows = np.flatnonzero(np.isin(labels["code"], codes))
+    place, n_labels = np.unique(labels["cell_id"][rows], return_inverse=True, return_counts=True)[1:]
+    rows = rows[n_labels[place] > 1]
+    overlap = _overlap({name: column[rows] for name, column in labels.items()}, codes)
+    coefficients = coefficients_of(question.distance, numbers(question, codes))
+    alpha = next(one for one in coefficients if one.name == ALPHA[question.distance])
+    return pooled_figure(overlap, options.intervals, options.level, alpha, sides)
 
 
 def _classes_of(question: Closed, options: Agree) -> tuple[list[Choice], Ints]:
     """The answers that count, and their codes."""
     classes = [choice for choice in question if choice.definite or options.indefinite == "class"]
     return classes, np.array([choice.code for choice in classes], dtype=np.int64)
-
-
-def _rows_of(columns: Mapping[str, Ints], is_meant: Bools) -> dict[str, Ints]:
-    return {name: column[is_meant] for name, column in columns.items()}
 
 
 def _overlap(labels: Mapping[str, Ints], codes: Ints) -> Overlap:
@@ -324,10 +324,9 @@ def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AN
     Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
     side differ strongly (in camps or not), and that nearly all labels are of one class.
     """
-    return tuple(_find_cautions(overlap, classes, sides)) if len(overlap.pair) else ()
-
-
-def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> Iterator[Sentence]:
+    if not len(overlap.pair):
+        return ()
+    cautions = []
     common = int(np.bincount(overlap.klass).argmax())
     is_common = overlap.klass == common
     n_labels = np.bincount(overlap.pair)
@@ -338,7 +337,7 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
         n = len(np.unique(text))
         word, n_effective = sides.cluster_name(side, 2), effective_number(text)
         if n_effective < EVEN * n:
-            yield say(
+            uneven = say(
                 "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals "
                 "contained the true value in as few as %(least)s of 100 simulated studies like this",
                 number=n,
@@ -347,8 +346,9 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
                 level=LEVEL,
                 least=90,
             )
+            cautions.append(uneven)
         if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
-            yield say(
+            differing = say(
                 "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
                 "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
                 "this",
@@ -359,8 +359,9 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
                 level=LEVEL,
                 least=76,
             )
+            cautions.append(differing)
     if is_common.mean() > COMMON:
-        yield say(
+        one_sided = say(
             "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained "
             "the true value in as few as %(least)s of 100 simulated studies like this",
             share=Written(f"{100 * is_common.mean():.0f} %"),
@@ -368,6 +369,8 @@ def _find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides) -> It
             level=LEVEL,
             least=87,
         )
+        cautions.append(one_sided)
+    return tuple(cautions)
 
 
 def effective_number(text: Ints) -> float:
@@ -397,3 +400,79 @@ def intraclass_correlation(share: Floats, text: Ints) -> float:
         return 0.0
     size = (n - float((n_each**2).sum()) / n) / (k - 1)
     return (between - within) / (between + (size - 1) * within)
+
+
+_BIN = re.compile(r"\s*\[?\s*([+-]?[\d.,٫]+)\s*[-–]\s*([+-]?[\d.,٫]+)\s*\]?\s*")
+
+
+@dataclass(frozen=True)
+class Bins:
+    """The bins of a scale, ascending: what they are called, and for each code of the scale the bin that it is in.
+
+    `bin_of` has shape (n_codes,), from 0.
+    """
+
+    names: tuple[str, ...]
+    bin_of: Ints
+
+
+def parse_bins(question: Closed, bin_texts: Sequence[str]) -> Bins:
+    """The bins that are written `1-2`, each from its first number to its last, both of them in it.
+
+    Raises:
+        InputError: the question is no scale; fewer than two bins; one that cannot be read, is not on the scale or ends
+            before it begins; two that overlap; a number of the scale that is in none.
+    """
+    if not isinstance(question, Scale):
+        raise InputError(f"bins are for numbers on a scale, and this asks {question}")
+    if len(bin_texts) < 2:
+        raise InputError(f"{len(bin_texts)} bin; expected two or more, which cover the scale from {question.range}")
+    ends = sorted(_parse_ends(question, bin_) for bin_ in bin_texts)
+    bin_of = np.full(len(question.choices), -1, dtype=np.int64)
+    for at, (first, last) in enumerate(ends):
+        if (bin_of[first : last + 1] >= 0).any():
+            raise InputError(f"bins {_bin_name(question, ends[at - 1])} and {_bin_name(question, ends[at])} overlap")
+        bin_of[first : last + 1] = at
+    if (bin_of < 0).any():
+        missing = ", ".join(question[int(code)].name for code in np.flatnonzero(bin_of < 0)[:5])
+        raise InputError(f"no bin has {missing}; expected bins that cover the scale from {question.range}")
+    return Bins(tuple(_bin_name(question, bin_) for bin_ in ends), bin_of)
+
+
+def check_bins(form: Form, bin_texts: Sequence[str]) -> None:
+    """Raise InputError unless the bins, if there are any, are those of all scales of a form, and it has one."""
+    scales = {name: question for name, question in form.questions if isinstance(question, Scale)}
+    if bin_texts and not scales:
+        raise InputError(f"bins are for numbers on a scale, and `{form}` asks for none")
+    for name, question in scales.items() if bin_texts else ():
+        try:
+            parse_bins(question, bin_texts)
+        except InputError as error:
+            raise InputError(f"`{name}`: {error}") from None
+
+
+def drop_unfit_bins(form: Form, options: Agree) -> Agree:
+    """The same options without their bins where these are not for this form."""
+    try:
+        check_bins(form, options.bins)
+    except InputError:
+        return replace(options, bins=())
+    return options
+
+
+def _parse_ends(scale: Scale, bin_text: str) -> tuple[int, int]:
+    match = _BIN.fullmatch(bin_text)
+    if not match:
+        raise InputError(f"bin `{bin_text}` cannot be read; expected its first and its last number, such as 1-2")
+    try:
+        first, last = (scale.read(end) for end in match.groups())
+    except InputError as error:
+        raise InputError(f"bin `{bin_text}`: {error}") from None
+    if last < first:
+        raise InputError(f"bin `{bin_text}` ends before it begins")
+    return first, last
+
+
+def _bin_name(scale: Scale, ends: tuple[int, int]) -> str:
+    first, last = (scale[code].name for code in ends)
+    return first if first == last else f"{first}-{last}"

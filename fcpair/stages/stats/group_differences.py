@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.arrays import Floats, Ints
-from fcpair.errors import Finding, InputError, reject
+from fcpair.errors import Finding, InputError, reject, require
 from fcpair.lazy import pd
 from fcpair.sentences import Sentence, Written, join, mark, say
 from fcpair.stages.stats.group_tests import (
@@ -24,7 +24,6 @@ from fcpair.stages.stats.group_tests import (
     N_DRAWN,
     Bounds,
     PermutationTest,
-    check_installed,
     draw_until_sure,
     fit_mixed,
     least_p,
@@ -172,7 +171,7 @@ def compare_annotator_groups(
             also that what fits such models is not installed.
     """
     if mixed:
-        check_installed()
+        require("mixed", "a mixed model", "mixedlm")
     for question in by:
         check_groups(labels, question)
     tests: list[PermutationTest] = []
@@ -261,12 +260,7 @@ def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
 
 
 def _compare_pair(
-    labels: pd.DataFrame,
-    kind: str,
-    pair: tuple[str, str],
-    few: dict[str, str],
-    tests: list[PermutationTest],
-    seed: int,
+    labels: pd.DataFrame, kind: str, pair: tuple[str, str], few: dict[str, str], tests: list[PermutationTest], seed: int
 ) -> Difference:
     """The difference of two groups; its test is added to `tests`, and `p` is to be replaced when all are drawn."""
     pair_labels = labels[labels["group"].isin(pair)]

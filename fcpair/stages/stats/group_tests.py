@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.arrays import Bools, Floats
-from fcpair.errors import require
 from fcpair.lazy import pd
 from fcpair.stages.drawing import own_order
 from fcpair.stages.stats.intervals import Z, t_reach
@@ -109,8 +108,7 @@ def least_p(n_first: int, n_other: int, n_drawn: int = N_DRAWN) -> tuple[bool, f
     return (True, 2 / ways) if ways <= MOST_EXACT else (False, 2 / (n_drawn + 1))
 
 
-Bounds = tuple[float, float, float]
-"""A value and the ends of its interval at 95 %."""
+Bounds = tuple[float, float, float]  # a value and the ends of its interval at 95 %
 
 
 def share_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
@@ -186,11 +184,6 @@ class MixedModel:
         )
         low, middle, high = np.exp(value + Z * np.sqrt(variance) * np.array([-1, 0, 1])).tolist()
         return middle, low, high
-
-
-def check_installed() -> None:
-    """Raise MissingExtraError unless what fits mixed models is there."""
-    require("mixed", "a mixed model", "mixedlm")
 
 
 def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:

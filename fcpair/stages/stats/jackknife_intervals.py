@@ -20,13 +20,11 @@ from fcpair.records import Figure
 from fcpair.sentences import Id, Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.stats.intervals import t_reach, with_note
 
-NO_WIDTH = 1e-9
-"""A standard error below this comes from rounding."""
+NO_WIDTH = 1e-9  # a standard error below this comes from rounding
 
 BISECTIONS = 40
 
-FEW = 10
-"""Sides and annotators fewer than this are pointed out: see the table in docs/reference/stages/07-agree.md."""
+FEW = 10  # sides and annotators fewer than this are pointed out: see the table in docs/reference/stages/07-agree.md
 
 
 COUNTED = (
@@ -51,11 +49,11 @@ class Cluster(StrEnum):
 
 TEXTS = (Cluster.HS, Cluster.CN, Cluster.PAIR)
 CLUSTERS: dict[IntervalScope, tuple[Cluster, ...]] = {"texts": TEXTS, "annotators": tuple(Cluster)}
+# What is left out where only one side has several texts: a pair is one of its texts then.
 ONE_SIDE_CLUSTERS = {
     Cluster.HS: (Cluster.HS, Cluster.ANNOTATOR, Cluster.HS_ANNOTATOR),
     Cluster.CN: (Cluster.CN, Cluster.ANNOTATOR, Cluster.CN_ANNOTATOR),
 }
-"""What is left out where only one side has several texts: a pair is one of its texts then."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,14 +29,15 @@ from fcpair.stages.stats.jackknife_intervals import (
 from fcpair.stages.stats.rating_counts import Overlap, dense_codes, ratio, sums_by
 
 NO_SUBSET = mark("no two annotators share a pair")
+ONE_PAIR = mark("one shared pair: it has no variance")
+ONE_CLASS = mark("both used the same single class, so agreement by chance would be complete")
+ONE_BIN = mark("both used the same single bin, so agreement by chance would be complete")
 COHENS_KAPPA = mark("Cohen's kappa")
 MEANS = (mark("mean kappa"), mark("mean kappa weighted by n"))
 DEVIATION = mark("standard deviation of kappa")
+# Labels not of the commonest class that the interval of a kappa needs, and that of a mean for every two annotators.
+# With fewer, V is that of the few that happen to be there; docs/reference/stages/07-agree.md has the coverage.
 FEWEST_OTHERS, FEWEST_OTHERS_EACH = 5, 4
-"""Labels not of the commonest class that the interval of a kappa needs, and that of a mean for every two annotators.
-
-With fewer, V is that of the few that happen to be there; docs/reference/stages/07-agree.md has the coverage.
-"""
 NAMES_ON_BINS = {  # where several numbers of a scale are one class
     COHENS_KAPPA: mark("Cohen's kappa on bins"),
     MEANS[0]: mark("mean kappa on bins"),
@@ -165,21 +166,18 @@ class Subsets:
 
     def spreads(self, clusters: Sequence[Cluster] = TEXTS) -> list[Spreads]:
         """The spreads of each kappa over HS, CN and pairs, or some of these."""
-        by_cluster: dict[Cluster, list[Spread]] = {
-            one: self._spreads_over(one) for one in clusters if one != Cluster.PAIR
-        }
-        if Cluster.PAIR in clusters:
-            by_cluster[Cluster.PAIR] = [
-                jackknife_spread(*one) for one in self._by_subset(self._groups_without_one().kappa, self._times)
-            ]
+        by_cluster: dict[Cluster, Iterable[Spread]] = {}
+        for cluster in clusters:
+            if cluster == Cluster.PAIR:
+                left = self._by_subset(self._groups_without_one().kappa, self._times)
+                by_cluster[cluster] = (jackknife_spread(*one) for one in left)
+            else:
+                group = self._groups_left(cluster)
+                n = np.bincount(group.subset, minlength=len(self.kappas))
+                mean = np.bincount(group.subset, group.kappa, minlength=len(n)) / n
+                squares = np.bincount(group.subset, (group.kappa - mean[group.subset]) ** 2, minlength=len(n))
+                by_cluster[cluster] = map(Spread, ((n - 1) / n * squares).tolist(), n.tolist())
         return [dict(zip(by_cluster, found, strict=True)) for found in zip(*by_cluster.values(), strict=True)]
-
-    def _spreads_over(self, cluster: Cluster) -> list[Spread]:
-        group = self._groups_left(cluster)
-        n = np.bincount(group.subset, minlength=len(self.kappas))
-        mean = np.bincount(group.subset, group.kappa, minlength=len(n)) / n
-        squares = np.bincount(group.subset, (group.kappa - mean[group.subset]) ** 2, minlength=len(n))
-        return [Spread(*one) for one in zip(((n - 1) / n * squares).tolist(), n.tolist(), strict=True)]
 
     def _groups_without_one(self) -> _LeftGroups:
         """The subsets without one label pair of each kind that they have."""
@@ -256,31 +254,29 @@ def subset_figures(
     """The figures of every two of the annotators `names`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
-    return tuple(
-        _subset_agreement((names[a], names[b]), table, kappa, of, level, sides, on_bins)
-        for (a, b), table, kappa, of in rows
-    )
-
-
-def _subset_agreement(
-    annotators: tuple[str, str], table: Ints, kappa: float, spreads: Spreads, level: float, sides: Sides, on_bins: bool
-) -> SubsetAgreement:
-    n = int(table.sum())
-    used = table.sum(axis=0) + table.sum(axis=1)
-    figure = _kappa_figure(kappa, n, on_bins)
-    has_error = figure.value is not None and not no_interval_reason(spreads)
-    bounded = add_bounds(figure, spreads, level, sides=sides)
-    if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
-        bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
-    return SubsetAgreement(
-        annotators=annotators,
-        n=n,
-        raw_agreement=float(np.trace(table) / n),
-        table=tuple(tuple(row) for row in table.tolist()),
-        prevalence=tuple((used / (2 * n)).tolist()),
-        kappa=bounded,
-        kappa_se=standard_error(spreads) if has_error else None,
-    )
+    name, why = NAMES_ON_BINS[COHENS_KAPPA] if on_bins else COHENS_KAPPA, ONE_BIN if on_bins else ONE_CLASS
+    figures = []
+    for (a, b), table, kappa, of in rows:
+        n = int(table.sum())
+        used = table.sum(axis=0) + table.sum(axis=1)
+        figure = Figure(name, None, n, undefined=ONE_PAIR if n == 1 else why)
+        if not np.isnan(kappa):
+            figure = Figure(name, kappa, n)
+        has_error = figure.value is not None and not no_interval_reason(of)
+        bounded = add_bounds(figure, of, level, sides=sides)
+        if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
+            bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
+        agreement = SubsetAgreement(
+            annotators=(names[a], names[b]),
+            n=n,
+            raw_agreement=float(np.trace(table) / n),
+            table=tuple(tuple(row) for row in table.tolist()),
+            prevalence=tuple((used / (2 * n)).tolist()),
+            kappa=bounded,
+            kappa_se=standard_error(of) if has_error else None,
+        )
+        figures.append(agreement)
+    return tuple(figures)
 
 
 def n_others(used: Ints) -> Any:
@@ -295,16 +291,6 @@ def _too_few(n_others: str, needed: int) -> Sentence:
         figure=Written(n_others),
         number=needed,
     )
-
-
-def _kappa_figure(kappa: float, n: int, on_bins: bool) -> Figure:
-    name = NAMES_ON_BINS[COHENS_KAPPA] if on_bins else COHENS_KAPPA
-    if not np.isnan(kappa):
-        return Figure(name, kappa, n)
-    why = mark("both used the same single class, so agreement by chance would be complete")
-    if on_bins:
-        why = mark("both used the same single bin, so agreement by chance would be complete")
-    return Figure(name, None, n, undefined=mark("one shared pair: it has no variance") if n == 1 else why)
 
 
 def summary_figures(

@@ -88,8 +88,8 @@ def gwet_ac1(sums: Sums) -> Floats:
     return ratio(observed_agreement(sums) - expected, 1 - expected)
 
 
+# From the shares of classes, (n_classes,): each one's mean distance to a label, and the mean square between labels.
 Distances = Callable[[Floats], tuple[Floats, float]]
-"""From the shares of classes, (n_classes,): each one's mean distance to a label, and the mean square between labels."""
 
 
 def _nominal_distances(shares: Floats) -> tuple[Floats, float]:
@@ -104,10 +104,6 @@ def _squared_distances(shares: Floats, values: Floats) -> tuple[Floats, float]:
 
 def _ordinal_distances(shares: Floats) -> tuple[Floats, float]:
     return _squared_distances(shares, np.cumsum(shares) - shares / 2)
-
-
-def _interval_distances(shares: Floats, *, numbers: Floats) -> tuple[Floats, float]:
-    return _squared_distances(shares, numbers / np.ptp(numbers))
 
 
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
@@ -155,9 +151,7 @@ class Coefficient:
 
     def variance_at(self, labels: Floats, n_pairs: Ints) -> Callable[[float], float] | None:
         """`variance_if_true` for any true value; None for a coefficient whose intervals do not need it."""
-        if self.distances is None:
-            return None
-        return variance_if_true(labels, n_pairs, self.distances)
+        return None if self.distances is None else variance_if_true(labels, n_pairs, self.distances)
 
     def undefined_reason(self, used: Floats, n: int) -> Sentence | None:
         """Why there is no value on `n` pairs with so many labels of each class; None where there is one."""
@@ -192,10 +186,7 @@ COEFFICIENTS = (
     _fleiss_coefficient(3),
     Coefficient(ALPHA["nominal"], nominal_alpha, distances=_nominal_distances),
     Coefficient(
-        ALPHA["ordinal"],
-        ordinal_alpha,
-        note=mark("classes in the order of their codes"),
-        distances=_ordinal_distances,
+        ALPHA["ordinal"], ordinal_alpha, note=mark("classes in the order of their codes"), distances=_ordinal_distances
     ),
     Coefficient(
         mark("Gwet's AC1"),
@@ -218,7 +209,8 @@ def coefficients_of(distance: Distance, numbers: Floats) -> tuple[Coefficient, .
         note = join([coefficient.note, OWN_DISTANCE], "; ") if is_own else coefficient.note
         coefficients.append(replace(coefficient, note=note))
         if coefficient.name == ALPHA["ordinal"] and distance == "interval":
-            compute, distances = partial(interval_alpha, numbers=numbers), partial(_interval_distances, numbers=numbers)
+            compute, values = partial(interval_alpha, numbers=numbers), numbers / np.ptp(numbers)
+            distances = partial(_squared_distances, values=values)
             coefficients.append(Coefficient(ALPHA[distance], compute, note=OWN_DISTANCE, distances=distances))
     return tuple(coefficients)
 
@@ -245,14 +237,6 @@ def pooled_figures(
         for figure in _compute_figures(of_part, sums_for(overlap, n_labels), reach, level, sides):
             figures[figure.name] = figure
     return tuple(figures[coefficient.name] for coefficient in selected)
-
-
-def own_alpha(
-    overlap: Overlap, reach: IntervalScope, level: float, distance: Distance, numbers: Floats, sides: Sides = HS_AND_CN
-) -> Figure:
-    """The alpha with the distance of the question, as `pooled_figures` has it."""
-    coefficient = next(one for one in coefficients_of(distance, numbers) if one.name == ALPHA[distance])
-    return pooled_figure(overlap, reach, level, coefficient, sides)
 
 
 def pooled_figure(

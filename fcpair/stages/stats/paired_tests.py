@@ -21,9 +21,7 @@ from fcpair.errors import InputError
 from fcpair.notebook import Result, column_names
 from fcpair.param_values import as_params
 from fcpair.params import Power
-from fcpair.stages.stats.intervals import block_sizes
-
-SAME = 1e-12  # what two means may differ by and still be the same, floating point being what it is
+from fcpair.stages.stats.intervals import SAME, block_sizes
 
 
 def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:

@@ -22,7 +22,7 @@ from math import ceil, comb, gcd, sqrt
 
 import numpy as np
 
-from fcpair.arrays import Floats, Ints
+from fcpair.arrays import Floats
 from fcpair.records import Figure
 from fcpair.stages.stats.intervals import LEVEL, t_reach
 from fcpair.stages.stats.jackknife_intervals import TEXTS, Cluster, jackknife_spread
@@ -102,20 +102,15 @@ def place_labels(size: OverlapSize, n_classes: int) -> Overlap:
         hs, cn = at % size.n_hs, (at // size.n_hs * step + at % size.n_hs) % size.n_cn
     pair = np.repeat(at, n_labels)
     annotator = np.empty(len(pair), np.int64)
-    for m in size.pairs:
-        annotator[n_labels[pair] == m] = _groups(size.n_annotators, m, int((n_labels == m).sum()), rng).ravel()
+    for m in size.pairs:  # groups of m annotators, all about equally often
+        every = combinations(range(size.n_annotators), m)
+        groups = np.array([group for group, _ in zip(every, range(MOST_GROUPS), strict=False)])
+        if len(groups) == MOST_GROUPS:
+            groups = np.sort(np.argsort(rng.random((MOST_GROUPS, size.n_annotators)), axis=1)[:, :m], axis=1)
+        n = int((n_labels == m).sum())
+        order = np.concatenate([rng.permutation(len(groups)) for _ in range(-(-n // len(groups)))])[:n]
+        annotator[n_labels[pair] == m] = groups[order].ravel()
     return Overlap(n_classes, pair, hs[pair], cn[pair], annotator, np.zeros(len(pair), np.int64))
-
-
-def _groups(n_annotators: int, m: int, n: int, rng: np.random.Generator) -> Ints:
-    """`n` groups of `m` annotators, all groups about equally often, (n, m)."""
-    groups = np.array(
-        [group for group, _ in zip(combinations(range(n_annotators), m), range(MOST_GROUPS), strict=False)]
-    )
-    if len(groups) == MOST_GROUPS:
-        groups = np.sort(np.argsort(rng.random((MOST_GROUPS, n_annotators)), axis=1)[:, :m], axis=1)
-    order = np.concatenate([rng.permutation(len(groups)) for _ in range(-(-n // len(groups)))])[:n]
-    return np.asarray(groups[order], dtype=np.int64)
 
 
 def draw_width(places: Overlap, answer: Answer, measure: Callable[[Overlap], Iterable[Figure]]) -> Floats | None:

@@ -98,9 +98,9 @@ def suggestions_grid_name(name: str) -> str:
 ASSUMPTION = "assumes a random sample"
 Verdict = Literal["kept", "dropped", "undefined"]
 SKIPPED = "skipped"
+# What is written beside each statement that is kept by its share.
 KEPT_COLUMNS = ("n", "share", "low", "high", "undecided")
-"""What is written beside each statement that is kept by its share."""
-_RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9.]+)\s*")
+_RULE = re.compile(r"\s*(\S.*?)\s*>\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*")
 
 
 @dataclass(frozen=True, repr=False)
@@ -206,10 +206,7 @@ def parse_keep(rule_text: str) -> KeepRule:
         InputError: it is not of that form, or the threshold is not from 0 to below 1.
     """
     match = _RULE.fullmatch(rule_text)
-    try:
-        threshold = float(match[2]) if match else -1.0
-    except ValueError:
-        threshold = -1.0
+    threshold = float(match[2]) if match else -1.0
     if not match or not 0 <= threshold < 1:
         raise InputError(
             f"the rule is `{rule_text}`; expected a question, `>` and a share below 1, as in 'believed > 0.60'"

@@ -26,10 +26,9 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
-from fcpair.steps.answers.decision_table import LABELS, layout_of
+from fcpair.steps.answers.answer_tables import LABELS, layout_of
 from fcpair.steps.answers.file_cells import letters, locate_cells
 from fcpair.steps.answers.sheets import label_blank
-from fcpair.steps.base.actors import with_actor
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -37,11 +36,11 @@ from fcpair.steps.base.context import (
     note_run,
     note_stage_run,
     scheme_of,
+    with_actor,
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.pair_counts import as_ranges, find_cells
-from fcpair.steps.rules.study_notes import request_note
+from fcpair.steps.rules.pair_counts import as_ranges, find_cells, request_note
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
@@ -224,9 +223,9 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
         if supersede:
             is_same &= ~outcome["cell_id"].isin(rule_decisions.stale_decisions(tx))
         else:
-            messages = (f"pair {pair} already has a different decision; {SUPERSEDE}" for pair in outcome["pair"])
+            sentence = f"pair {{pair}} already has a different decision; {SUPERSEDE}"
             cause = f"these pairs already have different decisions; {SUPERSEDE}"
-            incoming.add_findings((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, messages, cause=cause)
+            incoming.refuse((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, sentence, cause)
         _refuse_changed_labels(tx, incoming, ~is_same)
         incoming.checked_rows()
         new_decisions = outcome[~is_same]
@@ -262,16 +261,14 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
     rows = incoming.rows[is_new & (incoming.rows["shown"] != "") & ~incoming.has_finding]
     current_answers = shown_answers(tx, rows["cell_id"].tolist())
     current_lines = (as_lines(current_answers.get(pair, ())) for pair in rows["cell_id"])
-    differing_rows = rows.index[
-        [
-            _comparable_lines(shown) != _comparable_lines(lines)
-            for shown, lines in zip(rows["shown"], current_lines, strict=True)
-        ]
-    ]
+    shown_lines = zip(rows["shown"], current_lines, strict=True)
+    differs = [_comparable_lines(shown) != _comparable_lines(lines) for shown, lines in shown_lines]
     hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    messages = (f"the labels of pair {pair} have changed {hint}" for pair in incoming.rows["pair"])
-    cause = f"the labels of these pairs have changed {hint}"
-    incoming.add_findings(incoming.rows.index.isin(differing_rows), messages, cause=cause)
+    sentence, cause = (
+        f"the labels of pair {{pair}} have changed {hint}",
+        f"the labels of these pairs have changed {hint}",
+    )
+    incoming.refuse(incoming.rows.index.isin(rows.index[differs]), sentence, cause)
 
 
 def _comparable_lines(shown: str) -> list[str]:
@@ -324,7 +321,13 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
         need_labels(tx, "adjudicate")
         forecast = _forecast(tx, cell_ids := find_cells(tx, pairs))
         if not forecast.requested:
-            raise StageError(_nothing_to_request_message(forecast))
+            reasons = (
+                (len(forecast.waiting), "wait for a person already"),
+                (len(forecast.by_hand), "have been decided by a person"),
+                (len(forecast.unlabelled), "have no label yet"),
+            )
+            listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
+            raise StageError(f"none of these pairs can be put before adjudicators: {listed}")
         requested = set(forecast.requested)
         cell_ids = [cell_id for cell_id in cell_ids if to_public_number(cell_id) in requested]
         request = {"rule": Rule.REQUESTED.value, "note": str(request_note(with_actor({}).get(BY)))}
@@ -351,13 +354,3 @@ def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
             if rule is not None and rule not in UNDECIDED:
                 groups["reopened"].append(number)
     return RequestForecast(**{name: tuple(numbers) for name, numbers in groups.items()})
-
-
-def _nothing_to_request_message(forecast: RequestForecast) -> str:
-    reasons = (
-        (len(forecast.waiting), "wait for a person already"),
-        (len(forecast.by_hand), "have been decided by a person"),
-        (len(forecast.unlabelled), "have no label yet"),
-    )
-    listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
-    return f"none of these pairs can be put before adjudicators: {listed}"

@@ -13,17 +13,17 @@ from fcpair.lazy import pd
 from fcpair.params import Agree, AgreementBlocks, Indefinite, IntervalScope, Weights
 from fcpair.records import Figure, Round, RunRecord
 from fcpair.sentences import say
-from fcpair.stages.questions.answer_arrays import part_codes
+from fcpair.stages.questions.form import part_codes
 from fcpair.stages.stats.agreement import (
     Agreement,
     AgreementBlock,
     PartAgreements,
     compute_agreement,
+    drop_unfit_bins,
     part_agreements,
 )
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.people_agreement import PeopleComparison, compare_labels, most_disputed
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.calibration_state import latest_answers, load_calibration

@@ -21,10 +21,10 @@ from fcpair.report.map_file import (
 )
 from fcpair.sentences import mark, say
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.stages.adjudication.partition import Evidence, best_of_four, is_member, memberships, tier_rules
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import NO_CODE, Closed
-from fcpair.stages.questions.answer_arrays import part_codes
+from fcpair.stages.questions.form import part_codes
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import effective_options, labels_of

@@ -1,12 +1,13 @@
 """A calibration seen as a whole: its discussion, who has answered what, and agreement before and after.
 
 While the discussion lasts, people see only the pairs that they are to answer again, and nobody's name; the lead sees
-all.
+all. And flags: the decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from fcpair.errors import InputError
 from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
 from fcpair.lazy import pd
 from fcpair.params import Agree, Calibration
-from fcpair.records import WORKERS, Figure, Role, Status, Visitor
+from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
+from fcpair.sentences import Id, say
 from fcpair.stages.questions import Form
-from fcpair.stages.questions.wording import option_wordings
+from fcpair.stages.questions.labels import option_wordings
 from fcpair.stages.stats.agreement import AgreementBlock
 from fcpair.steps.adjudication.agreement import agreement_blocks, with_fitting_bins
-from fcpair.steps.adjudication.flags import load_flags
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.calibration_state import (
     CalibrationState,
@@ -31,14 +33,24 @@ from fcpair.steps.base.calibration_state import (
     load_calibration,
     need_calibration,
 )
-from fcpair.steps.base.context import GridContext, StudyContext, effective_options, labels_of, options_as_done
+from fcpair.steps.base.context import (
+    GridContext,
+    StudyContext,
+    effective_options,
+    labels_of,
+    note_run,
+    options_as_done,
+    scheme_of,
+)
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx
-from fcpair.store.answers import judgements, task_queries
+from fcpair.store.answers import activity_log, judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.people import people
+from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.oversight import settings
+from fcpair.store.people import guidelines, people
 from fcpair.work_records import ShownText
 
 
@@ -216,3 +228,86 @@ def _figures(block: AgreementBlock) -> dict[str, Figure]:
     if block.agreement is None:
         return {"agreement": Figure("agreement", None, 0, undefined=block.undefined)}
     return {figure.name: figure for figure in (*block.agreement.pooled, *block.agreement.summary)}
+
+
+STAGE = "flags"  # of the settings: the sentence of each flagged pair, by its number
+_BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+>|]|\d+[.)]|#{1,6})\s)")
+_MARKS = re.compile(r"^(?:[-*+>|]|\d+[.)]|#{1,6})\s+")
+_ENDS = re.compile(r"(?<=[.!?؟。])\s+")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one.
+
+    `sentence` is that of the guidelines at which a lead has put it; empty where nobody has.
+    """
+
+    cell_id: int
+    hs: str
+    cn: str
+    outcome: str
+    by: str | None
+    note: str
+    at: str
+    stands: bool
+    sentence: str = ""
+
+
+def load_flags(tx: Tx) -> list[Flag]:
+    """The flags of the grid, newest first."""
+    names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
+    sentences = settings.of_stage(tx, STAGE)
+    return [
+        Flag(
+            to_public_number(row.cell_id),
+            row.hs,
+            row.cn,
+            "taken back" if row.rule in UNDECIDED else names[row.code],
+            row.by,
+            row.note,
+            row.at,
+            row.stands,
+            sentences.get(str(to_public_number(row.cell_id)), ""),
+        )
+        for row in activity_log.flagged_decisions(tx)
+    ]
+
+
+def split_sentences(body: str) -> list[str]:
+    """The sentences of guidelines in Markdown, headings and items of lists included, each once, in order."""
+    blocks = (_MARKS.sub("", " ".join(block.split())) for block in _BLOCKS.split(body))
+    return list(dict.fromkeys(sentence for block in blocks for sentence in _ENDS.split(block) if sentence))
+
+
+def guideline_sentences(grid: GridContext) -> list[str]:
+    """The sentences of the guidelines in force, at which flags can be put."""
+    with grid._store.read() as tx:
+        return split_sentences(guidelines.current_version(tx)[1])
+
+
+def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
+    """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back.
+
+    The flag stays there when the guidelines change, and its page says when the sentence is there no more.
+
+    Raises:
+        InputError: the pair is not flagged, or the guidelines in force have no such sentence.
+    """
+    with grid._store.write() as tx:
+        if pair not in {flag.cell_id for flag in load_flags(tx)}:
+            raise InputError(
+                say("pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair))
+            )
+        version, body = guidelines.current_version(tx)
+        if sentence and sentence not in split_sentences(body):
+            raise InputError(
+                say(
+                    "version %(version)s of the guidelines has no sentence `%(sentence)s`; choose one of its own",
+                    version=Id(version),
+                    sentence=sentence,
+                )
+            )
+        run = note_run(tx, "guidelines", {"flag": pair, "sentence": sentence, "version": version}, {"pairs": 1})
+        settings.save_settings(tx, STAGE, {str(pair): sentence}, run.id)
+        return run

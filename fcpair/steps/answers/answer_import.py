@@ -5,7 +5,6 @@ there, and recorded; and labels to a file.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,7 @@ from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.params import Assign
 from fcpair.records import Known, Origin, Round, RunRecord
-from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
+from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.text_identity import strip_zero_decimals
 from fcpair.stages.questions import NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import label_reader
@@ -29,7 +28,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, begin_run, has_saved_options, is_planned, lease_minutes, scheme_of
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.study_notes import look_again
+from fcpair.steps.rules.pair_counts import look_again
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -46,21 +45,31 @@ FROM_FILES = "from_files"  # the settings that say which rounds of a planned gri
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed."""
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed.
+
+    Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
+    Nobody answers who has still to qualify.
+    """
     locate_cells(tx, incoming)
-    _add_people(tx, incoming, round_)
-    _leave_out_dismissed(tx, incoming, round_)
-    _add_assignments(tx, incoming, round_)
-
-
-def _leave_out_dismissed(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Leave out the answers of people who were dismissed, with a note on each, where work passes on to others."""
+    role = round_.role
+    ids_by_name = {one.name: one.id for one in people.people(tx, role if _is_unassigned(tx, round_) else None)}
+    hint_by_folded = {name.casefold(): f"did you mean `{name}`?" for name in reversed(ids_by_name)}
+    listed, person = f"there are {', '.join(ids_by_name) or 'none'}", incoming.rows["person"]
+    is_unknown = (~person.isin(ids_by_name) & (person != "")).to_numpy()
+    messages = (f"no {role} is called `{name}`; {hint_by_folded.get(name.casefold(), listed)}" for name in person)
+    incoming.add_findings(is_unknown, messages)
+    incoming.rows = incoming.rows.assign(person_id=person.map(ids_by_name).fillna(NOBODY).astype("int64"))
+    is_waiting = incoming.rows["person_id"].isin(permissions.unqualified(tx, round_, ids_by_name.values())).to_numpy()
+    hint = "and nobody answers before that; `fcpair people qualified` shows how far people are"
+    incoming.refuse(is_waiting, f"{{person}} has not qualified, {hint}")
+    # where their work passes on to others
     dismissed = {run.params["person"] for run in runs.runs(tx, DISMISS)} if round_.reassigns_skipped else set()
     is_dismissed = incoming.rows["person"].isin(dismissed)
     for name, rows in incoming.rows[is_dismissed].groupby("person", sort=False):
         incoming.notes.append(f"{name} was dismissed, so the answers of {name} are left out ({len(rows):,})")
     if is_dismissed.any():
         incoming.keep_rows(~is_dismissed.to_numpy(np.bool_))
+    _add_assignments(tx, incoming, round_)
 
 
 def record_answers(
@@ -72,7 +81,13 @@ def record_answers(
     run_id = begin_run(tx, f"{round_.name} import", {**run_params, "path": incoming.path, "supersede": supersede})
     if incoming.brings_work and is_planned(tx):
         settings.save_settings(tx, FROM_FILES, {round_.name: True}, run_id)
-    earlier_answers = _unrecorded_earlier(tx, incoming, new_answers)
+    earlier_answers = new_answers[:0]
+    if incoming.earlier is not None:  # of those who have a new one, what is not recorded: an older one never counts
+        rows = incoming.earlier[incoming.earlier["later_row"].isin(new_answers.index)]
+        recorded = judgements.recorded_answers(tx, rows["assignment_id"].tolist())
+        answer_ids = (None if answer == NO_CODE else answer for answer in rows["answer_id"])
+        keys = zip(rows["assignment_id"], answer_ids, rows["at"], strict=True)
+        earlier_answers = rows[np.array([key not in recorded for key in keys], np.bool_)]
     save_answers(tx, earlier_answers, Origin.IMPORTED, run_id)
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
@@ -110,17 +125,6 @@ def record_answers(
     return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
 
 
-def _unrecorded_earlier(tx: Tx, incoming: ImportedAnswers, new_answers: pd.DataFrame) -> pd.DataFrame:
-    """The earlier answers of those who have a new one, as far as they are not recorded: an older one never counts."""
-    if incoming.earlier is None:
-        return new_answers[:0]
-    rows = incoming.earlier[incoming.earlier["later_row"].isin(new_answers.index)]
-    recorded = judgements.recorded_answers(tx, rows["assignment_id"].tolist())
-    answer_ids = (None if answer == NO_CODE else answer for answer in rows["answer_id"])
-    keys = zip(rows["assignment_id"], answer_ids, rows["at"], strict=True)
-    return rows[np.array([key not in recorded for key in keys], np.bool_)]
-
-
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
     """A sentence on each column of a person's answers that seems to have been sorted apart from its rows.
 
@@ -153,31 +157,6 @@ def _answer_column(rows: pd.DataFrame) -> str:
     return "code" if "code" in rows.columns else "answer_id"
 
 
-def _add_people(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `person_id` to each row, and a finding where nobody has that name.
-
-    Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
-    Nobody answers who has still to qualify.
-    """
-    role = round_.role
-    ids_by_name = {one.name: one.id for one in people.people(tx, role if _is_unassigned(tx, round_) else None)}
-    person = incoming.rows["person"]
-    is_unknown = (~person.isin(ids_by_name) & (person != "")).to_numpy()
-    incoming.add_findings(
-        is_unknown, (f"no {role} is called `{name}`; {_people_hint(name, ids_by_name)}" for name in person)
-    )
-    incoming.rows = incoming.rows.assign(person_id=person.map(ids_by_name).fillna(NOBODY).astype("int64"))
-    is_waiting = incoming.rows["person_id"].isin(permissions.unqualified(tx, round_, ids_by_name.values())).to_numpy()
-    hint = "and nobody answers before that; `fcpair people qualified` shows how far people are"
-    incoming.add_findings(is_waiting, (f"{name} has not qualified, {hint}" for name in person))
-
-
-def _people_hint(name: str, names: Iterable[str]) -> str:
-    """Hint for an unknown name: the person whose name differs in capitals alone, else who there is."""
-    similar_names = [one for one in names if one.casefold() == name.casefold()]
-    return f"did you mean `{similar_names[0]}`?" if similar_names else f"there are {', '.join(names) or 'none'}"
-
-
 def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     """Add `assignment_id` to each row, and a finding where the pair was not assigned to that person.
 
@@ -198,11 +177,11 @@ def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
         )
     assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
     matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
-    is_stray = is_identified & matched_rows["id"].isna().to_numpy()
-    pairs = zip(rows["pair"], rows["person"], strict=True)
-    messages = (f"{incoming.of.number} {pair} was not assigned to {name}" for pair, name in pairs)
-    incoming.add_findings(
-        is_stray, messages, cause=f"these {incoming.of.number}s were not assigned to the person named"
+    is_stray, unit = is_identified & matched_rows["id"].isna().to_numpy(), incoming.of.number
+    incoming.refuse(
+        is_stray,
+        f"{unit} {{pair}} was not assigned to {{person}}",
+        f"these {unit}s were not assigned to the person named",
     )
     incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
     if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
@@ -224,9 +203,8 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray
     """Add a finding where somebody may not answer a cell that was dealt to nobody."""
     rows, unit = incoming.rows, incoming.of.number
     is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
-    pairs = list(zip(rows["pair"], rows["person"], strict=True))
-    messages = (f"{name} validates or decided {unit} {pair}, so cannot label it" for pair, name in pairs)
-    incoming.add_findings(is_checker, messages, cause=f"people who validate or decided a {unit} cannot label it")
+    sentence = f"{{person}} validates or decided {unit} {{pair}}, so cannot label it"
+    incoming.refuse(is_checker, sentence, f"people who validate or decided a {unit} cannot label it")
     if not is_planned(tx):
         return
     identified_rows = rows[is_identified]
@@ -238,8 +216,7 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray
     is_ineligible = np.zeros(len(rows), np.bool_)
     is_ineligible[is_identified] = ineligible[np.arange(len(identified_rows)), column]
     reason = "people who made a row, wrote or answered it before, or have not passed the pilot cannot answer it"
-    messages = (f"{name} may not answer {unit} {pair}: {reason}" for pair, name in pairs)
-    incoming.add_findings(is_ineligible & ~is_checker, messages, cause=reason)
+    incoming.refuse(is_ineligible & ~is_checker, f"{{person}} may not answer {unit} {{pair}}: {reason}", reason)
 
 
 def _is_unassigned(tx: Tx, round_: Round) -> bool:
@@ -267,17 +244,16 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     is_simulated = (rows["origin"] == Origin.SIMULATED.value).to_numpy()
     is_made_up = is_answered & ~differs & ~was_simulated & is_simulated
     if not supersede:
-        pairs, unit = list(zip(rows["person"], rows["pair"], strict=True)), incoming.of.number
-        messages = (f"{name} has already answered {unit} {pair} differently; {SUPERSEDE}" for name, pair in pairs)
+        unit = incoming.of.number
+        sentence = f"{{person}} has already answered {unit} {{pair}} differently; {SUPERSEDE}"
         cause = f"these {unit}s already have different answers; {SUPERSEDE}"
-        incoming.add_findings(differs & ~incoming.has_finding, messages, cause=cause)
-        clause = "already, but the answers in the file are simulated"
-        made_up_messages = (f"{one} has answered {unit} {at} {clause}; {SUPERSEDE}" for one, at in pairs)
-        incoming.add_findings(
-            is_made_up & ~incoming.has_finding,
-            made_up_messages,
-            cause=f"these {unit}s have been answered {clause}; {SUPERSEDE}",
+        incoming.refuse(differs & ~incoming.has_finding, sentence, cause)
+        clause = f"already, but the answers in the file are simulated; {SUPERSEDE}"
+        sentence, cause = (
+            f"{{person}} has answered {unit} {{pair}} {clause}",
+            f"these {unit}s have been answered {clause}",
         )
+        incoming.refuse(is_made_up & ~incoming.has_finding, sentence, cause)
     is_new = ~is_answered | differs | (is_answered & (was_simulated != is_simulated))
     if supersede and round_.checks:  # the same word about a label that has changed is a new verdict
         is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
@@ -358,10 +334,8 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         rows = incoming.rows
         has_other_kind = (rows["assignment_id"].map(is_blind_by_id) == (not blind)).to_numpy()
         kind, column = ("with its label shown", VERDICT) if blind else ("blind", OWN_LABEL)
-        messages = (f"pair {pair} was assigned {kind}; give `{column}` in a separate file" for pair in rows["pair"])
-        incoming.add_findings(
-            has_other_kind, messages, cause=f"these pairs were assigned {kind}; give `{column}` in a separate file"
-        )
+        clause = f"assigned {kind}; give `{column}` in a separate file"
+        incoming.refuse(has_other_kind, f"pair {{pair}} was {clause}", f"these pairs were {clause}")
         incoming.rows = validate.with_decisions(tx, incoming.rows, blind=blind)
         compare_answers(tx, incoming, round_, supersede=supersede)
         rows = incoming.rows
@@ -383,12 +357,11 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
     has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
-    messages = (f"the label of pair {pair} has changed {hint}" for pair in rows["pair"])
-    incoming.add_findings(has_other_label, messages, cause=f"the labels of these pairs have changed {hint}")
+    sentence = f"the label of pair {{pair}} has changed {hint}"
+    incoming.refuse(has_other_label, sentence, f"the labels of these pairs have changed {hint}")
     has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
     clause = "no adjudicated label, so there is nothing to check"
-    messages = (f"pair {pair} has {clause}" for pair in rows["pair"])
-    incoming.add_findings(has_no_label, messages, cause=f"these pairs have {clause}")
+    incoming.refuse(has_no_label, f"pair {{pair}} has {clause}", f"these pairs have {clause}")
 
 
 def _label_name(question: Closed, cell: str) -> str:

@@ -14,9 +14,10 @@ from fcpair.models import encode, model_files
 from fcpair.models.encode import Progress
 from fcpair.records import Example, Round, RunRecord
 from fcpair.sentences import say
-from fcpair.stages.answers.examples import format_examples, nearest_examples
-from fcpair.stages.answers.sorted_columns import is_ascending, is_sorted
+from fcpair.stages.answers.model_spec import format_examples
+from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR
+from fcpair.stages.corpus.retrieve import nearest_examples
 from fcpair.stages.corpus.text_identity import fold_by, strip_zero_decimals
 from fcpair.steps.answers.answer_import import sorted_column_sentence
 from fcpair.steps.answers.file_cells import letters

@@ -174,16 +174,12 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     shown = {cell: file_cells.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
     is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
     clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
-    messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
-    incoming.add_findings(is_other, messages, cause=f"these {unit}s have {clause}")
+    incoming.refuse(is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
-    is_changed = has_text & (
-        rows["tool_text"].map(file_cells.letters)
-        != rows["cell_id"].map(shown).map(file_cells.letters, na_action="ignore")
-    )
+    expected = rows["cell_id"].map(shown).map(file_cells.letters, na_action="ignore")
+    is_changed = (has_text & (rows["tool_text"].map(file_cells.letters) != expected)).to_numpy()
     clause = "other texts in the export than the tool was given"
-    messages = (f"{unit} {number} has {clause}" for number in rows["pair"])
-    incoming.add_findings(is_changed.to_numpy() & ~is_other, messages, cause=f"these {unit}s have {clause}")
+    incoming.refuse(is_changed & ~is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:

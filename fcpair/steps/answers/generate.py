@@ -17,8 +17,18 @@ from fcpair.models.language import check_language, other_language
 from fcpair.models.service import Service, strip_fence
 from fcpair.records import Origin, Person, Role, Round, RunRecord
 from fcpair.sentences import say
-from fcpair.stages.answers.model_spec import ModelSpec, match_columns, parse_model_spec
-from fcpair.stages.answers.prompts import COLUMN, DEFINITION, EXAMPLES, ROW, ROW_PREFIX, fill_prompt, row_columns
+from fcpair.stages.answers.model_spec import (
+    COLUMN,
+    DEFINITION,
+    EXAMPLES,
+    ROW,
+    ROW_PREFIX,
+    ModelSpec,
+    fill_prompt,
+    match_columns,
+    parse_model_spec,
+    row_columns,
+)
 from fcpair.stages.answers.replies import DUPLICATE_KEYS, MARKS, find_marks, read_choice, read_probabilities
 from fcpair.stages.corpus.text_identity import NO_TEXT, escape_non_text, identity
 from fcpair.stages.questions import Curate, Form, OneOf, Text
@@ -90,7 +100,7 @@ def service_obstacle(grid: GridContext, name: str) -> str | None:
         if not queries_a_service(rounds.by_name(tx, name)):
             return None
     try:
-        Service.from_environment().check_address()
+        Service.from_environment().address()
     except ServiceError as error:
         return str(error)
     return None

@@ -10,7 +10,7 @@ from fcpair.errors import StageError
 from fcpair.files.answers.known_items import parse_known_items, read_known_items
 from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import Known, Role, Round, RunRecord, Visitor
-from fcpair.stages.questions.wording import with_wordings
+from fcpair.stages.questions.labels import with_wordings
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import (
     StudyContext,
@@ -25,7 +25,7 @@ from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, 
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
 from fcpair.store import Tx
-from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
 
@@ -188,7 +188,7 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
         known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
         names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
-        answers = known_work.answers(tx, qualification, visitor.id)
+        answers = assignments.known_answers(tx, qualification, visitor.id)
         spared = permissions.spared_pairs(tx, visitor.id, [one.cell_id for one in answers])
         answers = [one for one in answers if one.cell_id not in spared]
         return QualificationReview(

@@ -14,7 +14,7 @@ from fcpair.lazy import pd
 from fcpair.records import Round, Status
 from fcpair.sentences import say
 from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
-from fcpair.stages.questions.any_of import NONE
+from fcpair.stages.questions.closed import NONE
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_tables
 from fcpair.steps.assignment.validate import is_blind, label_names

@@ -35,7 +35,7 @@ from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
-from fcpair.steps.people import known_dealing, reassignment
+from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx
@@ -288,7 +288,7 @@ def _answer_known_pairs(
             is_skip = (answers["code"] == NO_CODE).to_numpy()
             counts[use] += int((may_answer & ~is_skip).sum())
             if use is Known.QUALIFICATION and is_skip.any():
-                known_dealing.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
+                known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
 
 
 def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, NDArray[np.bool_]]:

@@ -24,7 +24,7 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import known_dealing, known_pairs, reassignment
+from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.terms import has_limit, limit_reached
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
@@ -228,7 +228,7 @@ class Submissions:
                     leases.renew_leases(tx, visitor.id, assignment.round_id)
                 if skipped and assignment.known == Known.QUALIFICATION:
                     n_skipped = int(assignment.status != Status.SKIPPED)
-                    known_dealing.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
+                    known_pairs.replace_skipped(tx, rounds.by_id(tx, assignment.round_id), {visitor.id: n_skipped})
                 elif skipped:
                     reassignment.pass_on_skipped(tx, assignment.id, is_control=assignment.known == Known.CONTROLS)
                 if assignment.may_decide and closed_question(form_of(assignment.form)):

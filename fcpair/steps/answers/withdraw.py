@@ -18,7 +18,7 @@ from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, labels_of
 from fcpair.steps.people import access, reassignment
-from fcpair.steps.people.known_dealing import assign_everywhere
+from fcpair.steps.people.known_pairs import assign_everywhere
 from fcpair.steps.people.people import find_person
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions

@@ -13,7 +13,7 @@ from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Vis
 from fcpair.sentences import say
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
-from fcpair.stages.questions.wording import option_wordings, with_wordings
+from fcpair.stages.questions.labels import option_wordings, with_wordings
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client

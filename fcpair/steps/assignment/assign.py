@@ -1,37 +1,51 @@
-"""Dealing pairs to annotators, and the sheets on which they answer."""
+"""Dealing pairs to annotators, and more labels while people are at work: pairs without any, a higher overlap, and a
+share for late joiners.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Assign, ShardOrder, check_distinct_spelling
 from fcpair.records import Role, RunRecord, Status
-from fcpair.stages.assignment.assign import assign_pairs, overlap_counts, shard_order
+from fcpair.sentences import join, say, say_number
+from fcpair.stages.assignment.assign import assign_pairs, check_overlap, overlap_counts, shard_order
+from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.steps.assignment import leases
-from fcpair.steps.assignment.extra_labels import assign_more, plan_more
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
+    MovedError,
     begin_building,
     check_building,
+    need_corpus,
     note_run,
     options_as_done,
     save_options,
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.people import access, known_dealing, reassignment
+from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
+from fcpair.steps.people.reassignment import Handover
+from fcpair.steps.rules.pair_counts import as_ranges, find_cells
 from fcpair.store import Tx
-from fcpair.store.assignment import assignments, rounds
-from fcpair.store.corpus import cells
+from fcpair.store.adjudication import adjudications
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.assignment.open_slots import Candidate
+from fcpair.store.corpus import cells, grids
+from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels
 
 
@@ -52,7 +66,7 @@ def assign(
     open: bool = own(False),
     lease_minutes: int = own(30),
 ) -> RunRecord:
-    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`extra_labels.assign_more`), with
+    """Assign the grid in overlapping shards; `more` adds to what has been assigned (`assign_more`), with
     `pairs`, by number, one label more to each of these.
 
     `expected` is how many labels `more` adds, where somebody has seen that (`plan_more_labels`).
@@ -118,7 +132,7 @@ def assign(
         if access.withdraw_opted_out(tx, ids.tolist()):
             reassignment.reassign(tx, options.seed)
         by_row = options.order == "hs"
-        counts |= known_dealing.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
+        counts |= known_pairs.assign_known_pairs(tx, rounds.primary(tx), strict=True, by_row=by_row)
         run = note_run(tx, options.stage, as_params(options), counts)
         save_options(tx, replace(options, annotators=len(names)), run)
         carry_answers(tx, rounds.primary(tx), run.id)
@@ -155,3 +169,269 @@ def plan_more_labels(
         is_open = options_as_done(tx, Assign).open
     plan = leases.plan_more_slots if options.open or is_open else plan_more
     return plan(grid, options, pairs)
+
+
+MAX_TRIES = 2  # while others go on; after that they wait
+
+
+@dataclass(frozen=True)
+class _AssignmentState:
+    """Assignments of the active annotators: `crew`, `(n_pairs, n_people)`, says who has which pair.
+
+    `asked`, `(n_pairs,)`, are the labels that were dealt to begin with; `settled` are the pairs that a person has
+    decided. `loads` are what each has done and has open; those in `late`, by index, were dealt nothing to begin with
+    and count as having done what the others did on average. `open_` is what they have open: `id`, `position`, and by
+    index `row`, the pair, and `holder`. Where `chosen`, `(n_pairs,)`, is not None, these pairs alone get a label more.
+    """
+
+    pairs: pd.DataFrame
+    asked: NDArray[np.int64]
+    settled: NDArray[np.bool_]
+    people: NDArray[np.int64]
+    crew: NDArray[np.bool_]
+    barred: NDArray[np.bool_]
+    loads: NDArray[np.int64]
+    late: NDArray[np.int64]
+    open_: pd.DataFrame
+    chosen: NDArray[np.bool_] | None = None
+
+
+class _Plan(NamedTuple):
+    """Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
+
+    refilled: Handover
+    given: pd.DataFrame
+    counts: dict[str, int]
+
+
+@takes_params
+def assign_more(
+    grid: GridContext, options: Assign, pairs: Sequence[int] | None = None, expected: int | None = None
+) -> RunRecord:
+    """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
+
+    Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
+    others, until they have an even share of what is open. Pairs that a person has decided get no further labels. With
+    `pairs`, by number, each of these gets one label more, and nothing else is done.
+
+    Raises:
+        StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
+        InputError: options that only the first deal can follow, or an overlap that cannot be.
+        ConflictError: not as many labels would be added as `expected`.
+    """
+    if options.annotator_groups:
+        raise InputError(
+            say("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
+        )
+    for _ in range(MAX_TRIES):
+        with grid._store.read() as tx:
+            basis = Basis(tx, lambda tx: _load_state(tx, options, pairs))
+        plan = _make_plan(basis.inputs, options)
+        with suppress(MovedError), grid._store.write() as tx:
+            basis.check_unmoved(tx)
+            return _write_plan(tx, plan, options, pairs, expected)
+    with grid._store.write() as tx:  # people answer faster than this is worked out: once, they wait
+        return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs, expected)
+
+
+@takes_params
+def plan_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> ExtraLabels:
+    """Work out what `assign_more` would do, and do nothing; raises what that does."""
+    with grid._store.read() as tx:
+        plan = _make_plan(_load_state(tx, options, pairs), options)
+        names = {person.id: person.name for person in people.people(tx)}
+        given, is_new = plan.given, plan.given["replaces"].isna()
+        numbers = grids.to_public_number(given["cell_id"])
+    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
+    return ExtraLabels(
+        by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
+        by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},
+        n_unmet=plan.counts["not_possible"],
+        n_decided=plan.counts.get("decided", 0),
+    )
+
+
+def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
+    need_corpus(tx, Assign.stage)
+    if assignments.first_assigned(tx, rounds.primary(tx)).empty:
+        raise StageError(say("nothing has been assigned yet; run `fcpair assign`"))
+    annotators = open_slots.candidates(tx, Role.ANNOTATOR)
+    if not annotators:
+        raise StageError(say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody"))
+    expected_names(tx, Role.ANNOTATOR, options.annotators)
+    if pairs is not None:
+        return _assignment_state(tx, annotators, [], find_cells(tx, pairs)), Handover([], 0, [])
+    handover = reassignment.plan_handover(tx, options.seed)
+    return _assignment_state(tx, annotators, handover.rows), handover
+
+
+def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _Plan:
+    state, handover = inputs
+    new_rows, n_unmet = _new_assignments(state, options)
+    moved_rows = _moved_assignments(state, new_rows) if state.chosen is None else new_rows.head(0)
+    n_missing = n_unmet + handover.vacant
+    if new_rows.empty and moved_rows.empty and not handover.rows:
+        raise StageError(_nothing_to_assign_message(n_missing, state))
+    counts = {"annotators": len(state.people), "new": len(new_rows), "moved": len(moved_rows)}
+    counts |= {"reassigned": len(handover.rows), "not_possible": n_missing}
+    if state.chosen is not None:
+        counts |= {"decided": int((state.settled & state.chosen).sum())}
+    return _Plan(handover, _in_shard_order(state.people, new_rows, moved_rows, options), counts)
+
+
+def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
+    leases.check_expected(plan.counts["new"], expected)
+    open_slots.fill_slots(tx, plan.refilled.rows)
+    _write_assignments(tx, plan.given)
+    reassignment.merge_doubled_controls(tx)
+    known_counts = known_pairs.assign_known_pairs(tx, rounds.primary(tx))
+    by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
+    run = note_run(
+        tx, Assign.stage, _params(options, pairs), {**plan.counts, **known_counts, "pairs_by_labels": by_labels}
+    )
+    if options.overlap and pairs is None:
+        save_options(tx, options, run, only={"overlap"})
+    return run
+
+
+def _params(options: Assign, pairs: Sequence[int] | None) -> dict[str, Any]:
+    if pairs is not None:
+        return {"more": True, "pairs": as_ranges(pairs), "order": options.order, "seed": options.seed}
+    overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
+    return {"more": True, "overlap": overlap, "order": options.order, "seed": options.seed}
+
+
+def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
+    if n_unmet:
+        return say_number(
+            "nobody may give the %(n)s label that is missing; `fcpair people add NAME --role annotator` adds somebody "
+            "who can",
+            "nobody may give the %(n)s labels that are missing; `fcpair people add NAME --role annotator` adds "
+            "somebody who can",
+            n_unmet,
+        )
+    n_settled = int((state.settled if state.chosen is None else state.settled & state.chosen).sum())
+    if state.chosen is not None:
+        nothing = say("there is nothing to assign")
+    else:
+        nothing = say(
+            "there is nothing to assign: every pair already has as many annotators as requested, and everybody has "
+            "their share; `--overlap 2:SHARE` asks for more labels"
+        )
+    if not n_settled:
+        return nothing
+    decided = say_number(
+        "the %(n)s pair that somebody has decided gets no further labels",
+        "the %(n)s pairs that somebody has decided get no further labels",
+        n_settled,
+    )
+    return join((nothing, decided), "; ")
+
+
+def _assignment_state(
+    tx: Tx, annotators: list[Candidate], handover_rows: list[dict[str, Any]], chosen: list[int] | None = None
+) -> _AssignmentState:
+    """State of the assignments, once slots have found the new hands that are foreseen.
+
+    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
+    """
+    pairs, ids = cells.cells(tx), np.array([one.id for one in annotators])
+    initial_assignments, work = (
+        assignments.first_assigned(tx, rounds.primary(tx)),
+        _current_work(tx, ids, handover_rows),
+    )
+    by_id = np.argsort(ids)  # people are in the order of their names
+    row = np.searchsorted(pairs["cell_id"], work["cell_id"])
+    holder = by_id[np.searchsorted(ids, work["person_id"], sorter=by_id)]
+    crew = np.zeros((len(pairs), len(ids)), np.bool_)
+    crew[row, holder] = True
+    n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))
+    is_late = ~np.isin(ids, initial_assignments["person_id"])
+    mean_done = int(n_done[~is_late].mean()) if not is_late.all() else 0
+    return _AssignmentState(
+        pairs=pairs,
+        asked=np.bincount(np.searchsorted(pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(pairs)),
+        settled=pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
+        people=ids,
+        crew=crew,
+        barred=reassignment.ineligibility_matrix(tx, pairs["cell_id"].to_numpy(), annotators, rounds.primary(tx))
+        | crew,
+        loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
+        late=np.flatnonzero(is_late),
+        open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
+        chosen=None if chosen is None else pairs["cell_id"].isin(chosen).to_numpy(),
+    )
+
+
+def _current_work(tx: Tx, ids: NDArray[np.int64], handover_rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Cells that these people have done or open, with what they are about to take over."""
+    existing_rows = assignments.assignments(tx, rounds.primary(tx))[
+        ["id", "cell_id", "person_id", "position", "status"]
+    ]
+    label_round_id = rounds.primary(tx).id
+    handed_over = [
+        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
+        for row in handover_rows
+        if row["round_id"] == label_round_id
+    ]
+    all_rows = pd.concat(
+        [existing_rows, pd.DataFrame(handed_over, columns=existing_rows.columns).astype(existing_rows.dtypes)],
+        ignore_index=True,
+    )
+    return all_rows[~all_rows["status"].isin(assignments.RELEASED) & all_rows["person_id"].isin(ids)]
+
+
+def _new_assignments(state: _AssignmentState, options: Assign) -> tuple[pd.DataFrame, int]:
+    """The new assignments, `cell_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
+    pairs = state.pairs
+    if state.chosen is None:
+        check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
+        sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+        n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
+    else:
+        n_more = (state.chosen & ~state.settled).astype(np.int64)
+    n_shared = state.crew.astype(np.int64).T @ state.crew
+    is_new = add_labels(n_more, state.crew, state.barred, n_shared, state.loads, options.seed)
+    person, row = np.nonzero(is_new.T)
+    return pairs.iloc[row][["cell_id", "hs_id"]].assign(person=person), int(n_more.sum() - is_new.sum())
+
+
+def _moved_assignments(state: _AssignmentState, new_rows: pd.DataFrame) -> pd.DataFrame:
+    """The open assignments that late joiners take over: `cell_id`, `hs_id`, `replaces` and `person`, an index."""
+    open_rows = state.open_
+    row = open_rows["row"].to_numpy()
+    is_new = np.zeros_like(state.barred)
+    is_new[np.searchsorted(state.pairs["cell_id"], new_rows["cell_id"]), new_rows["person"]] = True
+    loads = state.loads + is_new.sum(axis=0)
+    may_take = ~(state.barred | is_new)[row]
+    taker = hand_over_slots(
+        row, open_rows["holder"].to_numpy(), open_rows["position"].to_numpy(), may_take, loads, state.late
+    )
+    moved_rows = state.pairs.iloc[row].assign(replaces=open_rows["id"].to_numpy(), person=taker)[taker >= 0]
+    return moved_rows[["cell_id", "hs_id", "replaces", "person"]]
+
+
+def _in_shard_order(
+    people: NDArray[np.int64], new_rows: pd.DataFrame, moved_rows: pd.DataFrame, options: Assign
+) -> pd.DataFrame:
+    """The new and the moved assignments in one order, `position` counted from 1 for each person."""
+    combined: pd.DataFrame = pd.concat([new_rows, moved_rows], ignore_index=True)
+    combined["replaces"] = combined.get("replaces", pd.Series()).astype("Int64")
+    person = combined["person"].to_numpy(int)
+    positions = shard_order(person, combined["hs_id"].to_numpy(int), options.seed, options.order)
+    combined = combined.assign(person_id=people[person], position=positions, status=Status.OPEN.value)
+    return combined[["cell_id", "person_id", "position", "status", "replaces"]]
+
+
+def _write_assignments(tx: Tx, new_assignments: pd.DataFrame) -> None:
+    """Write new and moved assignments behind what each person has already."""
+    replaced_ids = new_assignments["replaces"].dropna().tolist()
+    successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
+    new_assignments["replaces"] = new_assignments["replaces"].replace(
+        {-slot: one for slot, one in successor_ids.items()}
+    )
+    assignments.set_status(tx, new_assignments["replaces"].dropna().tolist(), Status.WITHDRAWN)
+    seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
+    last_positions = assignments.last_positions(tx, seen_round, new_assignments["person_id"].unique().tolist())
+    new_assignments["position"] += new_assignments["person_id"].map(last_positions).fillna(0).astype("int64")
+    assignments.add_assignments(tx, new_assignments, rounds.primary(tx))

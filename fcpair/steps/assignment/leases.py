@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.errors import StageError
+from fcpair.errors import ConflictError, StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.sentences import say
-from fcpair.stages.assignment.extra_labels import choose_slots, n_labels_missing, refill_threshold
-from fcpair.steps.assignment.extra_labels import check_expected
+from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
 from fcpair.steps.base.keywords import takes_params
@@ -29,6 +28,7 @@ from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, FreeSlot, Hold, Slot
 from fcpair.store.corpus import cells, grids
+from fcpair.store.database.store import now
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
 
@@ -100,6 +100,18 @@ def open_more_slots(
         changed_options = {"open", "lease_minutes"} if options.open else set()
         save_options(tx, options, run, only=changed_options | ({"overlap"} if options.overlap else set()))
         return run
+
+
+def check_expected(n_new: int, expected: int | None) -> None:
+    """Raise ConflictError unless as many labels are added as somebody expects."""
+    if expected is not None and n_new != expected:
+        sentence = say(
+            "%(number)s labels would be added now, not %(most)s, because something was assigned or decided after the "
+            "page was loaded; nothing was done",
+            number=n_new,
+            most=expected,
+        )
+        raise ConflictError(sentence)
 
 
 def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int], expected: int | None) -> RunRecord:
@@ -191,9 +203,10 @@ def n_to_hold(n: int, n_remaining: int | None) -> int:
 def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
     """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
     open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
-    if not open_rounds or sum(
-        task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds
-    ) >= refill_threshold(n_target):
+    if (
+        not open_rounds
+        or sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds) >= (n_target + 1) // 2
+    ):  # more are not given at each answer, but some at once
         return False
     return any(open_slots.has_free(tx, round_) for round_ in open_rounds) or open_slots.has_overdue(tx)
 
@@ -283,7 +296,7 @@ def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
     """Let somebody who answers hold for longer what else they hold in a round of this grid, by its id."""
     round_ = rounds.primary(tx)
     if round_id in round_.ids and (lease := lease_minutes(tx, round_)) is not None:
-        open_slots.renew_leases(tx, person_id, round_id, open_slots.lease_end(lease))
+        open_slots.renew_leases(tx, person_id, round_id, now(lease))
 
 
 def reclaim_lapsed(tx: Tx) -> None:
@@ -299,7 +312,7 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
         n_open += task_queries.n_open(tx, visitor.id, round_)
         candidate = _as_candidate(tx, visitor)
         n = n_target - n_open
-        lease_end, n_given = open_slots.lease_end(lease), 0
+        lease_end, n_given = now(lease), 0
         offers = _offers(tx, candidate, round_, hold)
         while n_given < n and (allowed := next(offers, [])):
             chosen = choose_slots(

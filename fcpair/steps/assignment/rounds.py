@@ -25,7 +25,7 @@ from fcpair.stages.assignment.rounds import (
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
 from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run, options_as_done
-from fcpair.steps.people import access, known_dealing, qualification, reassignment
+from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks
 from fcpair.steps.rules.round_progress import check_done, round_progress
@@ -106,7 +106,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
             "assignments": len(shards.pair),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
-            **known_dealing.assign_known_pairs(tx, inputs.round, strict=True, by_row=False),
+            **known_pairs.assign_known_pairs(tx, inputs.round, strict=True, by_row=False),
         }
         params = {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}
         run = note_run(tx, "assign", params, counts)
@@ -250,7 +250,7 @@ def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
         return
     with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
         check_done(tx, round_.options.passed, rounds.primary(tx))
-    if not qualification.who_passed(tx, round_):
+    if not reassignment.who_passed(tx, round_):
         raise StageError(
             say(
                 "nobody has passed grid `%(passed)s` (%(pass_at)s positive judgements) for round `%(name)s`; `fcpair "

@@ -13,8 +13,8 @@ from fcpair.param_values import as_params
 from fcpair.params import Validate
 from fcpair.records import Person, Role, RunRecord, Status
 from fcpair.sentences import join, say, say_number
+from fcpair.stages.adjudication.adjudicate import blind_verdict, draw_pairs
 from fcpair.stages.assignment.assign import shard_order, share_out
-from fcpair.stages.assignment.validate import blind_verdict, draw_pairs
 from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import choice_words, word_reader
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT
@@ -24,7 +24,7 @@ from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import pair_counts, permissions, rule_decisions
-from fcpair.steps.rules.study_notes import look_again, without_validator_notes
+from fcpair.steps.rules.pair_counts import look_again, without_validator_notes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements

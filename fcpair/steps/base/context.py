@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -12,24 +14,20 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from fcpair.errors import ConflictError, InputError, SettingError, StageError, UnknownIdError, suggest_name
 from fcpair.param_values import IN_MEMORY, as_params, whole_number, with_kept
-from fcpair.params import MAIN, Assign, Partition
-from fcpair.records import GridKey, Round, RunRecord
+from fcpair.params import MAIN, Assign, Pair, Partition
+from fcpair.records import BY, GridKey, Round, RunRecord, SampleSize
 from fcpair.sentences import Id, join, mark, say
 from fcpair.steps.base import departures
-from fcpair.steps.base.actors import run_params
 from fcpair.steps.base.figure_cache import FigureCache
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.store import Store, Tx
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.oversight import runs, settings
+from fcpair.store.oversight import build_progress, runs, settings
 
 if TYPE_CHECKING:
     from fcpair.stages.questions import Closed
-    from fcpair.steps.base.figure_cache import FigureCache
-    from fcpair.steps.base.opaque_ids import OpaqueIds
 
 Options = TypeVar("Options")
 Loaded = TypeVar("Loaded")
@@ -279,8 +277,6 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
     discard judgements.
     """
-    from fcpair.store.oversight import build_progress
-
     planned = is_planned(tx)
     if stage != "pair":
         need_corpus(tx, stage)
@@ -331,8 +327,6 @@ def need_corpus(tx: Tx, stage: str) -> None:
 
 def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
-    from fcpair.store.oversight import build_progress
-
     check_building(tx, stage, redo=redo)
     build_progress.clear_from(tx, stage)
 
@@ -405,3 +399,61 @@ def find_cell(tx: Tx, number: int) -> int:
         sample_size = load_sample_size(tx)
         raise UnknownIdError(join([sentence, str(sample_size)], "; ") if sample_size else sentence)
     return cell_id
+
+
+_acting: ContextVar[str] = ContextVar("acting", default="")
+
+
+@contextmanager
+def acting_as(name: str) -> Iterator[None]:
+    """Note in the parameters of each run, as `by`, that this person began it; for what people do on pages."""
+    token = _acting.set(name)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+def with_actor(params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of a run, with the name of who begins it, where that is known."""
+    return {**params, BY: name} if (name := _acting.get()) else params
+
+
+STAGES = ("simulate", "agreement", "adjudicate", "validate", "partition", "evaluate", "note")
+"""Those that are about a grid, and whose parameters do not name it."""
+
+
+def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a run as the log keeps them: with its planned grid, and with who began it on the pages."""
+    return with_actor(_with_grid(tx, stage, params))
+
+
+def _with_grid(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
+    if "grid" in params or not (stage in STAGES or stage.endswith(" import")):
+        return params
+    grid_id = grids.current_grid_id(tx)
+    name = next(key.name for key in grids.keys(tx) if key.id == grid_id)
+    return params if name == MAIN else {"grid": name, **params}
+
+
+SAMPLE_SETTING = (
+    "sample"  # the settings of a drawn grid: how many cells it could have had, and the digest of those drawn
+)
+
+
+def save_sample_size(tx: Tx, n_possible: int, run_id: int) -> None:
+    """Note that the cells that are there were drawn from so many, and which they are."""
+    settings.save_settings(tx, SAMPLE_SETTING, {"of": n_possible, "sha256": cells.digest(tx)}, run_id)
+
+
+def load_sample_size(tx: Tx) -> SampleSize | None:
+    """Number of cells drawn, and of how many; None where the grid is whole, or has not been made."""
+    n = settings.of_stage(tx, Pair.stage).get("sample")
+    if n is None or cells.number_range(tx)[1] is None:
+        return None
+    return SampleSize(n, settings.of_stage(tx, SAMPLE_SETTING)["of"])
+
+
+def sample_digest(tx: Tx) -> str:
+    """The digest of the cells that were drawn, as `cells.digest` made it."""
+    return str(settings.of_stage(tx, SAMPLE_SETTING)["sha256"])

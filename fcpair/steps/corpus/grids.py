@@ -24,7 +24,7 @@ from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE, GridPlan, RoundPlan, SideP
 from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
-from fcpair.stages.corpus.collect import draw_rows, have_many_slurs, labelled_by_majority
+from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
 from fcpair.stages.drawing import own_order
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
@@ -98,7 +98,12 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     side_names = (
         (side.text_kind, name) for side, name in ((plan.rows, plan.row_name), (plan.columns, plan.column_name))
     )
-    grid_id = _replace_current(tx, plan, *side_names) if in_place_of_current else grids.add(tx, plan.name, *side_names)
+    if in_place_of_current:
+        rounds.remove_all(tx)
+        grids.redefine(tx, plan.name, *side_names)
+        grid_id = grids.current_grid_id(tx)
+    else:
+        grid_id = grids.add(tx, plan.name, *side_names)
     round_ids = {}
     for item in plan.rounds:
         designed = {name: getattr(item, name) for name in DESIGNED}
@@ -126,13 +131,6 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
     if departures.recipe_version(tx):
         departures.add_recipe_version(tx, run.id)
     return run
-
-
-def _replace_current(tx: Tx, plan: GridPlan, row: tuple[str, str], column: tuple[str, str]) -> int:
-    """Let the grid that the transaction is about be this one, without rounds; returns its id."""
-    rounds.remove_all(tx)
-    grids.redefine(tx, plan.name, row, column)
-    return grids.current_grid_id(tx)
 
 
 def _hidden(plan: GridPlan, of: RoundPlan) -> str | None:
@@ -192,17 +190,16 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, collected: Collecte
     """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
         return list(dict.fromkeys(one for name in side.grids for one in _written_text_ids(tx, name))), 0
-    rows = collected.rows if collected else _side_rows(tx, side)
+    digest = text_digests.digester(tx)
+    if collected:
+        rows = collected.rows
+    elif side.file:
+        corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
+        rows = read_side_file(side.file, side.column, corpus_digests, digest)
+    else:
+        rows = [(digest(name), name, "", {}) for name in side.names]
     n_kept = texts.update_texts(tx, side.text_kind, axis, rows) if side.text_kind == "text" else 0
     return texts.get_or_add(tx, side.text_kind, rows), n_kept
-
-
-def _side_rows(tx: Tx, side: SidePlan) -> list[Row]:
-    digest = text_digests.digester(tx)
-    if side.file:
-        corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
-        return read_side_file(side.file, side.column, corpus_digests, digest)
-    return [(digest(name), name, "", {}) for name in side.names]
 
 
 def read_side_file(
@@ -226,10 +223,8 @@ def read_side_file(
     reject(path, errors)
     language = table[LANGUAGE] if LANGUAGE in table.columns else [""] * len(table)
     metadata_columns = [str(name) for name in table.columns if name not in {column, LINE, LANGUAGE}]
-    metadata = [
-        dict(zip(metadata_columns, row, strict=True))
-        for row in table[metadata_columns].itertuples(index=False, name=None)
-    ]
+    cells = table[metadata_columns].itertuples(index=False, name=None)
+    metadata = [dict(zip(metadata_columns, row, strict=True)) for row in cells]
     return list(zip(digests, table[column], language, metadata, strict=True))
 
 
@@ -283,21 +278,17 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
             lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
         collected.counts[source.called] = counts
     collected.rows = list(first_rows.values())
-    collected.notes = _notes(lines_by_digest)
+    if duplicates := [
+        lines for lines in lines_by_digest.values() if len(lines) > 1
+    ]:  # what they say may be distressing
+        excerpts = [
+            ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
+        ]
+        more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
+        subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
+        note = f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}"
+        collected.notes.append(note)
     return collected
-
-
-def _notes(lines_by_digest: dict[str, dict[str, str]]) -> list[str]:
-    """Name the texts in several groups or sources by their lines; what they say may be distressing."""
-    duplicates = [lines for lines in lines_by_digest.values() if len(lines) > 1]
-    if not duplicates:
-        return []
-    excerpts = [
-        ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
-    ]
-    more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
-    subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
-    return [f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}"]
 
 
 def _read_other(source: Source) -> pd.DataFrame:
@@ -341,7 +332,18 @@ def _select_rows(source: Source, table: pd.DataFrame, digest: Digest) -> tuple[l
         raise InputError(f"{source.file}: {error}") from None
     table = table[drawn]
     counts["drawn"] = len(table)
-    return list(_as_rows(source, table)), table[LINE].tolist(), counts
+    used_columns = {source.text, source.group, source.original, source.labels, LANGUAGE, LINE, "mark", GROUP}
+    other_columns = [str(name) for name in table.columns if name not in used_columns]
+    rows = []
+    for row in table.to_dict("records"):
+        original = row[source.original] if source.original else ""
+        metadata = {name: str(row[name]) for name in other_columns}
+        fixed = {SOURCE: source.called, GROUP: row[GROUP], ORIGINAL: original}
+        fixed[ORIGINAL_LANGUAGE] = source.original_language if original else ""
+        metadata |= {name: value for name, value in fixed.items() if value}
+        language = source.language or str(row.get(LANGUAGE, "") or "")
+        rows.append((row["mark"], row[source.text], language, metadata))
+    return rows, table[LINE].tolist(), counts
 
 
 def _groups(source: Source, table: pd.DataFrame) -> list[str]:
@@ -353,19 +355,3 @@ def _groups(source: Source, table: pd.DataFrame) -> list[str]:
         return [cell.strip() for cell in cells]
     groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
     return ["; ".join(one) for one in groups]
-
-
-def _as_rows(source: Source, table: pd.DataFrame) -> Any:
-    used_columns = {source.text, source.group, source.original, source.labels, LANGUAGE, LINE, "mark", GROUP}
-    other_columns = [str(name) for name in table.columns if name not in used_columns]
-    for row in table.to_dict("records"):
-        fixed_metadata = {
-            SOURCE: source.called,
-            GROUP: row[GROUP],
-            ORIGINAL: row[source.original] if source.original else "",
-        }
-        fixed_metadata |= {ORIGINAL_LANGUAGE: source.original_language if fixed_metadata[ORIGINAL] else ""}
-        metadata = {name: str(row[name]) for name in other_columns} | {
-            name: value for name, value in fixed_metadata.items() if value
-        }
-        yield row["mark"], row[source.text], source.language or str(row.get(LANGUAGE, "") or ""), metadata

@@ -77,19 +77,7 @@ def import_corpus(
         raise InputError(message)
     with study._store.read() as tx:
         digest = digester(tx)
-    corpus = corpora.read_corpus(
-        options.path,
-        options.reader,
-        only_language=options.only_language,
-        hs_column=options.hs_column,
-        cn_column=options.cn_column,
-        hs_id_column=options.hs_id_column,
-        cn_id_column=options.cn_id_column,
-        unpaired=options.unpaired,
-        language_column=options.language_column,
-        sheet_name=options.sheet_name,
-        digest_of=digest,
-    )
+    corpus = corpora.read_corpus(**vars(options), digest_of=digest)
     with study._store.write() as tx:
         if dependent_grids := sides.grids_on_corpus(tx):
             raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
@@ -98,50 +86,40 @@ def import_corpus(
         has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
         hs_ids = add_side(tx, corpora.HS, pairs[has_hs], corpus.hs_metadata)
         cn_ids = add_side(tx, corpora.CN, pairs[has_cn], corpus.cn_metadata)
-        ids_by_side = {corpora.HS: hs_ids, corpora.CN: cn_ids}
         complete_pairs = pairs[has_hs & has_cn]
         hs, cn = complete_pairs["hs_digest"].map(hs_ids), complete_pairs["cn_digest"].map(cn_ids)
         texts.add_source_pairs(
             tx, zip(hs.tolist(), cn.tolist(), _metadata(complete_pairs, corpus.metadata), strict=True)
         )
         counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
-        lone_texts = (len(ids) - complete_pairs[f"{side}_digest"].nunique() for side, ids in ids_by_side.items())
-        n_repeated = len(pairs) - len(complete_pairs) - sum(lone_texts)
+        n_lone_texts = len(hs_ids) + len(cn_ids) - int(hs.nunique() + cn.nunique())
+        n_repeated = len(pairs) - len(complete_pairs) - n_lone_texts
         if options.unpaired:
-            counts |= {"without_pair": len(pairs) - len(complete_pairs)} | (
-                {"repeated": n_repeated} if n_repeated else {}
-            )
+            counts["without_pair"] = len(pairs) - len(complete_pairs)
+            counts |= {"repeated": n_repeated} if n_repeated else {}
         if options.only_language:
             counts["other_languages"] = corpus.n_left_out
         run = note_stage_run(tx, options, counts)
-    repeated = (_repeated_rows_note(n_repeated, len(pairs)),) if n_repeated else ()
-    return replace(run, notes=(*repeated, *corpus.notes))
-
-
-def _repeated_rows_note(n: int, n_rows: int) -> str:
-    repeat = "row without a pair repeats" if n == 1 else "rows without a pair repeat"
-    return (
-        f"{n:,} {repeat} a text of another row, which is kept once: `status` and exports have {n_rows - n:,} rows of "
-        f"the {n_rows:,} that were read"
-    )
+    notes = list(corpus.notes)
+    if n_repeated:
+        repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
+        notes.insert(
+            0,
+            f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
+            f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read",
+        )
+    return replace(run, notes=tuple(notes))
 
 
 def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
     """Add the distinct texts of one side, each with the metadata of its first row; returns the id of each digest."""
-    first_rows = pairs.drop_duplicates(f"{side}_digest")
-    rows = zip(
-        first_rows[f"{side}_digest"],
-        first_rows[side],
-        first_rows["language"],
-        _metadata(first_rows, metadata),
-        strict=True,
-    )
-    return texts.add_texts(tx, side, rows)
+    first = pairs.drop_duplicates(f"{side}_digest")
+    columns = (first[f"{side}_digest"], first[side], first["language"], _metadata(first, metadata))
+    return texts.add_texts(tx, side, zip(*columns, strict=True))
 
 
 def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]]:
     """The metadata of each row as a dict, of those names that the file has."""
     columns = [name for name in names if name in rows.columns]
-    if not columns:
-        return [{} for _ in range(len(rows))]
-    return [dict(zip(columns, values, strict=True)) for values in zip(*(rows[name] for name in columns), strict=True)]
+    cells = rows[columns].itertuples(index=False, name=None)
+    return [dict(zip(columns, values, strict=True)) for values in cells] if columns else [{} for _ in range(len(rows))]

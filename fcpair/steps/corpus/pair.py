@@ -1,4 +1,4 @@
-"""Making the grid."""
+"""Choosing the HS, and making the grid of them and the candidates."""
 
 from __future__ import annotations
 
@@ -8,20 +8,67 @@ from typing import Any
 import numpy as np
 
 from fcpair.errors import InputError
+from fcpair.files.corpus.corpus import HS
+from fcpair.files.tables.tabular import Source
 from fcpair.param_values import as_params
-from fcpair.params import Pair
+from fcpair.params import Pair, Select
 from fcpair.records import RunRecord
 from fcpair.sentences import say
-from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.corpus.retrieve import even_shares
 from fcpair.stages.corpus.sample import draw_cells
-from fcpair.stages.drawing import draw_positions, own_order
-from fcpair.steps.base.context import GridContext, begin_building, is_planned, note_run, save_options
+from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
+from fcpair.steps.base.context import (
+    GridContext,
+    begin_building,
+    is_planned,
+    load_sample_size,
+    note_run,
+    note_stage_run,
+    save_options,
+    save_sample_size,
+)
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size, save_sample_size
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
-from fcpair.store.corpus import cells, sides
+from fcpair.store.corpus import cells, sides, texts
+
+
+@takes_params
+def select(
+    grid: GridContext,
+    options: Select | None = None,
+    *,
+    redo: bool = False,
+    hs: int | None = own(None),
+    hs_list: Source | None = own(None),
+    stratify: str | None = own(None),
+    seed: int = own(0),
+    sheet_name: str | None = own(None),
+) -> RunRecord:
+    """Choose the HS: drawn by seed, or as a file, a frame or a list names them; without options, as the recipe says."""
+    options = options or by_recipe(grid, Select)
+    if options.hs is None and options.hs_list is None:
+        raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
+    with grid._store.write() as tx:
+        begin_building(tx, "select", redo=redo)
+        if options.hs_list:
+            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
+        else:
+            all_hs, n = texts.texts_of(tx, HS), options.hs or 0
+            order = own_order(all_hs["digest"])
+            if options.stratify is None:
+                drawn = draw_positions(order, n, options.seed, "HS")
+            else:
+                names = sorted({name for meta in all_hs["meta"] for name in meta})
+                if options.stratify not in names:
+                    raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
+                strata = all_hs["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
+                drawn = draw_stratified(strata, order, n, options.seed, "HS")
+            hs_ids = all_hs["id"].to_numpy()[drawn].tolist()
+        sides.set_texts(tx, "row", hs_ids)
+        return note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
 
 
 @takes_params

@@ -26,7 +26,7 @@ from fcpair.stages.corpus import retrieve
 from fcpair.steps.base.context import Basis, GridContext, begin_building, check_building, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.store import Tx
 from fcpair.store.corpus import sides, texts
 
@@ -83,7 +83,16 @@ def bring_in_candidates(
             raise InputError(
                 "no selected HS has a CN in the corpus to search from; give candidates by --cn-list or --run"
             )
-        _warn_of_language(tx, options.model)
+        if model_files.is_english(options.model):
+            cns = texts.texts_of(tx, corpora.CN)
+            if languages := retrieve.non_english_note(cns["body"].tolist(), cns["language"].fillna("").tolist()):
+                _log.warning(
+                    "%s was trained on English only, but most of the corpus %s, so its neighbours mean little; name a "
+                    "multilingual model, such as `--model %s`",
+                    options.model,
+                    languages,
+                    model_files.MULTILINGUAL,
+                )
     encoder = model_files.resolve(options.model, backend=options.backend)
     ids = corpus_cns["cn_id"].to_numpy()
     sources = np.flatnonzero(np.isin(ids, source_ids))
@@ -143,21 +152,6 @@ def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> R
     n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
     note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
     return replace(run, notes=(*run.notes, note))
-
-
-def _warn_of_language(tx: Tx, model: str) -> None:
-    """Say so where the model knows English alone, and most CNs are something else."""
-    if not model_files.is_english(model):
-        return
-    cns = texts.texts_of(tx, corpora.CN)
-    if languages := retrieve.non_english_note(cns["body"].tolist(), cns["language"].fillna("").tolist()):
-        _log.warning(
-            "%s was trained on English only, but most of the corpus %s, so its neighbours mean little; name a "
-            "multilingual model, such as `--model %s`",
-            model,
-            languages,
-            model_files.MULTILINGUAL,
-        )
 
 
 def pool_runs(tx: Tx, paths: Sequence[Path], depth: int) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -25,7 +25,6 @@ from fcpair.stages.assignment.pace import (
     answers_per_day,
     end_time,
     estimate_time,
-    is_too_fast,
     last_end,
     least_reading_s,
     longest_left,
@@ -254,42 +253,44 @@ def exposures(
     everybody: Sequence[Person], answers: AnswerArrays, decisions: Iterable[Decision], clock: Clock
 ) -> list[tuple[Person, Exposure]]:
     """Measure what each person has read to answer and to decide; answers of simulated people are left out."""
-    pairs_read: dict[int, set[tuple[int, int]]] = {entry.id: set() for entry in everybody}
-    times: dict[int, list[float]] = {entry.id: [] for entry in everybody}
-    read = answers.where(~answers.is_from(Origin.SIMULATED))
-    for person_id, is_own in _by_person(read):
-        pairs_read[person_id] |= set(zip(read.cell_id[is_own].tolist(), read.hs_id[is_own].tolist(), strict=True))
-        times[person_id] += read.time[is_own & read.is_from(Origin.ONLINE)].tolist()
+    is_read, is_online = ~answers.is_from(Origin.SIMULATED), answers.is_from(Origin.ONLINE)
+    acts: dict[int, list[Decision]] = {entry.id: [] for entry in everybody}
     for act in decisions:
-        pairs_read[act.person_id].add((act.cell_id, act.hs_id))
-        if act.rule != Rule.IMPORTED:
-            times[act.person_id].append(_posix(act.at))
-    return [
-        (entry, measure_exposure(pairs_read[entry.id], sorted(times[entry.id]), clock.midnight)) for entry in everybody
-    ]
+        acts[act.person_id].append(act)
+    found = []
+    for entry in everybody:  # one after the other: as Python's numbers, all answers together would take much memory
+        is_own = is_read & (answers.person_id == entry.id)
+        cell_ids = {*np.unique(answers.cell_id[is_own]).tolist(), *(act.cell_id for act in acts[entry.id])}
+        hs_ids = {*np.unique(answers.hs_id[is_own]).tolist(), *(act.hs_id for act in acts[entry.id])}
+        times = answers.time[is_own & is_online].tolist()
+        times += [_posix(act.at) for act in acts[entry.id] if act.rule != Rule.IMPORTED]
+        found.append((entry, measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
+    return found
 
 
 def answer_speeds(
-    everybody: Sequence[Person], answers: AnswerArrays, bodies: Mapping[int, str]
-) -> tuple[list[AnswerSpeed], list[TooFastAnswer]]:
+    everybody: Sequence[Person], answers: AnswerArrays, is_meant: NDArray[np.bool_], bodies: Mapping[int, str]
+) -> SpeedFigures:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
     Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
     nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.
     """
-    words = {cn_id: n_words(body) for cn_id, body in bodies.items()}
+    least_s = {cn_id: least_reading_s(n_words(body)) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}
-    timed = answers.where(~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first())
-    rows = zip(timed.seconds.tolist(), map(words.__getitem__, timed.cn_id.tolist()), strict=True)
-    fast = timed.where(np.fromiter((is_too_fast(*row) for row in rows), np.bool_, len(timed)))
+    is_timed = is_meant & ~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first()
+    cn_ids, text = np.unique(answers.cn_id[is_timed], return_inverse=True)
+    is_fast = is_timed.copy()
+    is_fast[is_timed] = answers.seconds[is_timed] < np.array([least_s[cn_id] for cn_id in cn_ids.tolist()])[text]
+    fast = answers.where(is_fast)
     columns = (fast.person_id, fast.cell_id, fast.cn_id, fast.seconds, fast.at)
     too_fast_answers = [
-        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_reading_s(words[cn_id]), at.decode())
+        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_s[cn_id], at.decode())
         for person_id, cell_id, cn_id, seconds, at in zip(*(column.tolist() for column in columns), strict=True)
     ]
-    n_timed, n_fast = (Counter(rows.person_id.tolist()) for rows in (timed, fast))
+    n_timed, n_fast = (Counter(ids.tolist()) for ids in (answers.person_id[is_timed], fast.person_id))
     speeds = [AnswerSpeed(entry.name, n_timed[entry.id], n_fast[entry.id]) for entry in everybody if n_timed[entry.id]]
-    return speeds, too_fast_answers[::-1]
+    return SpeedFigures(tuple(speeds), tuple(too_fast_answers[::-1]))
 
 
 @dataclass(frozen=True)

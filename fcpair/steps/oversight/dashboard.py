@@ -24,7 +24,7 @@ from fcpair.steps.adjudication.agreement import (
     metadata_blocks,
     metadata_columns,
 )
-from fcpair.steps.adjudication.flags import Flag, load_flags
+from fcpair.steps.adjudication.discussion import Flag, load_flags
 from fcpair.steps.base.context import GridContext, effective_options, has_saved_options, is_planned, labels_of
 from fcpair.steps.base.figure_cache import Kept, Marks
 from fcpair.steps.oversight import activity
@@ -39,8 +39,7 @@ from fcpair.steps.oversight.label_figures import (
 from fcpair.steps.oversight.next_steps import NextStep, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import pair_counts, rule_decisions
-from fcpair.steps.rules.pair_counts import Tally, tally
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log
@@ -265,9 +264,8 @@ class Monitor:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
         ids = acts.answers.cell_id
-        answers = acts.answers.where((ids >= cell_span.first) & (ids <= cell_span.last))
-        speeds, newest = activity.answer_speeds(acts.everybody, answers, bodies)
-        return activity.SpeedFigures(tuple(speeds), tuple(newest))
+        is_in_grid = (ids >= cell_span.first) & (ids <= cell_span.last)
+        return activity.answer_speeds(acts.everybody, acts.answers, is_in_grid, bodies)
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""

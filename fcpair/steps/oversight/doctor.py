@@ -21,8 +21,16 @@ from fcpair.records import BY_HAND, UNDECIDED, Known
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.assignment import validate
-from fcpair.steps.base.context import build_options, effective_options, is_planned, labels_of, note_run, options_as_done
-from fcpair.steps.base.sample_size import load_sample_size, sample_digest
+from fcpair.steps.base.context import (
+    build_options,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    note_run,
+    options_as_done,
+    sample_digest,
+)
 from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
@@ -30,15 +38,15 @@ from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
-from fcpair.store.assignment import known_work, rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
-from fcpair.store.maintenance import backups, integrity_checks, invariant_checks
-from fcpair.store.maintenance.copying import copy
-from fcpair.store.maintenance.integrity_checks import CheckOutcome
+from fcpair.store.maintenance import backups, study_checks
+from fcpair.store.maintenance.backups import copy
+from fcpair.store.maintenance.study_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import optouts, people
 
@@ -95,26 +103,25 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     StudyError when there is none, or one of another schema.
     """
     store = Store.open_to_examine(path)
-    if reason := integrity_checks.unreadable_reason(store):
+    if reason := study_checks.unreadable_reason(store):
         first_check, faults = CHECKS[0], (f"it cannot be opened: {reason}",)
         result = CheckResult(first_check.name, first_check.asks, 0, first_check.of, faults, RECOVER)
         return Health(store.place, (result,), _digest([]))
     results, marks = list[CheckResult](), list[bytes]()
     with store.read() as tx:
-        integrity_checks.check_schema(tx, store.place)
-        revision = integrity_checks.revision(tx)
+        revision = study_checks.check_schema(tx, store.place)
         for n_done, check in enumerate(CHECKS):
             if progress:
                 progress(n_done, len(CHECKS))
             findings, advice = _perform_check(check, tx)
-            advice = advice if integrity_checks.is_in_file(tx) else IN_DATABASE.get(advice, advice)
+            advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
             results.append(
                 CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
             )
             marks += findings.marks
         if progress:
             progress(len(CHECKS), len(CHECKS))
-        digests = (_digest_readable(tx, rows) for rows in (integrity_checks.setting_rows, integrity_checks.log_rows))
+        digests = (_digest_readable(tx, rows) for rows in (study_checks.setting_rows, study_checks.log_rows))
         settings_digest, log_digest = digests
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
@@ -132,10 +139,10 @@ def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) ->
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
     """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
     marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
-    log_rows = [row for row in integrity_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
+    log_rows = [row for row in study_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
     return {
         "answers": _digest(marks),
-        "settings": _digest_rows(integrity_checks.setting_rows(tx)),
+        "settings": _digest_rows(study_checks.setting_rows(tx)),
         "log": _digest_rows(log_rows),
     }
 
@@ -143,7 +150,7 @@ def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
 def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
     """The digest of rows; empty where damage keeps them from being read."""
     try:
-        with integrity_checks.savepoint(tx):
+        with tx.begin_nested():
             return _digest_rows(read_rows(tx))
     except Exception:  # as in `_perform_check`
         return ""
@@ -157,7 +164,7 @@ def _digest_rows(rows: Sequence[tuple[Any, ...]]) -> str:
 def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
     """Run a check, and return what it found and what to do about it."""
     try:
-        with integrity_checks.savepoint(tx):
+        with tx.begin_nested():
             findings = check.make(tx)
         return findings, findings.advice or check.advice
     except SettingError:
@@ -186,12 +193,12 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
 def _check_grid(tx: Tx) -> CheckOutcome:
     if settings.of_stage(tx, Import.stage).get("reader") == FORMAT:
-        return invariant_checks.published_grid(tx)
+        return study_checks.published_grid(tx)
     options = options_as_done(tx, Pair)
     if sample := load_sample_size(tx):
-        findings = invariant_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
+        findings = study_checks.drawn_grid(tx, sample.cells, sample_digest(tx), keep_known=options.keep_known)
         return findings._replace(note=str(sample))
-    return invariant_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
+    return study_checks.whole_grid(tx, keep_known=is_planned(tx) or options.keep_known)
 
 
 def _check_settings(tx: Tx) -> CheckOutcome:
@@ -217,7 +224,7 @@ def _check_codes(tx: Tx) -> CheckOutcome:
     for _ in grids.for_each_grid(tx):
         question, labels = labels_of(tx), rounds.label_ids(tx)
         possible += [labels[code] for code in question.definite if code in labels] if question else []
-    return invariant_checks.codes(tx, possible)
+    return study_checks.codes(tx, possible)
 
 
 def _check_rules(tx: Tx) -> CheckOutcome:
@@ -245,7 +252,7 @@ def _check_tiers(tx: Tx) -> CheckOutcome:
 
 def _check_slots(tx: Tx) -> CheckOutcome:
     """The slots, and that known pairs are those that were set, and in nobody's shard who has them besides."""
-    outcome, faults = invariant_checks.slots(tx), list[str]()
+    outcome, faults = study_checks.slots(tx), list[str]()
     for _ in grids.for_each_grid(tx):
         name_pair = grids.pair_namer(tx)
         for known_round in rounds.of_known_pairs(tx):
@@ -253,7 +260,7 @@ def _check_slots(tx: Tx) -> CheckOutcome:
             pairs = [pair[:2] for pair in known_pairs_of(tx, Known(known_round.options.known))]
             faults += [
                 f"{name_pair(cell_id)} is {KNOWN_FAULTS[kind]}"
-                for cell_id, kind in known_work.faults(tx, known_round, main_round, pairs)
+                for cell_id, kind in assignments.known_faults(tx, known_round, main_round, pairs)
             ]
     return outcome._replace(faults=[*outcome.faults, *faults])
 
@@ -295,26 +302,24 @@ def _sha256(file: str) -> str | None:
 
 
 CHECKS = (
-    Check("file", "every page and index can be read", "pages", integrity_checks.pages),
-    Check("tables", "tables have their columns and indexes", "tables", integrity_checks.tables),
-    Check("protection", "answers are append-only, the grid is sealed", "triggers", integrity_checks.protection),
-    Check("references", "rows that other rows refer to exist", "tables", integrity_checks.references),
-    Check("numbering", "no number is missing", "rows", integrity_checks.numbering),
-    Check("extent", "the rows written last are present", "tables", integrity_checks.extents, MIXED),
-    Check("answers", "each fits the one before it", "answers", lambda tx: integrity_checks.chain_links(tx, ANSWERS)),
-    Check(
-        "decisions", "each fits the one before it", "decisions", lambda tx: integrity_checks.chain_links(tx, DECISIONS)
-    ),
-    Check("texts", "as they were imported", "texts", lambda tx: integrity_checks.row_checksums(tx, text)),
-    Check("guidelines", "as they were written", "versions", lambda tx: integrity_checks.row_checksums(tx, guideline)),
+    Check("file", "every page and index can be read", "pages", study_checks.pages),
+    Check("tables", "tables have their columns and indexes", "tables", study_checks.tables),
+    Check("protection", "answers are append-only, the grid is sealed", "triggers", study_checks.protection),
+    Check("references", "rows that other rows refer to exist", "tables", study_checks.references),
+    Check("numbering", "no number is missing", "rows", study_checks.numbering),
+    Check("extent", "the rows written last are present", "tables", study_checks.extents, MIXED),
+    Check("answers", "each fits the one before it", "answers", lambda tx: study_checks.chain_links(tx, ANSWERS)),
+    Check("decisions", "each fits the one before it", "decisions", lambda tx: study_checks.chain_links(tx, DECISIONS)),
+    Check("texts", "as they were imported", "texts", lambda tx: study_checks.row_checksums(tx, text)),
+    Check("guidelines", "as they were written", "versions", lambda tx: study_checks.row_checksums(tx, guideline)),
     Check(
         "rounds",
         "answers mean what they meant",
         "rows",
-        lambda tx: integrity_checks.row_checksums(tx, grid, round_, answer),
+        lambda tx: study_checks.row_checksums(tx, grid, round_, answer),
     ),
-    Check("names", "people have their pseudonyms", "people", lambda tx: integrity_checks.row_checksums(tx, person)),
-    Check("receipts", "what was acknowledged is stored", "receipts", integrity_checks.receipts),
+    Check("names", "people have their pseudonyms", "people", lambda tx: study_checks.row_checksums(tx, person)),
+    Check("receipts", "what was acknowledged is stored", "receipts", study_checks.receipts),
     Check("pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid)),
     Check(
         "settings",
@@ -329,14 +334,12 @@ CHECKS = (
         "roles",
         "nobody checks a pair that they labelled or decided",
         "checks",
-        invariant_checks.checkers,
+        study_checks.checkers,
         LOOK_AT_PAIRS,
     ),
     Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules)),
     Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers)),
-    Check(
-        "consent", "everybody who answered online had consented", "answers", invariant_checks.consents, LOOK_AT_PAIRS
-    ),
+    Check("consent", "everybody who answered online had consented", "answers", study_checks.consents, LOOK_AT_PAIRS),
     Check(
         "opt-outs",
         "nobody has open work that they opted out of",

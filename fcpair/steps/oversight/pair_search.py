@@ -17,7 +17,7 @@ from fcpair.pair_filter import NO_METADATA, NO_TIER, FilterChoices, FilterState,
 from fcpair.params import Partition
 from fcpair.records import Role, Verdict
 from fcpair.sentences import mark
-from fcpair.stages.adjudication.adjudicate import Tally
+from fcpair.stages.adjudication.adjudicate import Tally, combine_verdicts
 from fcpair.stages.adjudication.partition import (
     Evidence,
     TierRule,
@@ -27,7 +27,6 @@ from fcpair.stages.adjudication.partition import (
     name_tiers,
     tier_rules,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of

@@ -43,25 +43,35 @@ from fcpair.report.page import render
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.questions.text_question import Text, n_words
-from fcpair.stages.stats.agreement import AgreementBlock, compute_agreement
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import AgreementBlock, compute_agreement, drop_unfit_bins
 from fcpair.stages.surveys.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
-from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of, scheme_of
+from fcpair.steps.base.context import (
+    StudyContext,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    scheme_of,
+)
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.oversight.label_figures import decision_figures, load_people, people_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.rules.study_notes import simulated_note
-from fcpair.steps.surveys.item_answers import answers_to_grid_items
-from fcpair.steps.surveys.survey import compare_groups_of_round, declared_questions, is_survey, survey_of
+from fcpair.steps.surveys.survey import (
+    answers_to_grid_items,
+    compare_groups_of_round,
+    declared_questions,
+    is_survey,
+    survey_of,
+)
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import activity_log, judgements

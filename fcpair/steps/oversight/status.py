@@ -25,15 +25,15 @@ from fcpair.steps.base.context import (
     is_planned,
     labels_of,
     lease_minutes,
+    load_sample_size,
     note_run,
 )
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
 from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules.pair_counts import look_again, simulated_note
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.rules.study_notes import look_again, simulated_note
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements

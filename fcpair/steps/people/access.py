@@ -25,9 +25,9 @@ from fcpair.store import Store, Tx
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import optouts, people, sessions
+from fcpair.store.people import optouts, people
 from fcpair.store.people.optouts import OptOut, topic_key
-from fcpair.store.people.sessions import TimeSpan
+from fcpair.store.people.people import TimeSpan
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 
@@ -69,7 +69,7 @@ class Access:
     def session_secret(self) -> str:
         """Secret with which sessions are signed now."""
         with self._store.read() as tx:
-            return sessions.secret(tx)
+            return people.session_secret(tx)
 
     def rotate_secret(self) -> RunRecord:
         """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
@@ -77,7 +77,7 @@ class Access:
         Invite links hold. A server that runs notices at its next request.
         """
         with self._store.write() as tx:
-            sessions.renew_secret(tx)
+            people.renew_session_secret(tx)
             return note_run(tx, "people", {"rotate_secret": True}, {"people": len(people.ids_with_token(tx))})
 
     def end_session(self, person_id: int, session: str, lasts_s: float) -> None:
@@ -86,7 +86,7 @@ class Access:
         After `lasts_s` seconds it would be too old anyway.
         """
         with self._store.write() as tx:
-            sessions.end_session(tx, person_id, session, lasts_s)
+            people.end_session(tx, person_id, session, lasts_s)
 
     def add(self, names: list[str], role: Role) -> dict[str, str]:
         """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
@@ -418,10 +418,10 @@ class LoginThrottle:
                 place = hmac.digest(runs.secret(tx).encode(), f"door {neighbourhood(address)}".encode(), "sha256").hex()
                 self._check_limits(tx, place)
             with self._store.write(alone=False) as tx:
-                sessions.hold_attempts(tx)
+                people.hold_attempts(tx)
                 now = self._check_limits(tx, place)  # again, as others were counted meanwhile
-                sessions.forget_attempts_outside(tx, _counting_span(now))
-                sessions.add_attempt(tx, place, _format_time(now))
+                people.forget_attempts_outside(tx, _counting_span(now))
+                people.add_attempt(tx, place, _format_time(now))
         except StudyError as error:
             raise TooManyError(RETRY_S) from error
         finally:
@@ -430,7 +430,7 @@ class LoginThrottle:
     def _check_limits(self, tx: Tx, place: str) -> datetime:
         now = self._clock()
         for most, scope in ((MAX_FAILURES, place), (MAX_FAILURES_IN_ALL, None)):
-            n, oldest = sessions.tally_attempts(tx, _counting_span(now), scope)
+            n, oldest = people.tally_attempts(tx, _counting_span(now), scope)
             if n >= most and oldest is not None:
                 wait_s = (datetime.fromisoformat(oldest) - now).total_seconds() + WINDOW_S
                 raise TooManyError(min(max(math.ceil(wait_s), 1), WINDOW_S))
@@ -441,10 +441,10 @@ class LoginThrottle:
         with suppress(StudyError):
             span = _counting_span(self._clock())
             with self._store.read() as tx:
-                if not sessions.has_attempts_outside(tx, span):
+                if not people.has_attempts_outside(tx, span):
                     return
             with self._store.write(alone=False) as tx:
-                sessions.forget_attempts_outside(tx, span)
+                people.forget_attempts_outside(tx, span)
 
 
 def neighbourhood(address: str) -> str:

@@ -11,8 +11,7 @@ from fcpair.records import WORKERS, Known, Person, Role, RunRecord, Status
 from fcpair.sentences import Id, say
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import GridContext, StudyContext, note_run
-from fcpair.steps.people.known_dealing import assign_everywhere
-from fcpair.steps.people.known_pairs import KNOWN_PAIRS, LET_ON, Standing, standing_of
+from fcpair.steps.people.known_pairs import KNOWN_PAIRS, LET_ON, Standing, assign_everywhere, standing_of
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.store import Tx
 from fcpair.store.answers import judgements

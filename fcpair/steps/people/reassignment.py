@@ -1,29 +1,31 @@
-"""New hands for work that was skipped, withdrawn or given up: who may have it, and who gets it."""
+"""New hands for work that was skipped, withdrawn or given up: who may have it (also by a pilot), and who gets it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import StageError
 from fcpair.lazy import pd
+from fcpair.params import grid_names
 from fcpair.records import Known, Person, Round, Status
 from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
+from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.calibration_state import is_closed
-from fcpair.steps.base.context import lease_minutes
-from fcpair.steps.people import qualification
+from fcpair.steps.base.context import PLAN, GridContext, find_grid, lease_minutes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
-from fcpair.store.answers import authorship
-from fcpair.store.assignment import assignments, known_work, open_slots, rounds
+from fcpair.store.answers import authorship, judgements
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
-from fcpair.store.database.prepared import tentative
+from fcpair.store.database.statements import tentative
+from fcpair.store.oversight import settings
 from fcpair.store.people import optouts, people
 
 Ints = NDArray[np.int64]
@@ -74,7 +76,7 @@ def pass_on_skipped(tx: Tx, assignment_id: int, *, is_control: bool) -> None:
 def merge_doubled_controls(tx: Tx) -> None:
     """Make control pairs that people have come to have in their shards as well part of these."""
     for control_round in rounds.of_known_pairs(tx, use=Known.CONTROLS):
-        known_work.merge_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
+        assignments.merge_doubled(tx, control_round, rounds.by_name(tx, control_round.options.known_for))
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
@@ -236,7 +238,7 @@ def ineligibility_matrix(
     ):
         column_index = [column_by_person[person_id] for person_id in participation[:, 1].tolist()]
         matrix[np.searchsorted(pairs, participation[:, 0]), column_index] = True
-    if (passed := qualification.who_passed(tx, round_)) is not None:
+    if (passed := who_passed(tx, round_)) is not None:
         matrix |= np.array([entry.id not in passed for entry in candidates], np.bool_)
     if round_.options.once_per_row and not first_assignment:
         matrix |= _row_holders(tx, pairs, person_ids, round_)
@@ -290,3 +292,95 @@ def _row_holders(tx: Tx, pairs: NDArray[np.int64], person_ids: list[int], round_
     column_by_person = {person_id: column for column, person_id in enumerate(person_ids)}
     has[row_index[len(pairs) :], [column_by_person[one] for one in assigned_cells[:, 1].tolist()]] = True
     return has[row_index[: len(pairs)]]
+
+
+class PilotResult(NamedTuple):
+    """Result of one person in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
+    whether they `passed`.
+    """
+
+    person_id: int
+    good: int
+    judged: int
+    wrote: int
+    passed: bool
+
+
+def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
+    """Results of everybody who wrote anything in the pilot that a round asks for; empty where it asks for none.
+
+    A text is good where more of its definite judgements are positive than not.
+    """
+    if not round_.options.passed:
+        return []
+    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
+        judging_round = rounds.primary(tx)
+        question = closed_question(form_of(judging_round.form))
+        if question is None:
+            raise StageError(
+                f"round `{judging_round.name}` of grid `{round_.options.passed}` asks no closed question, so nobody "
+                "can pass there"
+            )
+        weight_by_code = {code: 1 if code in question.positive else -1 for code in question.definite}
+        votes: dict[int, int] = {}
+        labels = judgements.label_arrays(tx, "hs_id", "code", of=judging_round)
+        for text_id, code in zip(labels["hs_id"].tolist(), labels["code"].tolist(), strict=True):
+            votes[text_id] = votes.get(text_id, 0) + weight_by_code.get(code, 0)
+        names = grid_names(settings.of_stage(tx, PLAN)["rows"]["answers"])
+    texts_by_writer: dict[int, list[int]] = {}
+    for pilot in names:
+        with grids.on_grid(tx, find_grid(tx, pilot).id):
+            for person_id, texts in authorship.texts_by_writer(tx, rounds.primary(tx)).items():
+                texts_by_writer.setdefault(person_id, []).extend(texts)
+    outcomes = []
+    for person_id, texts in texts_by_writer.items():
+        text_votes = [votes[one] for one in texts if one in votes]
+        good = sum(one > 0 for one in text_votes)
+        outcomes.append(
+            PilotResult(person_id, good, len(text_votes), len(texts), good >= (round_.options.pass_at or 0))
+        )
+    return outcomes
+
+
+class Pilot(NamedTuple):
+    """Pilot that a round asks for: the grid that judges it, and how many texts of a person must be good there."""
+
+    round: str
+    judged_in: str
+    pass_at: int
+
+
+def list_pilots(grid: GridContext) -> list[Pilot]:
+    """List the pilots that rounds of a grid ask for."""
+    with grid._store.read() as tx:
+        return [
+            Pilot(one.name, one.options.passed, one.options.pass_at or 0)
+            for one in rounds.answer_rounds(tx)
+            if one.options.passed
+        ]
+
+
+def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:
+    """Results of everybody in the pilot that a round asks for, by person; without `round`, the one that counts.
+
+    Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
+
+    Raises:
+        UnknownIdError: no such round.
+        StageError: the round asks for no pilot, or nobody has written in it yet.
+    """
+    with grid._store.read() as tx:
+        round_ = rounds.by_name(tx, round)
+        if not round_.options.passed:
+            raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
+        names = {entry.id: entry.name for entry in people.people(tx)}
+        results = [entry._asdict() for entry in results_by_person(tx, round_)]
+        rows = [{"name": names[fields.pop("person_id")], **fields} for fields in results]
+    if not rows:
+        raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")
+    return sorted(rows, key=lambda entry: entry["name"])
+
+
+def who_passed(tx: Tx, round_: Round) -> set[int] | None:
+    """Those who passed the pilot of a round; None where it asks for none."""
+    return {one.person_id for one in results_by_person(tx, round_) if one.passed} if round_.options.passed else None

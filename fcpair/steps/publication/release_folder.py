@@ -1,36 +1,54 @@
-"""A release: a study frozen as a folder that others can cite, load and check."""
+"""A release: a study frozen as a folder that others can cite, load and check; whether a folder is what was written,
+whether a study still gives it, and how two differ.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError, StageError, show_foreign
 from fcpair.files.release.documents import CROISSANT, croissant_text, document_texts
 from fcpair.files.release.redaction import Redaction, escape_html
+from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
 from fcpair.files.release.release_facts import DATA, FORM_FILE, ReleaseFacts, ReleaseForm, ReleaseTable, read_form
-from fcpair.files.release.sha256sums import digest_file, write_sums
-from fcpair.files.tables.folders import check_new_folder, new_folder
+from fcpair.files.tables.folders import (
+    SUMS,
+    check_folder,
+    check_new_folder,
+    digest_file,
+    new_folder,
+    read_sums,
+    write_sums,
+)
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
-from fcpair.stages.stats.agreement import compute_agreement
-from fcpair.stages.stats.rating_bins import drop_unfit_bins
+from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import PLAN, StudyContext, effective_options, is_planned, labels_of, note_run
-from fcpair.steps.base.sample_size import load_sample_size
+from fcpair.steps.base.context import (
+    PLAN,
+    StudyContext,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    note_run,
+)
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
-from fcpair.steps.publication.release_privacy import (
+from fcpair.steps.publication.release_tables import (
+    GridTables,
     Pseudonyms,
     Withheld,
     demographic_counts,
@@ -38,8 +56,8 @@ from fcpair.steps.publication.release_privacy import (
     load_redaction,
     load_withheld,
     public_log,
+    uncounted_questions,
 )
-from fcpair.steps.publication.release_tables import GridTables, uncounted_questions
 from fcpair.steps.rules.pair_counts import split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -48,6 +66,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import guidelines, people
+from fcpair.values import parse_json
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
@@ -92,7 +111,10 @@ def release_study(
         InputError: the name, the form or the folder cannot be used, or keys of the form are missing.
         StageError: nothing has been answered yet.
     """
-    check_name(name)
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise InputError(
+            f"`{name}` cannot name a release; use at most {LONGEST_NAME} letters, digits, `_`, `-` and `.`"
+        )
     check_new_folder(folder)
     form = form if isinstance(form, ReleaseForm) else read_form(form)
     if form.missing and not draft:
@@ -109,60 +131,58 @@ def release_study(
                         f"the name `{name}` is taken by a release of {run.at[:10]} with other content (run {run.id}, "
                         f"digest {run.counts['digest'][:16]}); choose another name"
                     )
-            _add_releases(tx, content, Path(folder), temporary)
+            for table in content.facts.tiers:
+                path = f"{table.path}.parquet"
+                rule = {"rule": table.rule, "release": name, "table": table.name}
+                sha256 = digest_file(temporary / path)
+                runs.add_release(tx, table.tier, rule, {"pairs": len(table.rows)}, str(Path(folder) / path), sha256)
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
             pairs = {"pairs": content.record["pairs"]} if content.facts.tiers else {}
             counts = {"tables": len(content.facts.tables), **pairs, "digest": digest}
             return note_run(tx, RELEASE, params, counts)
 
 
-def check_name(name: str) -> None:
-    """Raise InputError unless a release can have this name."""
-    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise InputError(
-            f"`{name}` cannot name a release; use at most {LONGEST_NAME} letters, digits, `_`, `-` and `.`"
-        )
-
-
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> ReleaseContent:
     """What a release of this study holds, with its log up to a run; raises StageError where nothing was answered."""
-    pseudonyms, log, withheld = Pseudonyms(tx, seed), load_runs(tx, last_run, RELEASE), load_withheld(tx)
+    pseudonyms, withheld = Pseudonyms(tx, seed), load_withheld(tx)
+    log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
     redaction = load_redaction(tx, pseudonyms, log)
     published_log = public_log(tx, log, redaction)
-    parts = _GridParts([], {}, [], {}, {}, [])
+    tables: list[ReleaseTable] = []
+    agreement: list[dict[str, Any]] = []
+    qrels: dict[str, str] = {}
+    scheme, rules, is_answered = {}, {}, False
     for key in grids.for_each_grid(tx):
         grid = GridTables(tx, key, pseudonyms, withheld)
-        parts.tables.extend(grid.tables())
-        parts.qrels.update(grid.qrels())
-        parts.agreement.extend(agreement_rows(tx, key, redaction))
-        parts.scheme[key.name] = [
+        tables += grid.tables()
+        qrels |= grid.qrels()
+        agreement += agreement_rows(tx, key, redaction)
+        scheme[key.name] = [
             {"round": one.name, "role": one.role.value, "form": one.form, "counts": one.counts}
             for one in rounds.of_grid(tx)
         ]
-        parts.answered.extend(bool(judgements.answered_cells(tx, round_)) for round_ in rounds.answer_rounds(tx))
+        is_answered |= any(judgements.answered_cells(tx, round_) for round_ in rounds.answer_rounds(tx))
         if grid.tiers:
-            parts.rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
-    if all(table.is_side for table in parts.tables):
-        if any(parts.answered):
+            rules[key.name] = {rule.tier: str(rule) for rule in grid.tiers.rules}
+    if all(table.is_side for table in tables):
+        if is_answered:
             raise StageError(
                 "nothing can be released of this study yet: of what respondents answer, a release has only how many "
                 "people gave each answer to a closed question, in cells of five people or more"
             )
         raise StageError("`release` needs labels or answers first; run `fcpair labels import` or `fcpair simulate`")
     # as a tier called `labels` would be
-    names = [table.name for table in parts.tables]
+    names = [table.name for table in tables]
     n_by_file = Counter(name.casefold() for name in names)
     if twice := [name for name in names if n_by_file[name.casefold()] > 1]:
         raise InputError(
             f"two tables of this release would be called `{twice[0]}`; give the tier of that name another one, in the "
             "section `partition.own_tiers` of the recipe"
         )
-    tables = parts.tables if texts else [table.without_texts() for table in parts.tables]
-    facts = load_facts(
-        tx, name, form, tables, published_log.lines, parts.agreement, redaction, withheld, has_texts=texts
-    )
+    tables = tables if texts else [table.without_texts() for table in tables]
+    facts = load_facts(tx, name, form, tables, published_log.lines, agreement, redaction, withheld, has_texts=texts)
     newest_run = log[-1].id if log else 0
     hidden = pseudonyms.ids  # of a bare digest names could be guessed, and the number of runs counts acts on people
     record = {
@@ -174,38 +194,25 @@ def load_content(
         "study": pseudonyms.study_key,
         "pseudonyms": pseudonyms.key,
         "digests": {part: hidden.digest_id(RELEASE, of) for part, of in study_digests(tx, newest_run).items()},
-        "rules": parts.rules,
+        "rules": rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
     guideline_text = escape_html(redaction.clean_text(guidelines.current_version(tx)[1]))
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
-        "scheme.json": _as_json(parts.scheme),
+        "scheme.json": _as_json(scheme),
         "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, published_log.line_numbers)),
         "runs.jsonl": "".join(
             json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in published_log.lines
         ),
-        **({AGREEMENT: _agreement_csv(parts.agreement)} if facts.has_agreement else {}),
-        **{f"qrels/{tier}.qrels": lines for tier, lines in parts.qrels.items()},
+        **({AGREEMENT: _agreement_csv(agreement)} if facts.has_agreement else {}),
+        **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
         FORM_FILE: form.as_toml(),
         RECORD: _as_json(record),
         **document_texts(facts),
     }
     return ReleaseContent(facts, other_files, record)
-
-
-class _GridParts(NamedTuple):
-    """What all grids of a study give to a release; `scheme` and `rules` by the name of the grid, and of each round
-    whether it is answered.
-    """
-
-    tables: list[ReleaseTable]
-    qrels: dict[str, str]
-    agreement: list[dict[str, Any]]
-    scheme: dict[str, Any]
-    rules: dict[str, dict[str, str]]
-    answered: list[bool]
 
 
 def write_content(content: ReleaseContent, folder: Path) -> str:
@@ -235,15 +242,6 @@ def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _as_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-
-
-def _add_releases(tx: Tx, content: ReleaseContent, folder: Path, written: Path) -> None:
-    """Note each frozen tier."""
-    for table in content.facts.tiers:
-        path = f"{table.path}.parquet"
-        rule = {"rule": table.rule, "release": content.facts.name, "table": table.name}
-        counts = {"pairs": len(table.rows)}
-        runs.add_release(tx, table.tier, rule, counts, str(folder / path), digest_file(written / path))
 
 
 def load_facts(
@@ -329,21 +327,16 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
     for round_ in rounds.answer_rounds(tx):
         if is_survey(round_) or not judgements.answered_cells(tx, round_):
             continue
-        for part, row in _figure_rows(tx, round_, options):
+        if question := labels_of(tx) if round_.counts else None:
+            labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
+            figures = [("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows()]
+        else:
+            blocks = agreement_blocks(tx, round_, drop_unfit_bins(form_of(round_.form), options))
+            figures = [(block.part, row) for block in blocks for row in block.rows()]
+        for part, row in figures:
             if not row.get("annotators"):
                 place = {"grid": key.name, "round": round_.name, "part": part}
                 yield {column: redaction.clean({**row, **place}.get(column)) for column in AGREEMENT_COLUMNS}
-
-
-def _figure_rows(tx: Tx, round_: Round, options: Agree) -> Iterator[tuple[str, dict[str, Any]]]:
-    question = labels_of(tx) if round_.counts else None
-    if question is not None:
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
-        yield from (("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows())
-        return
-    fitting = drop_unfit_bins(form_of(round_.form), options)
-    for block in agreement_blocks(tx, round_, fitting):
-        yield from ((block.part, row) for row in block.rows())
 
 
 def _left_out(tx: Tx, withheld: Withheld) -> Iterator[str]:
@@ -411,6 +404,83 @@ def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
     return f"{place}: {', '.join(plain)}" if plain else place
 
 
-def load_runs(tx: Tx, last_run: int | None, without: str) -> list[RunRecord]:
-    """The runs up to a number, all for None, but those of one stage."""
-    return [run for run in runs.runs(tx) if run.stage != without and (last_run is None or run.id <= last_run)]
+@dataclass(frozen=True)
+class Verification:
+    """What was found of a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
+    what a study gives otherwise now (`differences`), in a sentence each.
+    """
+
+    digest: str
+    n_files: int
+    faults: tuple[str, ...]
+    differences: tuple[str, ...] = ()
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing was found."""
+        return not self.faults and not self.differences
+
+
+def verify_release(folder: str | Path, study: StudyContext | None = None) -> Verification:
+    """Find each byte of a release that was changed, each file added or missing, and each link.
+
+    With a `study`, also say what it gives otherwise now; runs after the release are no difference. Raises InputError
+    where there is no such folder, or the study is another one.
+    """
+    place = Path(folder)
+    if place.is_file():
+        raise InputError(f"{folder}: is a file; name the folder of a release, and unpack one that is packed")
+    if not place.is_dir():
+        raise InputError(f"{folder}: there is no such folder; name the folder of a release")
+    check = check_folder(place)
+    if study is None or check.faults:
+        return Verification(*check)
+    record = read_record(place)
+    with study._store.read() as tx:
+        pseudonyms = Pseudonyms(tx, record["seed"])
+        if pseudonyms.study_key != record["study"]:
+            raise InputError(f"{place} is a release of another study, or of one that was made anew")
+        try:
+            content = load_content(
+                tx,
+                record["name"],
+                read_form(place / FORM_FILE),
+                seed=record["seed"],
+                texts=record["texts"],
+                last_run=pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1,
+            )
+        except StageError as error:
+            return Verification(*check, (f"the study gives no release now: {error}",))
+    with tempfile.TemporaryDirectory() as temporary:
+        write_content(content, Path(temporary))
+        now = read_sums((Path(temporary) / SUMS).read_bytes())
+    before = read_sums((place / SUMS).read_bytes())
+    differences = tuple(
+        f"{show_foreign(path)} would {'be missing' if path not in now else 'differ' if path in before else 'be new'}"
+        for path in sorted(now | before)
+        if now.get(path) != before.get(path)
+    )
+    return Verification(*check, differences)
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of how a release was made; raises InputError where the folder has none."""
+    try:
+        record: dict[str, Any] = parse_json((folder / RECORD).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder}: is no release: {RECORD} cannot be read ({error})") from None
+    if misfit := find_misfit(record, RECORD_SHAPE):
+        raise InputError(f"{folder}: is no release: {RECORD} is not as `fcpair release` writes it: {misfit}")
+    return record
+
+
+def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
+    """List the pairs that came, went, or changed tier or label from one release to another, and why.
+
+    Raises InputError where a folder is no release, or not as it was written.
+    """
+    folders = Path(before), Path(after)
+    for folder in folders:
+        if faults := verify_release(folder).faults:
+            raise InputError(f"{folder}: {faults[0]}; `fcpair verify` lists all that differs from what was released")
+    return compare_releases(*folders, [read_record(folder) for folder in folders])

@@ -1,9 +1,13 @@
-"""Evaluating systems on the tiers: the pool and the labels from the store, rankings from the systems."""
+"""Evaluating systems on the tiers: the pool and the labels from the store, rankings from the systems.
+
+And planning how many HS tell two systems apart, from what such an evaluation shows, or what is assumed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -17,30 +21,30 @@ from fcpair.evaluate.catalogue import check_evaluation, parse_system
 from fcpair.evaluate.evaluation import TierLabels, evaluate, short_names
 from fcpair.evaluate.judged_rankings import NEGATIVE, POSITIVE, UNJUDGED, Grades
 from fcpair.evaluate.measures import parse_measure
-from fcpair.evaluate.outcome import Outcome
-from fcpair.evaluate.ranking import Cost, Function, Ranker, Search, System, run_text
+from fcpair.evaluate.outcome import ALPHA, Outcome
+from fcpair.evaluate.systems import Cost, Function, Ranker, Search, System, run_text
 from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.folders import make_writable_folder, write_all
 from fcpair.lazy import pd
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
-from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition
+from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition, Power
 from fcpair.records import TIERS, RunRecord, SampleSize
 from fcpair.report.figures.evaluation_figures import outcome_figures
 from fcpair.report.figures.save import PaperStyle, render_for_paper
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
-from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import grades_of
-from fcpair.steps.base.context import GridContext, need_labels, note_run, rules_of, save_options
+from fcpair.stages.stats.intervals import SAME
+from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
+from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.corpus.retrieve import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store.answers import judgements
-from fcpair.store.corpus import grids, sides, texts
+from fcpair.store.corpus import cells, grids, sides, texts
 
 
 @dataclass(frozen=True)
@@ -195,24 +199,17 @@ def _load_inputs(grid: GridContext, options: Evaluate) -> _EvaluationInputs:
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
     bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
     search = Search(*bodies, tuple(hs), tuple(pool), ids=ids)
-    return _EvaluationInputs(rules, search, labels, simulated, _gains_note(tiers.question), sample_size)
-
-
-def _gains_note(question: Closed) -> str | None:
-    """Note on what NDCG takes for gains; None where the labels are no grades."""
-    by_label = grades_of(question)
-    if not by_label:
-        return None
-    grade_list = (
-        f"{question[code].name} {grade}" for code, grade in sorted(by_label.items(), key=lambda item: item[1])
-    )
-    return f"the gain of NDCG is the grade of the label: {', '.join(grade_list)}"
+    gains = None
+    if by_label := grades_of(tiers.question):  # what NDCG takes for gains, where labels are grades
+        graded = sorted(by_label.items(), key=lambda item: item[1])
+        listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
+        gains = f"the gain of NDCG is the grade of the label: {listed}"
+    return _EvaluationInputs(rules, search, labels, simulated, gains, sample_size)
 
 
 def _tier_labels(
     rule: TierRule, tiers: TierTable, hs: Sequence[int], pool: Sequence[int], pool_name: str
 ) -> TierLabels:
-
     pairs = tiers.in_tier(rule.tier)
     if pairs.empty:
         raise InputError(
@@ -225,7 +222,15 @@ def _tier_labels(
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
     positive = pairs["final"].isin(tiers.question.positive).to_numpy()
     is_inside = columns >= 0
-    _check_pool(rule.tier, pool_name, pairs, positive & ~is_inside, is_inside)
+    is_missing = positive & ~is_inside
+    if is_missing.any():  # which no system could then find
+        n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
+        raise InputError(
+            f"the pool {pool_name} lacks {len(ids)} CNs that {rule.tier} labels appropriate in {n} pairs (cn_id "
+            f"{list_first(ids, 5)}); add them, or use --pool {' or '.join(POOLS)}"
+        )
+    if not is_inside.any():
+        raise InputError(f"no pair of {rule.tier} has its CN in the pool {pool_name}")
     labels = np.full((len(hs), len(pool)), UNJUDGED, np.int8)
     labels[rows[is_inside], columns[is_inside]] = np.where(positive[is_inside], POSITIVE, NEGATIVE)
     grades = None
@@ -236,21 +241,57 @@ def _tier_labels(
     return TierLabels(rule.tier, str(rule), labels, np.isin(np.arange(len(hs)), rows), int((~is_inside).sum()), grades)
 
 
-def _check_pool(
-    tier: str, pool: str, pairs: pd.DataFrame, is_missing: NDArray[np.bool_], is_inside: NDArray[np.bool_]
-) -> None:
-    """Raise InputError when a file lists a pool that lacks an appropriate CN, which no system could then find."""
-    if is_missing.any():
-        n, ids = int(is_missing.sum()), sorted(set(pairs["cn_id"][is_missing].tolist()))
-        raise InputError(
-            f"the pool {pool} lacks {len(ids)} CNs that {tier} labels appropriate in {n} pairs (cn_id "
-            f"{list_first(ids, 5)}); add them, or use --pool {' or '.join(POOLS)}"
-        )
-    if not is_inside.any():
-        raise InputError(f"no pair of {tier} has its CN in the pool {pool}")
-
-
 def _tags(names: Sequence[str]) -> list[str]:
     """The names as a run and its file can have them; of two that would be the same the later one is numbered."""
     plain = ["".join(sign if sign.isalnum() or sign in "-_.=+" else "_" for sign in name).strip("_") for name in names]
     return [tag if tag not in plain[:at] else f"{tag}-{at + 1}" for at, tag in enumerate(plain)]
+
+
+MEASURE, CUTOFF = "NDCG", 10
+
+
+@takes_params
+def plan_power(
+    grid: GridContext,
+    options: Power | None = None,
+    *,
+    power: float = 0.8,
+    difference: float = 0.05,
+    sd: float | None = None,
+    systems: Sequence[str] = (),
+    comparisons: int = 1,
+) -> PowerPlan:
+    """Plan how many HS tell two systems apart by their NDCG@10, as often as wished.
+
+    The standard deviation of the difference over HS is `sd`, or that of the `systems` (else of those that the study
+    evaluates) on its largest tier; of more than two systems it is the greatest, and all pairs count as comparisons.
+
+    Raises:
+        InputError: there are fewer than two systems, they score alike, or no study finds the difference.
+    """
+    options = options or Power()
+    if options.sd is not None:
+        with grid._store.read() as tx:
+            n_hs = cells.shape(tx)[0]
+        return plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd), n_hs or None)
+    evaluation = by_recipe(grid, Evaluate)
+    evaluation = replace(evaluation, systems=options.systems or evaluation.systems, cutoff=CUTOFF)
+    if len(evaluation.systems) < 2:
+        raise InputError(
+            f"{len(evaluation.systems)} systems are named; give two or more as `systems`, or the standard deviation of "
+            "their difference as `sd`"
+        )
+    tier, scores = score_each_hs(grid, evaluation, MEASURE)
+    pairs = list(combinations(range(scores.shape[1]), 2))
+    if len(scores) < 2:
+        raise InputError(f"{tier} has {len(scores)} HS that count; a standard deviation needs 2 or more")
+    sds = [float(np.std(scores[:, a] - scores[:, b], ddof=1)) for a, b in pairs]
+    if max(sds) < SAME:
+        raise InputError("the systems score alike on every HS, so their difference has no standard deviation")
+    a, b = pairs[int(np.argmax(sds))]
+    basis = (
+        f"standard deviation {max(sds):.4f}: of {evaluation.systems[a]} and {evaluation.systems[b]} on the "
+        f"{len(scores):,} HS of {tier}"
+    )
+    options = replace(options, comparisons=max(options.comparisons, len(pairs)))
+    return plan_hs(options, ALPHA, max(sds), basis, len(scores))

@@ -17,9 +17,16 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.writings import Layout, WritingsCardFacts, crowdcounter_json, parscn_table, split_files
 from fcpair.files.answers.writings import hf_files as hf_text_files
 from fcpair.files.release.exports import EXPORTS
-from fcpair.files.release.hf import CardFacts, hf_files
-from fcpair.files.release.tier import beir_files, grades, qrels_text
-from fcpair.files.release.training import Kind, remaining_rows, training_sets
+from fcpair.files.release.tier import (
+    CardFacts,
+    Kind,
+    beir_files,
+    grades,
+    hf_files,
+    qrels_text,
+    remaining_rows,
+    training_sets,
+)
 from fcpair.files.tables.folders import check_new_folder, new_folder, replace_file
 from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.lazy import pd
@@ -27,15 +34,22 @@ from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
+from fcpair.steps.answers.answer_tables import decisions_table
 from fcpair.steps.answers.curation import written_table
-from fcpair.steps.answers.decision_table import decisions_table
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import GridContext, need_labels, note_run, options_as_done, rules_of, scheme_of
+from fcpair.steps.base.context import (
+    GridContext,
+    load_sample_size,
+    need_labels,
+    note_run,
+    options_as_done,
+    rules_of,
+    scheme_of,
+)
 from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.base.sample_size import load_sample_size
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
-from fcpair.steps.rules.study_notes import simulated_note
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts
@@ -77,7 +91,7 @@ class Exports:
         pool: str = "judged",
         binary: bool = False,
     ) -> RunRecord:
-        """Write the grades of a tier as TREC qrels; see `qrels.grades`."""
+        """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
             derived = _derive_tiers(self._grid, tx, tier)
             graded_pairs, _ = _grade_pairs(tx, derived, options)
@@ -94,7 +108,7 @@ class Exports:
         pool: str = "judged",
         binary: bool = False,
     ) -> RunRecord:
-        """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir.beir_files`."""
+        """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             derived = _derive_tiers(self._grid, tx, tier)
@@ -104,7 +118,7 @@ class Exports:
         return _write(self._grid, folder, files, derived.params("beir", options), counts)
 
     def hf(self, folder: str | Path) -> RunRecord:
-        """Write all tiers as a Hugging Face dataset folder with a card; see `hf.hf_files`."""
+        """Write all tiers as a Hugging Face dataset folder with a card; see `hf_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             rules, study_facts = rules_of(self._grid, tx), runs.study_facts(tx)
@@ -139,7 +153,7 @@ class Exports:
         test_share: float = 0.2,
         seed: int = 0,
     ) -> RunRecord:
-        """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `files.release.training`."""
+        """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `training_sets`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             derived = _derive_tiers(self._grid, tx, tier)
@@ -158,7 +172,7 @@ class Exports:
         *,
         pool: str = "judged",
     ) -> RunRecord:
-        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`training_corpus.remaining_rows`).
+        """Write the corpus, less the HS of a tier and the CNs of the pool, with ids (`remaining_rows`).
 
         Without a tier all of it is written, which needs no labels. Raises StageError also when the study has no corpus.
         """
@@ -226,7 +240,7 @@ class Exports:
         return _write(self._grid, path, {"": parscn_table(rows) if layout == "parscn" else rows}, params, counts)
 
     def decisions(self, path: str | Path) -> RunRecord:
-        """Write what was decided, cell by cell, as `decision_table.decisions_table` has it.
+        """Write what was decided, cell by cell, as `answer_tables.decisions_table` has it.
 
         `Grid.import_outcomes` reads it back, and of a grid of items `fcpair bias score --reader items` scores it.
         """

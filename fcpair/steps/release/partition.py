@@ -1,9 +1,9 @@
-"""Tiers: what they rest on, who is in them, why, and freezing one as a release."""
+"""Tiers: what they rest on, who is in them, why a pair is or is not, and freezing one as a release."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import EXPECTED, InputError, suggest_name
+from fcpair.examination_records import Explanation, TierCheck
 from fcpair.files.corpus.corpus import CN
 from fcpair.files.corpus.fc_conan import published_columns, require_published_scheme
 from fcpair.files.release.tier import pair_frame, tier_table
@@ -21,9 +22,9 @@ from fcpair.files.tables.tabular import check_suffix, plain_rows, write_table
 from fcpair.lazy import pd
 from fcpair.notebook import Result
 from fcpair.params import POOLS, DiamondRule, Partition
-from fcpair.records import Origin, RunRecord, Tier
-from fcpair.sentences import say
-from fcpair.stages.adjudication.adjudicate import tally
+from fcpair.records import TIERS, UNDECIDED, Origin, Round, Rule, RunRecord, Tier
+from fcpair.sentences import mark, say
+from fcpair.stages.adjudication.adjudicate import combine_verdicts, tally
 from fcpair.stages.adjudication.partition import (
     CELL_HEADS,
     PAIR_HEADS,
@@ -32,19 +33,23 @@ from fcpair.stages.adjudication.partition import (
     TierRule,
     best_first,
     best_of_four,
+    failed_demands,
     find_rule,
+    is_in_tier,
     is_member,
     memberships,
     tier_rules,
     tier_tables,
 )
-from fcpair.stages.assignment.validate import combine_verdicts
 from fcpair.stages.corpus.text_identity import NO_TEXT
-from fcpair.stages.questions import NO_CODE, Closed
-from fcpair.stages.questions.labels import check_own_tiers, need_tiers
+from fcpair.stages.questions import NO_CODE, SKIP, Closed
+from fcpair.stages.questions.labels import VERDICT, check_own_tiers, need_tiers, tier_obstacle
+from fcpair.steps.base.answer_values import form_of, format_answer
 from fcpair.steps.base.context import (
     GridContext,
+    find_cell,
     is_planned,
+    labels_of,
     need_labels,
     note_run,
     note_stage_run,
@@ -53,11 +58,13 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
-from fcpair.steps.base.text_lists import find_listed_texts
+from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
+from fcpair.steps.rules.pair_counts import read_request_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
+from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
@@ -128,7 +135,7 @@ def derive_tiers(grid: GridContext) -> TierTable:
         tiers = tiers_of(tx, rules_of(grid, tx))
         ids = tiers.pairs["cell_id"]
         n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-        pairs, n_simulated = _with_pair_numbers(tiers.pairs), judgements.n_simulated(tx)
+        pairs, n_simulated = with_pair_numbers(tiers.pairs), judgements.n_simulated(tx)
         return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
 
 
@@ -190,7 +197,7 @@ def graded_pairs(
     }
 
 
-def _with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
+def with_pair_numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows as others get them: `cell_id` is the number of the pair."""
     return rows.assign(cell_id=to_public_number(rows["cell_id"]))
 
@@ -213,6 +220,12 @@ def align(pairs: NDArray[np.int64], keys: NDArray[np.int64], values: NDArray[np.
         return np.full(len(pairs), NO_CODE, np.int64)
     index = np.clip(np.searchsorted(keys, pairs), 0, len(keys) - 1)
     return np.where(keys[index] == pairs, values[index], NO_CODE)
+
+
+def simulated_cells(*answers: pd.DataFrame) -> set[int]:
+    """The cells (`cell_id`) of answers that simulated people gave."""
+    ids = (frame["cell_id"][frame["origin"] == Origin.SIMULATED.value] for frame in answers)
+    return {cell for column in ids for cell in column.tolist()}
 
 
 def tier_rows(grid: GridContext, tier: Tier | str, *, published: bool = False) -> pd.DataFrame:
@@ -246,32 +259,19 @@ def load_tier(
     cell_ids = pairs["cell_id"].tolist()
     labels = judgements.current_labels(tx, "cell_id", "annotator", "code", "origin", cell_ids=cell_ids)
     texts = cells.texts_of_grid(tx)
-    is_simulated = pairs["cell_id"].isin(_simulated_pairs(tx, labels))
-    pairs, labels = _with_pair_numbers(pairs), _with_pair_numbers(labels)
+    verdicts = judgements.current_verdicts(tx, "cell_id", "origin")
+    is_simulated = pairs["cell_id"].isin(simulated_cells(labels, verdicts))
+    pairs, labels = with_pair_numbers(pairs), with_pair_numbers(labels)
     if not published:
         table = tier_table(pairs, labels, texts, derived.question, derived.rules)
         return table.assign(simulated=is_simulated), len(tier_pairs)
-    return _in_published_columns(pairs, labels, texts, derived.question, is_simulated), len(tier_pairs)
-
-
-def _simulated_pairs(tx: Tx, labels: pd.DataFrame) -> set[int]:
-    verdicts = judgements.current_verdicts(tx, "cell_id", "origin")
-    id_columns = (frame["cell_id"][frame["origin"] == Origin.SIMULATED.value] for frame in (labels, verdicts))
-    return {pair for column in id_columns for pair in column.tolist()}
-
-
-def _in_published_columns(
-    pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, is_simulated: pd.Series[bool]
-) -> pd.DataFrame:
-
     by_id = texts.set_index("text_id")
     hs, cn = by_id.loc[pairs["hs_id"]], by_id.loc[pairs["cn_id"]]
-    rows = pairs.assign(
-        hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=pairs["final"].isin(question.positive)
-    )
+    positive = pairs["final"].isin(derived.question.positive)
+    rows = pairs.assign(hs=hs["body"].to_numpy(), cn=cn["body"].to_numpy(), positive=positive)
     metadata = pd.DataFrame([{**one, **other} for one, other in zip(hs["meta"], cn["meta"], strict=True)])
     table = published_columns(rows, metadata, labels)
-    return table.assign(simulated=is_simulated) if is_simulated.any() else table
+    return (table.assign(simulated=is_simulated) if is_simulated.any() else table), len(tier_pairs)
 
 
 def release(
@@ -320,18 +320,18 @@ def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
         InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
     """
     column_ids = sides.text_ids(tx, "column", drawn=True)
-    pool_cns = _named_pool(tiers, pool, column_ids) if pool in POOLS else _listed_pool(tx, pool, set(column_ids))
-    return [cn for cn in column_ids if cn in pool_cns]
-
-
-def _named_pool(tiers: TierTable, pool: str, column_ids: list[int]) -> set[int]:
-    bronze = tiers.in_tier(Tier.BRONZE)
-    if pool == "positive":
-        bronze = bronze[bronze["final"].isin(tiers.question.positive)]
-    pool_cns = set(column_ids) if pool == "all" else set(bronze["cn_id"].tolist())
-    if not pool_cns:
+    if pool not in POOLS:
+        pool_cns = _listed_pool(tx, pool, set(column_ids))
+    elif pool == "all":
+        pool_cns = set(column_ids)
+    else:
+        bronze = tiers.in_tier(Tier.BRONZE)
+        if pool == "positive":
+            bronze = bronze[bronze["final"].isin(tiers.question.positive)]
+        pool_cns = set(bronze["cn_id"].tolist())
+    if pool in POOLS and not pool_cns:
         raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
-    return pool_cns
+    return [cn for cn in column_ids if cn in pool_cns]
 
 
 def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
@@ -347,3 +347,81 @@ def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
     if n_outside:
         raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
     return set(ids)
+
+
+NO_LABELS = "the answers in this grid are not labels"
+
+
+def explain(grid: GridContext, number: int) -> Explanation:
+    """Say why a pair is where it is; raises UnknownIdError when there is none of that number.
+
+    The answers of every round are there as people read them, of a form with several questions each with its name.
+    """
+    with grid._store.read() as tx:
+        cell_id = find_cell(tx, number)
+        hs, cn = cells.texts_of(tx, cell_id)
+        question, rules = labels_of(tx), tier_rules(rules_of(grid, tx))
+        labels = judgements.label_arrays(tx, "cell_id", "code", cell_ids=[cell_id])
+        history = adjudications.decision_history(tx, cell_id)
+        newest = history.iloc[-1] if len(history) else None
+        is_discarded = newest is not None and newest["rule"] not in UNDECIDED and bool(pd.isna(newest["code"]))
+        no_label_reason = "" if len(labels["cell_id"]) else mark("it has no labels yet")
+        reason = (tier_obstacle(question) if question else NO_LABELS) or (
+            mark("it was discarded") if is_discarded else no_label_reason
+        )
+        if reason or not question:
+            checks = [TierCheck(rule.tier, str(rule), False, (reason,)) for rule in rules]
+        else:
+            of = evidence_of(tx, labels, question)
+            checks = [
+                TierCheck(rule.tier, str(rule), bool(is_in_tier(rule, of)[0]), tuple(failed_demands(of, rule, 0)))
+                for rule in rules
+            ]
+        passed = [check.tier for check in checks if check.passed]
+        return Explanation(
+            to_public_number(cell_id),
+            hs["body"],
+            cn["body"],
+            hs["meta"],
+            cn["meta"],
+            tuple(plain_rows(sides.neighbours_of(tx, cn["text_id"]))),
+            _with_formatted_answers(plain_rows(judgements.answer_history(tx, cell_id)), rounds.of_grid(tx)),
+            _with_outcome_names(plain_rows(history), question),
+            next((name for name in TIERS if name in passed), None),
+            tuple(checks),
+            is_discarded,
+            bool(rule_decisions.stale_decisions(tx, [cell_id])),
+            tuple(name for name in passed if name not in TIERS),
+        )
+
+
+def _with_outcome_names(rows: Iterable[dict[str, Any]], question: Closed | None) -> tuple[dict[str, Any], ...]:
+    """Decisions with the names of what they decided, in place of codes; only labels are ever decided."""
+    names_without_label = {Rule.REOPENED.value: mark("taken back"), Rule.REQUESTED.value: mark("waits for a person")}
+    outcomes = []
+    for row in rows:
+        code = row.pop("code")
+        answer = (
+            names_without_label.get(row["rule"], mark("discarded"))
+            if code is None or not question
+            else question[int(code)].name
+        )
+        if row["rule"] == Rule.REQUESTED:
+            row["note"] = read_request_note(row["note"])
+        outcomes.append({**row, "answer": answer})
+    return tuple(outcomes)
+
+
+def _with_formatted_answers(rows: Iterable[dict[str, Any]], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
+    """Answers as people read them: a verdict in the round that checks, in others what its form makes of it, `skip`, or
+    `withdrawn`.
+    """
+    rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
+    for row in rows:
+        code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]
+        if row.pop("skipped"):
+            answer = mark("withdrawn") if row["withdrawn"] else SKIP
+        else:
+            answer = format_answer(form_of(round_.form), value) if round_.checks is None else VERDICT[int(code)].name
+        rows_with_answers.append({**row, "answer": answer})
+    return tuple(rows_with_answers)

@@ -1,7 +1,8 @@
-"""Pairs that a number or an act is about.
+"""Pairs that a number or an act is about, and sentences that whoever reads a figure must know.
 
 Each number of pairs by state that a status, a page or a report shows is counted here, and only here. Lists of pairs are
-read from the numbers that people give to pairs of the grid, and are said in short.
+read from the numbers that people give to pairs of the grid, and are said in short. The sentences say what was made up,
+and what people decided of labels that changed.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from itertools import groupby
 from fcpair.errors import InputError
 from fcpair.param_values import whole_number
 from fcpair.params import Validate
-from fcpair.records import UNDECIDED, Rule
-from fcpair.stages.adjudication.adjudicate import ONE_LABEL
-from fcpair.stages.assignment.validate import is_valid
+from fcpair.records import UNDECIDED, Origin, Rule
+from fcpair.sentences import Sentence, mark, say, say_number
+from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
 from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -134,3 +135,74 @@ def as_ranges(numbers: Sequence[int]) -> str:
         for _, group in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
     )
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+def simulated_note(origins: dict[str, int]) -> Sentence | None:
+    """Note for the reader when answers were made up; None when none were."""
+    n_simulated, n_by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
+    if not n_simulated:
+        return None
+    n = sum(origins.values())
+    if n_by_models:
+        one = mark(
+            "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; figures that rest on them "
+            "are not about people"
+        )
+        every = mark(
+            "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; no figure here is about "
+            "people"
+        )
+    else:
+        one = mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people")
+        every = mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people")
+    return say(every if n_simulated + n_by_models == n else one, number=n_simulated, all=n, models=n_by_models)
+
+
+def look_again(second_look: int, lost: int) -> list[Sentence]:
+    """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
+    notes = []
+    if second_look:
+        notes.append(
+            say_number(
+                "%(n)s pair was decided before its labels changed and waits for a second look; until then the decision "
+                "stands",
+                "%(n)s pairs were decided before their labels changed and wait for a second look; until then the "
+                "decision stands",
+                second_look,
+            )
+        )
+    if lost:
+        notes.append(
+            say_number(
+                "%(n)s pair has a verdict on a label that it no longer has; such a verdict does not count",
+                "%(n)s pairs have verdicts on a label that they no longer have; such a verdict does not count",
+                lost,
+            )
+        )
+    return notes
+
+
+def without_validator_notes(n: int) -> list[Sentence]:
+    """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
+    if not n:
+        return []
+    return [
+        say_number(
+            "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
+            "tier above Bronze; `fcpair validate assign --more` assigns them",
+            "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
+            "no tier above Bronze; `fcpair validate assign --more` assigns them",
+            n,
+        )
+    ]
+
+
+def request_note(name: str | None) -> Sentence:
+    """The note on a request: who asks; None where a command does."""
+    return say("asked by %(name)s", name=name) if name else say("asked by a command")
+
+
+def read_request_note(note: str) -> Sentence:
+    """The same of what the store has kept of it, which is a mere text."""
+    by_command = request_note(None)
+    return by_command if note == by_command else request_note(note.removeprefix("asked by "))

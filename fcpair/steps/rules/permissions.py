@@ -84,18 +84,16 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
     """
     pair_ids = [int(pair) for pair in cell_ids]
     errors: dict[int, FcpairError] = {
-        pair: ConflictError(say("pair %(number)s has no label, so there is nothing to decide", number=_number(pair)))
+        pair: _conflict(mark("pair %(number)s has no label, so there is nothing to decide"), pair)
         for pair in set(pair_ids) - disputes.pairs_with_label(tx, pair_ids)
     }
     for pair in disputes.pairs_to_label(tx, pair_ids):
-        sentence = say(
-            "pair %(number)s is still being labelled; it can be decided when all its labels are in",
-            number=_number(pair),
+        errors[pair] = _conflict(
+            mark("pair %(number)s is still being labelled; it can be decided when all its labels are in"), pair
         )
-        errors[pair] = ConflictError(sentence)
     if person is not None:
         errors |= {
-            pair: RefusedError(say(sentence, name=person.name, number=_number(pair)))
+            pair: RefusedError(say(sentence, name=person.name, number=Id(to_public_number(pair))))
             for sentence, pairs in _pairs_involving(tx, person, pair_ids).items()
             for pair in pairs
         }
@@ -112,10 +110,9 @@ def not_due_reasons(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
 
 def still_labelled_error(cell_id: int) -> ConflictError:
     """Error for somebody who would check a pair while somebody else has still to label it."""
-    sentence = say(
-        "pair %(number)s is still being labelled; it can be checked when all its labels are in", number=_number(cell_id)
+    return _conflict(
+        mark("pair %(number)s is still being labelled; it can be checked when all its labels are in"), cell_id
     )
-    return ConflictError(sentence)
 
 
 def _pairs_involving(tx: Tx, person: Person, cell_ids: Sequence[int] | None = None) -> dict[str, set[int]]:
@@ -183,20 +180,16 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
     if standing is None and not disputes.is_requested(tx, cell_id):
         codes = {code for code, _ in disputes.label_notes(tx, [cell_id]).get(cell_id, [])}
         if len(codes & set(scheme_of(tx).definite)) == 1:
-            sentence = say(
-                "the labels of pair %(number)s agree, so there is nothing to decide", number=_number(cell_id)
-            )
-            raise ConflictError(sentence)
+            raise _conflict(mark("the labels of pair %(number)s agree, so there is nothing to decide"), cell_id)
     if standing is not None and not again and not is_own_decision(standing, person):
         if not (decider := _decider(standing)):
-            raise ConflictError(say("pair %(number)s has been decided by a rule meanwhile", number=_number(cell_id)))
-        sentence = say("pair %(number)s has been decided by %(name)s meanwhile", number=_number(cell_id), name=decider)
-        raise ConflictError(sentence)
+            raise _conflict(mark("pair %(number)s has been decided by a rule meanwhile"), cell_id)
+        raise _conflict(mark("pair %(number)s has been decided by %(name)s meanwhile"), cell_id, name=decider)
     return OpenedCase(standing, again, disputes.newest_answer(tx, cell_id))
 
 
-def _number(cell_id: int) -> Id:
-    return Id(to_public_number(cell_id))
+def _conflict(sentence: str, cell_id: int, **values: str) -> ConflictError:
+    return ConflictError(say(sentence, number=Id(to_public_number(cell_id)), **values))
 
 
 def _decider(standing: disputes.StandingDecision) -> str:
@@ -212,17 +205,12 @@ def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | No
     `answer_id` is the newest answer that was there; None: not told.
     """
     standing = opened.standing.id if opened.standing else None
-    number = _number(cell_id)
     if standing != decision_id and standing is None:
-        raise ConflictError(
-            say("pair %(number)s has been taken back since it was shown; look at it again", number=number)
-        )
+        raise _conflict(mark("pair %(number)s has been taken back since it was shown; look at it again"), cell_id)
     if standing != decision_id:
-        raise ConflictError(say("pair %(number)s has been decided since it was shown; look at it again", number=number))
+        raise _conflict(mark("pair %(number)s has been decided since it was shown; look at it again"), cell_id)
     if answer_id is not None and answer_id != opened.answer_id:
-        raise ConflictError(
-            say("a label of pair %(number)s has changed since it was shown; look at it again", number=number)
-        )
+        raise _conflict(mark("a label of pair %(number)s has changed since it was shown; look at it again"), cell_id)
 
 
 def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
@@ -233,24 +221,21 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
     """
     standing = disputes.standing_decision(tx, cell_id)
     if standing is None:
-        raise ConflictError(
-            say("pair %(number)s has no current decision, so there is none to take back", number=_number(cell_id))
-        )
+        raise _conflict(mark("pair %(number)s has no current decision, so there is none to take back"), cell_id)
     if standing.rule not in BY_HAND:
-        sentence = say(
+        sentence = mark(
             "a rule has decided pair %(number)s: such a decision follows the labels, so there is nothing to take back; "
-            "decide the pair yourself to replace it",
-            number=_number(cell_id),
+            "decide the pair yourself to replace it"
         )
-        raise ConflictError(sentence)
+        raise _conflict(sentence, cell_id)
     if not is_own_decision(standing, person) and (person is None or person.role is not Role.LEAD):
         only_lead = mark("pair %(number)s has been decided by %(name)s meanwhile, and only a lead can take that back")
         or_decider = mark(
             "pair %(number)s has been decided by %(name)s meanwhile, and only the person who decided, or a lead, can "
             "take that back"
         )
-        template = or_decider if standing.rule == Rule.PERSON else only_lead
-        raise ConflictError(say(template, number=_number(cell_id), name=_decider(standing)))
+        sentence = or_decider if standing.rule == Rule.PERSON else only_lead
+        raise _conflict(sentence, cell_id, name=_decider(standing))
 
 
 def is_own_decision(standing: disputes.StandingDecision, person: Person | None) -> bool:

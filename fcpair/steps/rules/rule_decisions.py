@@ -16,7 +16,7 @@ from fcpair.stages.adjudication.adjudicate import Forecast, forecast, labels_cha
 from fcpair.steps.base.context import effective_options, has_saved_options, note_stage_run, scheme_of
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
-from fcpair.store.database.prepared import tentative
+from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import runs
 
 POLICY_BY_RULE = {

@@ -77,9 +77,8 @@ def check_prerequisites(round_: Round) -> None:
 
 def texts_to_compare(tx: Tx, round_: Round) -> list[str]:
     """The texts of a round that a new one may be held against; none where likeness is not checked."""
-    return (
-        refused_texts.texts_of_round(tx, round_) if is_checked(round_) and checks_of(round_).similar is not None else []
-    )
+    compares = is_checked(round_) and checks_of(round_).similar is not None
+    return refused_texts.texts_of_round(tx, round_) if compares else []
 
 
 def encode_texts(round_: Round, texts: Sequence[str]) -> None:
@@ -131,9 +130,8 @@ class _RoundTextCounts:
     def __init__(self) -> None:
         self._lock = Lock()
         self._newest_number = 0
-        self._newest_by_assignment: dict[
-            int, tuple[int, str | None]
-        ] = {}  # of each assignment its newest judgement and its text
+        # Of each assignment its newest judgement and its text.
+        self._newest_by_assignment: dict[int, tuple[int, str | None]] = {}
         self._n_by_text: Counter[str] = Counter()
         self._frequent_by_threshold: dict[int, list[str]] = {}  # by how often is not yet often
 
@@ -141,27 +139,24 @@ class _RoundTextCounts:
         """The texts that more than so many current answers of a round have; the same list while they are the same."""
         with self._lock:
             for number, assignment_id, body in refused_texts.texts_since(tx, round_, self._newest_number - _N_REREAD):
-                self._add_judgement(number, assignment_id, body)
                 self._newest_number = max(number, self._newest_number)
+                newest_number, old_body = self._newest_by_assignment.get(assignment_id, (0, None))
+                if number > newest_number:
+                    self._newest_by_assignment[assignment_id] = number, body
+                    if old_body != body:
+                        self._count(old_body, -1)
+                        self._count(body, 1)
             if threshold not in self._frequent_by_threshold:
-                self._frequent_by_threshold[threshold] = sorted(
-                    body for body, n in self._n_by_text.items() if n > threshold
-                )
+                frequent = sorted(body for body, n in self._n_by_text.items() if n > threshold)
+                self._frequent_by_threshold[threshold] = frequent
             return self._frequent_by_threshold[threshold]
 
-    def _add_judgement(self, number: int, assignment_id: int, body: str | None) -> None:
-        newest_number, old_body = self._newest_by_assignment.get(assignment_id, (0, None))
-        if number <= newest_number:
-            return
-        self._newest_by_assignment[assignment_id] = number, body
-        for text, step in ((old_body, -1), (body, 1)) if old_body != body else ():
-            if text is None:
-                continue
+    def _count(self, text: str | None, step: int) -> None:
+        """Count a text once more or once less, and forget the lists that it comes into or leaves."""
+        if text is not None:
             n = self._n_by_text[text]
             self._n_by_text[text] = n + step
-            for threshold in [
-                threshold for threshold in self._frequent_by_threshold if (n > threshold) != (n + step > threshold)
-            ]:
+            for threshold in [one for one in self._frequent_by_threshold if (n > one) != (n + step > one)]:
                 del self._frequent_by_threshold[threshold]
 
 
@@ -173,12 +168,9 @@ def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) ->
     checks = checks_of(round_)
     if checks.similar is None:
         return ComparisonTexts([], [])
-    return ComparisonTexts(
-        refused_texts.texts_of_person(tx, round_, person_id, besides),
-        _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts()).frequent_texts(
-            tx, round_, checks.often
-        ),
-    )
+    counts = _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts())
+    own = refused_texts.texts_of_person(tx, round_, person_id, besides)
+    return ComparisonTexts(own, counts.frequent_texts(tx, round_, checks.often))
 
 
 def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
@@ -240,11 +232,7 @@ def _similarity_remarks(checks: Checks, body: str, comparison: ComparisonTexts) 
     if checks.similar is None:
         return []
     encoder = likeness(checks.model)
-    neighbours = [
-        neighbour
-        for neighbour in (encoder.find_nearest(body, comparison.own), encoder.find_nearest(body, comparison.often))
-        if neighbour
-    ]
+    neighbours = filter(None, (encoder.find_nearest(body, texts) for texts in comparison))
     nearest = max(neighbours, key=lambda neighbour: neighbour.similarity, default=None)
     if nearest is None or nearest.similarity <= checks.similar:
         return []
@@ -254,7 +242,7 @@ def _similarity_remarks(checks: Checks, body: str, comparison: ComparisonTexts) 
         "way, or say something else.",
         text=nearest.text if len(nearest.text) <= _MAX_QUOTED else f"{nearest.text[:_MAX_QUOTED].rstrip()}...",
     )
-    version = f"{rule}, {likeness(checks.model).rule}" if nearest.similarity < 1 else rule
+    version = f"{rule}, {encoder.rule}" if nearest.similarity < 1 else rule
     return [Remark(SIMILAR, version, True, message, round(nearest.similarity, 4))]
 
 

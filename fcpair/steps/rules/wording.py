@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fcpair.errors import InputError
 from fcpair.records import Role, Round, RunRecord
 from fcpair.sentences import join
-from fcpair.stages.questions.wording import GridNames, check_words, present_parts
+from fcpair.stages.questions.labels import GridNames, check_words, present_parts
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
@@ -64,15 +64,14 @@ def load_names(study: StudyContext) -> list[GridNames]:
 
 def study_names(tx: Tx) -> list[GridNames]:
     """The names that the study's grids have, to which words can be given."""
-    return [_grid_names(tx, key.name) for key in grids.for_each_grid(tx)]
-
-
-def _grid_names(tx: Tx, grid: str) -> GridNames:
-    plan = settings.of_stage(tx, PLAN)
-    side_names = [*grids.side_names(tx), *_listed_names(plan, "rows"), *_listed_names(plan, "columns")]
-    round_ids = [round_id for round_ in rounds.of_grid(tx) for round_id in round_.ids]
-    forms = tuple(form_of(rounds.form(tx, round_id)) for round_id in round_ids)
-    return GridNames(grid, (*side_names, *(() if plan else MAIN_SIDES)), forms)
+    names = []
+    for key in grids.for_each_grid(tx):
+        plan = settings.of_stage(tx, PLAN)
+        side_names = [*grids.side_names(tx), *_listed_names(plan, "rows"), *_listed_names(plan, "columns")]
+        round_ids = [round_id for round_ in rounds.of_grid(tx) for round_id in round_.ids]
+        forms = tuple(form_of(rounds.form(tx, round_id)) for round_id in round_ids)
+        names.append(GridNames(key.name, (*side_names, *(() if plan else MAIN_SIDES)), forms))
+    return names
 
 
 def _listed_names(plan: Mapping[str, Any], side: str) -> list[str]:
@@ -105,7 +104,7 @@ def page_words(study: StudyContext, role: Role, grid: str | None = None, languag
         grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
         with grids.on_grid(tx, grid_id):
             names = side_headings(tx, words)
-        return PageWords(_noun(tx, words, role), *names, words.page_language)
+        return PageWords(role_noun(tx, role, words), *names, words.page_language)
 
 
 def page_language(study: StudyContext) -> str:
@@ -114,23 +113,16 @@ def page_language(study: StudyContext) -> str:
         return effective_words(tx).page_language
 
 
-def role_noun(tx: Tx, role: Role) -> Noun:
+def role_noun(tx: Tx, role: Role, words: Words | None = None) -> Noun:
     """What one unit of the work of a role is called: as the study's words have it, else by what is shown."""
-    return _noun(tx, effective_words(tx), role)
-
-
-def _noun(tx: Tx, words: Words, role: Role) -> Noun:
-    word = words.nouns.get(role.value)
-    return Noun.of(word or _noun_by_rounds(tx, role))
-
-
-def _noun_by_rounds(tx: Tx, role: Role) -> str:
+    if word := (words or effective_words(tx)).nouns.get(role.value):
+        return Noun.of(word)
     if role is Role.ADJUDICATOR:
         role_rounds = [rounds.primary(tx) for _ in grids.for_each_grid(tx) if labels_of(tx)]
     else:
         role_rounds = rounds.of_role(tx, role)
     nouns = {_round_noun(tx, round_) for round_ in role_rounds} or {_WITHOUT_ROUNDS.get(role, "pair")}
-    return nouns.pop() if len(nouns) == 1 else MIXED
+    return Noun.of(nouns.pop() if len(nouns) == 1 else MIXED)
 
 
 def _round_noun(tx: Tx, round_: Round) -> str:

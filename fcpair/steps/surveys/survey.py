@@ -1,41 +1,57 @@
 """A survey: its grids are planned and filled at once, dealt to respondents, and what they said is counted.
 
-It may start from an uploaded table. What groups of people answered is compared for any closed question.
+It may start from an uploaded table. What groups of people answered is compared for any closed question, and answers to
+items that templates were expanded to are scored for bias.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from fcpair.bias.answers import COLUMNS, LETTERS, Answers, answers_to_items
+from fcpair.bias.scoring import MEAN, ModelScores, score_models
 from fcpair.errors import InputError, StageError, suggest_name
+from fcpair.lazy import pd
 from fcpair.notebook import Plotted, column_names
-from fcpair.params import Annotate
+from fcpair.params import BELIEVED, Annotate
 from fcpair.plans import GridPlan
 from fcpair.records import Round, RunRecord
 from fcpair.sentences import Id, say
+from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
-from fcpair.stages.surveys.survey import ANSWERS, STATEMENT, SUGGEST, Survey, suggestions_grid_name, survey_plans
+from fcpair.stages.surveys.survey import (
+    ANSWERS,
+    STATEMENT,
+    SUGGEST,
+    Survey,
+    count_answers,
+    suggestions_grid_name,
+    survey_plans,
+)
 from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
-from fcpair.steps.answers.answer_tables import answers_table
+from fcpair.steps.answers.answer_tables import answers_table, replies_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid
-from fcpair.steps.base.grid_rows import rows_table
+from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
+from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.text_digests import folded_digest
 from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
+from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.steps.rules.round_progress import round_progress
-from fcpair.steps.rules.study_notes import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
+from fcpair.values import parse_json
 
 N_DEFINITE = 2  # answers that say yes or no
 SURVEY = "survey"
@@ -117,8 +133,7 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
     table = answers_table(tx, round_)
     if table.empty:
         raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
-    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
-    check_known_labels(by, answers_by_person)
+    answers_by_person = _answers_by_person(tx, by)
     answers = table.rename(columns={"row": "statement", "column": "question", "by": "person", question: "answer"})
     answers = answers[["statement", "question", "person", "answer"]].replace({"answer": meaning_by_answer})
     for item in by:
@@ -264,12 +279,22 @@ def compare_groups_of_round(
 ) -> GroupsFound:
     """Compare groups of those who answered a round of the grid that a transaction is about; as `compare_groups`."""
     declared_labels, declared_at = declared_questions(tx)
-    question_name = _find_closed_question(form_of(round_.form).questions, question)
+    closed = [name for name, asked in form_of(round_.form).questions if isinstance(asked, Closed)]
+    if not closed:
+        raise InputError(
+            "this round asks no question with a list of answers, so there are no shares to compare between groups"
+        )
+    if question is None and len(closed) > 1:
+        raise InputError(f"this round asks several questions; name one: {', '.join(closed)}")
+    if question is not None and question not in closed:
+        raise InputError(
+            f"this round asks no question `{question}` with a list of answers; {suggest_name(question, closed)}"
+        )
+    question_name = question or closed[0]
     by = tuple(by) or declared_labels
     if not by:
         raise StageError(f"{UNDECLARED}; name one, as with `--by Gender`")
-    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
-    check_known_labels(by, answers_by_person)
+    answers_by_person = _answers_by_person(tx, by)
     table = answers_table(tx, round_)
     table = table[~table["skipped"]]
     if table.empty:
@@ -297,23 +322,9 @@ def declared_questions(tx: Tx) -> tuple[tuple[str, ...], str | None]:
         return effective_options(tx, Annotate, {}).compare, settings.time_set(tx, Annotate.stage, "compare")
 
 
-def _find_closed_question(questions: Sequence[tuple[str, object]], requested: str | None) -> str:
-    closed = [name for name, question in questions if isinstance(question, Closed)]
-    if not closed:
-        raise InputError(
-            "this round asks no question with a list of answers, so there are no shares to compare between groups"
-        )
-    if requested is None and len(closed) > 1:
-        raise InputError(f"this round asks several questions; name one: {', '.join(closed)}")
-    if requested is not None and requested not in closed:
-        raise InputError(
-            f"this round asks no question `{requested}` with a list of answers; {suggest_name(requested, closed)}"
-        )
-    return requested or closed[0]
-
-
-def check_known_labels(by: Sequence[str], answers_by_person: Mapping[str, Mapping[str, str]]) -> None:
-    """Raise InputError for a question about people that nobody has answered."""
+def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
+    """What people said about themselves; raises InputError for a question of `by` that nobody has answered."""
+    answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
     known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
     for label in by:
         if label not in known_labels:
@@ -323,3 +334,120 @@ def check_known_labels(by: Sequence[str], answers_by_person: Mapping[str, Mappin
                 else "nobody has stated anything about themselves"
             )
             raise InputError(f"nobody has answered `{label}`; {hint}")
+    return answers_by_person
+
+
+_UNKNOWN = (np.nan,) * len(LETTERS)
+BIAS = "bias score"
+
+
+def item_answers(grid: GridContext, round: str | None = None) -> dict[str, Answers]:
+    """Answers to the items of a grid in a round, the one that counts if none is named, by who answered.
+
+    Where the round asks for probabilities these are there as well. A skip is an answer that cannot be read, but for a
+    reply whose likeliest options tie: its probabilities count.
+
+    Raises:
+        StageError: the rows are no items, or nothing was answered.
+        UnknownIdError: no such round.
+    """
+    with grid._store.read() as tx:
+        round_ = rounds.by_name(tx, round)
+        return answers_to_grid_items(tx, grid.grid.name, round_)
+
+
+def answers_to_grid_items(tx: Tx, name: str, round_: Round) -> dict[str, Answers]:
+    """Answers to the items of the grid that a transaction is about, as `item_answers` returns them."""
+    rows = rows_table(tx, name)
+    row_columns = [str(column) for column in rows.columns]
+    if missing := [column for column in COLUMNS if column not in row_columns]:
+        raise StageError(
+            f"the rows of grid `{name}` are not items made from templates: they have no `{missing[0]}`; "
+            f"{suggest_name(missing[0], row_columns, 'they have %(names)s')}"
+        )
+    table = answers_table(tx, round_)
+    if table.empty:
+        raise StageError(f"round `{round_.name}` of grid `{name}` has no answers yet")
+    question = next(iter(table.columns[list(table.columns).index("skipped") + 1 :]))
+    last_replies = replies_table(tx, round_).groupby(["cell", "by"])["reply"].last()
+    keys = pd.MultiIndex.from_frame(table[["cell", "by"]])
+    table = table.assign(reply=last_replies.reindex(keys).fillna("").to_numpy())
+    columns = [*COLUMNS, *({STATEMENT} & set(row_columns))]
+    items = rows.set_index(ROW).loc[table["row"], columns].reset_index(drop=True)
+    answers_by_name = {}
+    for by, own_rows in table.reset_index(drop=True).groupby("by", sort=False):
+        shares = None
+        if round_.options.probabilities:
+            replies = zip(own_rows["reply"], own_rows["skipped"], strict=True)
+            shares = np.array([_option_probabilities(*reply) for reply in replies], np.float64)
+        answers = own_rows[question].where(~own_rows["skipped"], own_rows["reply"]).tolist()
+        own_items = items.loc[own_rows.index].reset_index(drop=True)
+        answers_by_name[str(by)] = answers_to_items(own_items, answers, shares, name, own_rows["cell"].tolist())
+    return answers_by_name
+
+
+def _option_probabilities(reply: str, skipped: bool) -> Sequence[float]:
+    """The probabilities of the options in a reply, of a skip only if the likeliest tie; NaN where none can be read."""
+    try:
+        if skipped:
+            shares, _ = parse_probabilities(reply, LETTERS)
+            return shares if shares.count(max(shares)) > 1 else _UNKNOWN
+        probabilities = parse_json(reply)
+        return [float(probabilities[letter]) for letter in LETTERS]
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+        return _UNKNOWN
+
+
+def score_bias(
+    grid: GridContext,
+    scheme: str,
+    round: str | None = None,
+    *,
+    survey: str | None = None,
+    question: str = BELIEVED,
+    smooth: float = 0.0,
+) -> ModelScores:
+    """Score the answers to the items of a grid, by who answered, and note the scores.
+
+    Args:
+        scheme: whose definition of the scores: `bbq`, `kobbq`, `cbbq` or `pbbq`.
+        round: by name; without one, the round that counts.
+        survey: the grid of a survey; it is measured how far people are from each model.
+        question: of the survey, which is compared.
+        smooth: is added to both shares of a model.
+
+    Raises:
+        StageError: the rows are no items, or nothing was answered.
+        UnknownIdError: no such round or grid.
+        InputError: no such scheme or question, or one that needs what the answers do not have.
+    """
+    grid._store.check_writable()
+    with grid._store.read() as tx:
+        round_ = rounds.by_name(tx, round)
+        answers = answers_to_grid_items(tx, grid.grid.name, round_)
+        asked_grid = find_grid(tx, survey) if survey else None
+    people = count_answers(survey_answers(GridContext(grid._store, asked_grid)).given) if asked_grid else None
+    scores = score_models(answers, scheme, people, question=question, smooth=smooth)
+    params: dict[str, Any] = {"grid": grid.grid.name, "round": round_.name, "role": round_.role.value, "as": scheme}
+    if survey:
+        params |= {"survey": survey, "question": question, "smooth": smooth}
+    by_name = {}
+    for by, one in scores.scores.items():
+        means = [figure for figure in one.figures if figure.category == MEAN]
+        by_name[by] = {figure.score: figure for figure in means or one.figures}  # its own where there is one category
+    counts = {
+        "models": len(scores.scores),
+        "answers": sum(one.n for one in scores.scores.values()),
+        "unreadable": sum(one.n_unreadable for one in scores.scores.values()),
+        "categories": max(len(one.categories) for one in scores.answers.values()),
+        "scores": {by: {name: one.value for name, one in figures.items()} for by, figures in by_name.items()},
+        "intervals": {
+            by: {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
+            for by, figures in by_name.items()
+        },
+    }
+    if scores.divergences:
+        counts["divergence"] = {by: one.figures[-1].value for by, one in scores.divergences.items()}
+    with grid._store.write() as tx:
+        note_run(tx, BIAS, params, counts)
+    return scores

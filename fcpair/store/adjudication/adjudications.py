@@ -11,31 +11,36 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, literal_column, or_, select, union
 
-from fcpair.lazy import np, pd
-from fcpair.records import BY_HAND, UNDECIDED, PairState, Role, Round, Rule
+from fcpair.lazy import NDArray, np, pd
+from fcpair.records import PairState, Role, Round, Rule
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.frames import STREAMED, frame, integer_arrays, records
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import hash_chain, latest_rows
+from fcpair.store.database.statements import (
+    STREAMED,
+    PreparedStatement,
+    as_param,
+    as_subquery,
+    count,
+    frame,
+    integer_arrays,
+    param_subquery,
+    records,
+)
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person, text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
 _COLUMNS |= {"code": answer.c.code, "hs_id": cell.c.row_id.label("hs_id"), "cn_id": cell.c.column_id.label("cn_id")}
-
-
-_ADDED = ("cell_id", "rule", "answer_id", "person_id", "note", "flagged", "at", "seen_judgement")
+_IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
+_ASKED = adjudication.c.cell_id.in_(param_subquery("asked"))
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
@@ -50,7 +55,8 @@ def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
     same = {"person_id": None, "note": "", "flagged": False, "at": now(), "seen_judgement": newest_judgement(tx)}
     answer_ids: dict[Any, int | None] = {None: None, **rounds.label_ids(tx)}
     rows = ({**same, **decision, "answer_id": answer_ids[decision.get("code")]} for decision in decisions)
-    return hash_chain.add(tx, hash_chain.DECISIONS, ({name: row[name] for name in _ADDED} for row in rows))
+    names = ("cell_id", "rule", "answer_id", *same)
+    return hash_chain.add(tx, hash_chain.DECISIONS, ({name: row[name] for name in names} for row in rows))
 
 
 def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.DataFrame:
@@ -71,11 +77,11 @@ def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, ND
     for whether it `stands`, and whether it asks for a person's (`requested`), which has not been made.
     """
     code = func.coalesce(answer.c.code, -1).label("code")
-    stands = case((adjudication.c.rule.in_([rule.value for rule in UNDECIDED]), 0), else_=1).label("stands")
+    stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
     requested = case((adjudication.c.rule == Rule.REQUESTED.value, 1), else_=0).label("requested")
     query = _current_query(tx, adjudication.c.cell_id, code, stands, requested)
     if cell_ids is not None:
-        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
     return integer_arrays(tx, query)
 
 
@@ -90,12 +96,8 @@ def _current_query(
 def n_by_rule(tx: Tx) -> dict[tuple[str, bool], int]:
     """On how many pairs the newest decision is by which rule, and whether it discards the pair."""
     key = adjudication.c.rule, adjudication.c.answer_id.is_(None)
-    query = (
-        select(*key, func.count())
-        .where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
-        .group_by(*key)
-    )
-    return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.order_by(*key))}
+    query = select(*key, func.count()).where(cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION)
+    return {(row[0], bool(row[1])): row[2] for row in tx.execute(query.group_by(*key).order_by(*key))}
 
 
 def n_with_one_label(tx: Tx) -> int:
@@ -103,48 +105,32 @@ def n_with_one_label(tx: Tx) -> int:
     labelled = select(latest_rows.BY_CELL.label("cell_id")).join(judgement, latest_rows.NEWEST)
     labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
     single = labelled.group_by(latest_rows.BY_CELL).having(func.count() == 1).subquery()
-    query = select(func.count()).select_from(single).join(adjudication, adjudication.c.cell_id == single.c.cell_id)
-    is_unanimous = adjudication.c.rule == Rule.UNANIMOUS.value
-    return int(tx.execute(query.where(is_unanimous, latest_rows.DECISION)).scalar_one())
+    decided = single.join(adjudication, adjudication.c.cell_id == single.c.cell_id)
+    return count(tx, decided, adjudication.c.rule == Rule.UNANIMOUS.value, latest_rows.DECISION)
 
 
 def pairs_without_validator(tx: Tx) -> list[int]:
     """The pairs with an adjudicated label that no validator was ever given, by id."""
     is_given = exists().where(assignment.c.cell_id == adjudication.c.cell_id, rounds.in_round(rounds.validation(tx)))
-    query = select(adjudication.c.cell_id).where(
-        cell_range(tx).holds(adjudication.c.cell_id),
-        latest_rows.DECISION,
-        adjudication.c.answer_id.is_not(None),
-        ~is_given,
-    )
-    return list(tx.execute(query.order_by(adjudication.c.cell_id)).scalars())
+    query = _current_query(tx, adjudication.c.cell_id).where(adjudication.c.answer_id.is_not(None), ~is_given)
+    return list(tx.scalars(query))
 
 
 def decision_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     """Every decision about a pair, oldest first: `rule`, `person`, `code` (missing: discarded), `note`, `at`."""
-    query = (
-        select(
-            adjudication.c.rule,
-            person.c.name.label("person"),
-            rounds.code_of(adjudication).label("code"),
-            adjudication.c.note,
-            adjudication.c.at,
-        )
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.cell_id == cell_id)
-        .order_by(adjudication.c.id)
-    )
-    return frame(tx, query)
+    code = rounds.code_of(adjudication).label("code")
+    query = select(adjudication.c.rule, person.c.name.label("person"), code, *adjudication.c["note", "at"])
+    query = query.outerjoin(person, person.c.id == adjudication.c.person_id)
+    return frame(tx, query.where(adjudication.c.cell_id == cell_id).order_by(adjudication.c.id))
 
 
-_assigned_people, _deciding_people = (
+_involved = (
     select(table.c.cell_id, table.c.person_id).where(
-        table.c.cell_id.in_(sql_lists.param_subquery("pairs")),
-        table.c.person_id.in_(sql_lists.param_subquery("people")),
+        table.c.cell_id.in_(param_subquery("pairs")), table.c.person_id.in_(param_subquery("people")), *is_meant
     )
-    for table in (assignment, adjudication)
+    for table, is_meant in ((assignment, (rounds.ROUND_PARAM,)), (adjudication, ()))
 )
-_INVOLVED = PreparedStatement(select(_assigned_people.where(rounds.ROUND_PARAM).union(_deciding_people).subquery()))
+_INVOLVED = PreparedStatement(select(union(*_involved).subquery()))
 
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
@@ -153,40 +139,30 @@ def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iter
     Their numbers, `(n, 2)`: pair and person.
     """
     params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
-    rows = _INVOLVED.all(tx, **{name: sql_lists.as_param(listed) for name, listed in params.items()})
+    rows = _INVOLVED.all(tx, **{name: as_param(listed) for name, listed in params.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
 
 
 def pairs_decided_by_hand(tx: Tx) -> list[int]:
     """The pairs of the grid whose standing decision a person made."""
-    is_by_hand = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
-    query = select(adjudication.c.cell_id).where(
-        cell_range(tx).holds(adjudication.c.cell_id), latest_rows.DECISION, is_by_hand
-    )
-    return list(tx.execute(query).scalars())
+    return list(tx.scalars(_current_query(tx, adjudication.c.cell_id).where(latest_rows.IS_BY_HAND)))
 
 
 def n_by_person(tx: Tx, excluded: list[int]) -> dict[int, int]:
-    """On how many pairs of the grid, without those `besides`, a decision by each person stands, by their id.
+    """On how many pairs of the grid, without those `excluded`, a decision by each person stands, by their id.
 
     It may have come by file.
     """
-    own = adjudication.c.rule.in_((Rule.PERSON.value, Rule.IMPORTED.value)) & adjudication.c.person_id.is_not(None)
-    query = select(adjudication.c.person_id, func.count()).where(own, latest_rows.DECISION)
-    query = query.where(
-        cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.cell_id.not_in(sql_lists.as_subquery(excluded))
-    )
-    return {row[0]: row[1] for row in tx.execute(query.group_by(adjudication.c.person_id))}
+    query = _current_query(tx, adjudication.c.person_id, func.count()).order_by(None)
+    is_meant = adjudication.c.cell_id.not_in(as_subquery(excluded)) & adjudication.c.person_id.is_not(None)
+    grouped = query.where(latest_rows.IS_BY_HAND, is_meant).group_by(adjudication.c.person_id)
+    return {row[0]: row[1] for row in tx.execute(grouped)}
 
 
 def people_who_decided(tx: Tx) -> pd.DataFrame:
     """People who have ever decided or reopened a pair, each with the pair: `cell_id`, `person_id`."""
-    columns = adjudication.c.cell_id, adjudication.c.person_id
     by_person = adjudication.c.person_id.is_not(None) & cell_range(tx).holds(adjudication.c.cell_id)
-    return frame(tx, select(*columns).where(by_person).distinct())
-
-
-_CELLS_PARAM = "asked"
+    return frame(tx, select(*adjudication.c["cell_id", "person_id"]).where(by_person).distinct())
 
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
@@ -196,8 +172,7 @@ def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = N
     """
     answers = rounds.label_ids(tx)
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
-    params: dict[str, Any] = dict(zip(("first", "last"), cell_range(tx), strict=True))
-    params |= {} if cell_ids is None else {_CELLS_PARAM: sql_lists.as_param(cell_ids)}
+    params = {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}
     for row in tx.execute(query, params, execution_options=STREAMED):
         yield PairState(row[0], tuple(row[3:]), row[1], row[2])
 
@@ -214,19 +189,15 @@ def _states_query(answer_ids: tuple[int, ...], *, some: bool) -> Select[Any]:
         .group_by(latest_rows.BY_CELL)
     )
     if some:
-        labels = labels.where(assignment.c.cell_id.in_(sql_lists.param_subquery(_CELLS_PARAM)))
-    per_cell = labels.subquery()
-    return (
-        select(
-            per_cell.c.cell_id,
-            adjudication.c.rule,
-            rounds.code_of(adjudication),
-            *(per_cell.c[f"n{answer_id}"] for answer_id in answer_ids),
-        )
-        .select_from(per_cell)
-        .outerjoin(adjudication, (adjudication.c.cell_id == per_cell.c.cell_id) & latest_rows.DECISION)
-        .order_by(per_cell.c.cell_id)
-    )
+        labels = labels.where(assignment.c.cell_id.in_(param_subquery("asked")))
+    cell_id, *n_labels = (per_cell := labels.subquery()).c
+    query = select(cell_id, adjudication.c.rule, rounds.code_of(adjudication), *n_labels).select_from(per_cell)
+    newest = (adjudication.c.cell_id == cell_id) & latest_rows.DECISION
+    return query.outerjoin(adjudication, newest).order_by(cell_id)
+
+
+def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
+    return {} if cell_ids is None else {"asked": as_param(cell_ids)}
 
 
 AnswerCode = tuple[int, int, int | None]
@@ -240,66 +211,46 @@ def answers_since_decision(
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
-    some = cell_ids is not None
-    params = {} if cell_ids is None else {_CELLS_PARAM: sql_lists.as_param(cell_ids)}
-    for (cell_id, seen), rows in groupby(tx.execute(_relabelled_query(some=some), params), key=itemgetter(0, 1)):
+    query = _RELABELLED if cell_ids is None else _RELABELLED.where(_ASKED)
+    for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
 
-@cache
-def _relabelled_query(*, some: bool) -> Select[Any]:
-    slot = assignment.alias("slot")
-    relabelled = (
-        exists()
-        .where(slot.c.judgement_id > adjudication.c.seen_judgement)
-        .where(slot.c.cell_id == adjudication.c.cell_id, slot.c.round_id == assignment.c.round_id)
-    )
-    query = (
-        select(
-            adjudication.c.cell_id,
-            adjudication.c.seen_judgement,
-            judgement.c.id,
-            assignment.c.id,
-            rounds.code_of(judgement),
-        )
-        .select_from(adjudication)
-        # From the decisions, of which few are by hand, to their answers: `+ 0` keeps SQLite from going the other way,
-        # over every answer there is (1,000,000 labels: 3.6 s).
-        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id + 0)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(
-            rounds.COUNTING, latest_rows.DECISION, adjudication.c.rule.in_([rule.value for rule in BY_HAND]), relabelled
-        )
-        .order_by(adjudication.c.cell_id, judgement.c.id)
-    )
-    return query.where(adjudication.c.cell_id.in_(sql_lists.param_subquery(_CELLS_PARAM))) if some else query
+_slot = assignment.alias("slot")
+_IS_RELABELLED = (
+    exists()
+    .where(_slot.c.judgement_id > adjudication.c.seen_judgement)
+    .where(_slot.c.cell_id == adjudication.c.cell_id, _slot.c.round_id == assignment.c.round_id)
+)
+_RELABELLED = (
+    select(*adjudication.c["cell_id", "seen_judgement"], judgement.c.id, assignment.c.id, rounds.code_of(judgement))
+    .select_from(adjudication)
+    # From the decisions, of which few are by hand, to their answers: `+ 0` keeps SQLite from going the other way,
+    # over every answer there is (1,000,000 labels: 3.6 s).
+    .join(assignment, assignment.c.cell_id == adjudication.c.cell_id + 0)
+    .join(judgement, judgement.c.assignment_id == assignment.c.id)
+    .where(rounds.COUNTING, latest_rows.DECISION, latest_rows.IS_BY_HAND, _IS_RELABELLED)
+    .order_by(adjudication.c.cell_id, judgement.c.id)
+)
 
 
-_IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
 _CELL_ID = adjudication.c.cell_id + literal_column("0", Number)
 """The pair of a decision, where decisions are read from the newest on: written so that SQLite does not go by pairs,
 which it would have to sort (100,000 decided pairs: 0.9 s).
 """
 _FEW = 1_000  # pairs: their decisions are looked up, those of more are read from the newest on until there are enough
-_IS_BY_HAND = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
-
-
-class MatchingTexts(NamedTuple):
-    """The ids of the texts of each side in which a word occurs."""
-
-    row_ids: list[int]
-    column_ids: list[int]
 
 
 @dataclass(frozen=True)
 class DecisionFilter:
     """Conditions on decisions; what is empty lets all through.
 
-    Each word must occur in the row or in the column. `codes` are of outcomes (None: discarded); `deciders` are people,
-    also those that a file names (None: a rule, or a file that names nobody). None is on the pairs `excluded`.
+    Each word must occur in the row or in the column: `texts_by_word` has the ids of such rows and of such columns.
+    `codes` are of outcomes (None: discarded); `deciders` are people, also those that a file names (None: a rule, or a
+    file that names nobody). None is on the pairs `excluded`.
     """
 
-    texts_by_word: tuple[MatchingTexts, ...] = ()
+    texts_by_word: tuple[tuple[list[int], list[int]], ...] = ()
     codes: tuple[int | None, ...] = ()
     deciders: tuple[int | None, ...] = ()
     is_flagged: bool = False
@@ -309,18 +260,13 @@ class DecisionFilter:
         """The conditions on a decision."""
         if self.texts_by_word:
             has_words = (
-                or_(
-                    cell.c.row_id.in_(sql_lists.as_subquery(texts.row_ids)),
-                    cell.c.column_id.in_(sql_lists.as_subquery(texts.column_ids)),
-                )
-                for texts in self.texts_by_word
+                or_(cell.c.row_id.in_(as_subquery(row_ids)), cell.c.column_id.in_(as_subquery(column_ids)))
+                for row_ids, column_ids in self.texts_by_word
             )
             matching = select(cell.c.id).where(cell_range(tx).holds(cell.c.id), *has_words)
-            first_ids = list(tx.execute(matching.limit(_FEW + 1)).scalars())
-            if len(first_ids) > _FEW:
-                yield _CELL_ID.in_(matching)
-            else:
-                yield adjudication.c.cell_id.in_(sql_lists.as_subquery(first_ids))
+            first_ids = list(tx.scalars(matching.limit(_FEW + 1)))
+            is_few = len(first_ids) <= _FEW
+            yield adjudication.c.cell_id.in_(as_subquery(first_ids)) if is_few else _CELL_ID.in_(matching)
         if self.codes:
             label_ids = rounds.label_ids(tx)
             answer_ids = [None if code is None else label_ids[code] for code in self.codes]
@@ -330,7 +276,7 @@ class DecisionFilter:
         if self.is_flagged:
             yield adjudication.c.flagged
         if self.excluded:
-            yield _CELL_ID.not_in(sql_lists.as_subquery(self.excluded))
+            yield _CELL_ID.not_in(as_subquery(self.excluded))
 
 
 def matching_decisions(
@@ -347,14 +293,11 @@ def matching_decisions(
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
     query = (
         select(
-            *(adjudication.c[name] for name in ("id", "rule", "note", "flagged", "at")),
+            *adjudication.c["id", "cell_id", "rule", "note", "flagged", "at"],
             rounds.code_of(adjudication).label("code"),
-            adjudication.c.cell_id,
             person.c.name.label("by"),
-            hs.c.body.label("hs"),
-            hs.c.language.label("hs_language"),
-            cn.c.body.label("cn"),
-            cn.c.language.label("cn_language"),
+            *(side.c.body.label(name) for name, side in (("hs", hs), ("cn", cn))),
+            *(side.c.language.label(f"{name}_language") for name, side in (("hs", hs), ("cn", cn))),
         )
         .join(cell, cell.c.id == adjudication.c.cell_id)
         .join(hs, hs.c.id == cell.c.row_id)
@@ -391,8 +334,8 @@ def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int
         .select_from(adjudication)
         .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
         .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(adjudication.c.id.in_(sql_lists.as_subquery(decision_ids)), rounds.COUNTING)
-        .where(or_(_IS_BY_HAND & was_seen, ~_IS_BY_HAND & latest_rows.NEWEST))
+        .where(adjudication.c.id.in_(as_subquery(decision_ids)), rounds.COUNTING)
+        .where(or_(latest_rows.IS_BY_HAND & was_seen, ~latest_rows.IS_BY_HAND & latest_rows.NEWEST))
         .where(~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
         .group_by(adjudication.c.id, code)
         .order_by(adjudication.c.id, code)

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
-    CompoundSelect,
     Select,
     bindparam,
     case,
@@ -21,10 +20,11 @@ from sqlalchemy import (
     union_all,
 )
 
-from fcpair.records import BY_HAND, UNDECIDED, Rule, Status
+from fcpair.records import BY_HAND, Rule, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import hash_chain, latest_rows, sql_lists
+from fcpair.store.database import hash_chain, latest_rows
+from fcpair.store.database.statements import as_param, as_subquery, count, is_true, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, round_, slot
 
@@ -68,12 +68,19 @@ def disputed_pairs(
     are there whatever their labels are.
     """
     labels_ = rounds.label_ids(tx)
-    labelled, is_unsettled = _labelled_pairs(tx, definite, latest_rows.BY_CELL if cell_ids is None else _CELL)
+    cell_id: ColumnElement[int] = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
+    labelled, is_unsettled = _labelled_pairs(tx, definite, cell_id)
     unsettled = labelled.having(is_unsettled)
     if cell_ids is not None:
-        unsettled = unsettled.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
-    overtaken_ids = sql_lists.as_subquery(overtaken)
-    candidates = union(unsettled, overtaken_ids, _requested(tx, cell_ids)).subquery()
+        unsettled = unsettled.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
+    # The pairs with labels on which a person's decision was ever requested.
+    is_requested = adjudication.c.rule == Rule.REQUESTED.value
+    requested = select(adjudication.c.cell_id).where(is_requested, cell_range(tx).holds(adjudication.c.cell_id))
+    if cell_ids is not None:
+        requested = requested.where(adjudication.c.cell_id.in_(as_subquery(cell_ids)))
+    requested = _labelled(tx, assignment.c.cell_id).where(assignment.c.cell_id.in_(requested)).distinct()
+    overtaken_ids = as_subquery(overtaken)
+    candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
     is_unsure = exists().where(
         assignment.c.cell_id == cell.c.id,
@@ -83,16 +90,10 @@ def disputed_pairs(
         judgement.c.answer_id.not_in([labels_[code] for code in definite]),
     )
     own = adjudication.alias("by_a_person")
-    newest_flag = (
-        select(own.c.flagged)
-        .where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
-        .order_by(own.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
+    by_somebody = select(own.c.flagged).where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
+    newest_flag = by_somebody.order_by(own.c.id.desc()).limit(1).scalar_subquery()
     by_person = adjudication.c.rule == Rule.PERSON.value
-    is_undecided = adjudication.c.rule.in_([rule.value for rule in UNDECIDED])
-    waits_or_not = or_(adjudication.c.id.is_(None), is_undecided, by_person)
+    waits_or_not = or_(adjudication.c.id.is_(None), latest_rows.TAKES_BACK, by_person)
     query = (
         select(
             cell.c.id,
@@ -114,25 +115,10 @@ def disputed_pairs(
     ]
 
 
-def _requested(tx: Tx, cell_ids: Sequence[int] | None) -> Select[Any]:
-    """The pairs with labels on which a person's decision was ever requested, or those of these."""
-    query = select(adjudication.c.cell_id).where(
-        adjudication.c.rule == Rule.REQUESTED.value, cell_range(tx).holds(adjudication.c.cell_id)
-    )
-    if cell_ids is not None:
-        query = query.where(adjudication.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
-    labelled = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
-    labelled = labelled.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
-    return labelled.where(assignment.c.cell_id.in_(query)).distinct()
-
-
 def is_requested(tx: Tx, cell_id: int) -> bool:
     """Whether a person's decision on a pair was requested and has not been made."""
     newest = select(adjudication.c.rule).where(adjudication.c.cell_id == cell_id, latest_rows.DECISION)
-    return tx.execute(newest).scalar() == Rule.REQUESTED.value
-
-
-_CELL: ColumnElement[int] = assignment.c.cell_id
+    return tx.scalar(newest) == Rule.REQUESTED.value
 
 
 def _labelled_pairs(
@@ -142,9 +128,13 @@ def _labelled_pairs(
     labels_ = rounds.label_ids(tx)
     definite_answer = case((judgement.c.answer_id.in_([labels_[code] for code in definite]), judgement.c.answer_id))
     least, greatest = func.min(definite_answer), func.max(definite_answer)  # to count distinct ones takes twice as long
-    query = select(by_cell.label("cell_id")).join(judgement, latest_rows.ANSWER)
-    query = query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped).group_by(by_cell)
-    return query, or_(least.is_(None), least != greatest)
+    return _labelled(tx, by_cell.label("cell_id")).group_by(by_cell), or_(least.is_(None), least != greatest)
+
+
+def _labelled(tx: Tx, column: ColumnElement[int]) -> Select[Any]:
+    """What is asked of each current label."""
+    query = select(column).join(judgement, latest_rows.ANSWER)
+    return query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
 
 
 def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
@@ -170,22 +160,19 @@ def pairs_touched_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list
     answered = select(assignment.c.cell_id).join(judgement, judgement.c.assignment_id == assignment.c.id)
     decided = select(adjudication.c.cell_id).where(adjudication.c.id > adjudication_id)
     touched = union(answered.where(judgement.c.id > judgement_id), decided).subquery()
-    return list(tx.execute(select(touched.c.cell_id).where(cell_range(tx).holds(touched.c.cell_id))).scalars())
+    return list(tx.scalars(select(touched.c.cell_id).where(cell_range(tx).holds(touched.c.cell_id))))
 
 
 def has_open_label(cell_id: Any) -> ColumnElement[bool]:
     """Whether somebody has still to label a pair, or may ask for it; until then it is neither decided by a person nor
     checked.
     """
-    labelling = assignment.alias("given")
-    count = select(round_.c.id).where(round_.c.counts)
-    is_open = (
-        (labelling.c.cell_id == cell_id) & (labelling.c.status == Status.OPEN.value) & labelling.c.round_id.in_(count)
-    )
-    return exists().where(is_open) | exists().where(slot.c.cell_id == cell_id, slot.c.round_id.in_(count))
+    labelling, counting = assignment.alias("given"), select(round_.c.id).where(round_.c.counts)
+    is_open = (labelling.c.cell_id == cell_id) & (labelling.c.status == Status.OPEN.value)
+    is_assigned = exists().where(is_open, labelling.c.round_id.in_(counting))
+    return is_assigned | exists().where(slot.c.cell_id == cell_id, slot.c.round_id.in_(counting))
 
 
-Query = Select[Any] | CompoundSelect[Any]
 # Statements that every decision asks, some of them twice, are made once.
 _OWN = assignment.c.person_id == bindparam("person")
 
@@ -193,77 +180,73 @@ _OWN = assignment.c.person_id == bindparam("person")
 def _pairs_where(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
     """The pairs with an assignment of which this is true: all, and those among the parameter `asked`."""
     query = select(assignment.c.cell_id).where(condition).distinct()
-    return query, query.where(assignment.c.cell_id.in_(sql_lists.param_subquery("asked")))
+    return query, query.where(assignment.c.cell_id.in_(param_subquery("asked")))
 
 
-_ASSIGNED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))
-_IS_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
-_FREE = _IS_FREE, _IS_FREE.where(slot.c.cell_id.in_(sql_lists.param_subquery("asked")))
-_STILL_LABELLED = union(_ASSIGNED[0], _FREE[0]), union(_ASSIGNED[1], _FREE[1])
-_LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))
+_ASSIGNED = _pairs_where(rounds.COUNTING & (assignment.c.status == Status.OPEN.value))[1]
+_FREE = select(slot.c.cell_id).where(slot.c.round_id.in_(select(round_.c.id).where(round_.c.counts)))
+_STILL_LABELLED = union(_ASSIGNED, _FREE.where(slot.c.cell_id.in_(param_subquery("asked"))))
+_LABELLED = _pairs_where(rounds.COUNTING & exists().where(latest_rows.ANSWER, ~judgement.c.skipped))[1]
 _ANSWERED = _pairs_where(~rounds.CHECKING & _OWN & assignment.c.judgement_id.is_not(None))
 _CHECKED = _pairs_where(rounds.CHECKING & _OWN)
-_NEWEST_ANSWER = select(func.coalesce(func.max(assignment.c.judgement_id), 0)).where(
-    rounds.COUNTING, assignment.c.cell_id == bindparam("one")
-)
 _LABELS = (
     select(assignment.c.cell_id, rounds.code_of(judgement).label("code"), judgement.c.note)
     .join(judgement, latest_rows.ANSWER)
-    .where(rounds.COUNTING, assignment.c.cell_id.in_(sql_lists.param_subquery("pairs")))
+    .where(rounds.COUNTING, assignment.c.cell_id.in_(param_subquery("pairs")))
     .order_by(assignment.c.cell_id, assignment.c.person_id)
 )
 
 
 def pairs_to_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that somebody has still to label."""
-    return _select_pairs(tx, _STILL_LABELLED, cell_ids)
+    return set(tx.scalars(_STILL_LABELLED, {"asked": as_param(cell_ids)}))
 
 
 def is_labelling(tx: Tx) -> bool:
     """Whether anybody has still to label any pair of the grid."""
     is_open = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
-    counting = rounds.in_round(rounds.primary(tx))
-    return bool(tx.execute(select(exists(select(person.c.id).where(exists().where(counting, is_open))))).scalar_one())
+    has_open = exists().where(rounds.in_round(rounds.primary(tx)), is_open)
+    return is_true(tx, exists(select(person.c.id).where(has_open)))
 
 
 def n_verdicts_not_due(tx: Tx) -> int:
     """Count the open verdicts that wait because somebody has still to label their pair."""
     open_ = rounds.in_round(rounds.validation(tx)) & (assignment.c.status == Status.OPEN.value)
-    query = select(func.count()).select_from(assignment).where(open_, has_open_label(assignment.c.cell_id))
-    return int(tx.execute(query).scalar_one())
+    return count(tx, assignment, open_, has_open_label(assignment.c.cell_id))
 
 
 def pairs_with_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
     """Those of these pairs that have a label."""
-    return _select_pairs(tx, _LABELLED, cell_ids)
+    return set(tx.scalars(_LABELLED, {"asked": as_param(cell_ids)}))
 
 
 def pairs_answered_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person answered or skipped in any round that does not check them."""
-    return _select_pairs(tx, _ANSWERED, cell_ids, person_id)
+    return _own_pairs(tx, _ANSWERED, person_id, cell_ids)
 
 
 def pairs_checked_by(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
     """The pairs, or those of these, that a person was given to validate."""
-    return _select_pairs(tx, _CHECKED, cell_ids, person_id)
+    return _own_pairs(tx, _CHECKED, person_id, cell_ids)
 
 
-def _select_pairs(
-    tx: Tx, queries: tuple[Query, Query], cell_ids: Sequence[int] | None, person_id: int | None = None
+def _own_pairs(
+    tx: Tx, queries: tuple[Select[Any], Select[Any]], person_id: int, cell_ids: Sequence[int] | None
 ) -> set[int]:
-    params = {} if cell_ids is None else {"asked": sql_lists.as_param(cell_ids)}
-    return set(tx.execute(queries[cell_ids is not None], params | {"person": person_id}).scalars())
+    params = {} if cell_ids is None else {"asked": as_param(cell_ids)}
+    return set(tx.scalars(queries[cell_ids is not None], {**params, "person": person_id}))
 
 
 def newest_answer(tx: Tx, cell_id: int) -> int:
     """The number of the newest answer in the labelling of a pair; 0 where there is none."""
-    return int(tx.execute(_NEWEST_ANSWER, {"one": cell_id}).scalar_one())
+    query = select(func.max(assignment.c.judgement_id)).where(rounds.COUNTING, assignment.c.cell_id == cell_id)
+    return tx.scalar(query) or 0
 
 
 def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | None, str]]]:
     """Each annotator's current answer on pairs: its code (None: skipped) and note, by annotator; by pair, if any."""
     answers_by_cell: dict[int, list[tuple[int | None, str]]] = {}
-    for row in tx.execute(_LABELS, {"pairs": sql_lists.as_param(cell_ids)}):
+    for row in tx.execute(_LABELS, {"pairs": as_param(cell_ids)}):
         answers_by_cell.setdefault(row.cell_id, []).append((row.code, row.note))
     return answers_by_cell
 
@@ -277,26 +260,22 @@ def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()
-    is_by_person = {rule.value for rule in BY_HAND}.__contains__
     for row in rows:
-        if is_by_person(row["rule"]) and row["person_id"] == person_id:
+        is_by_hand = row["rule"] in {rule.value for rule in BY_HAND}
+        if is_by_hand and row["person_id"] == person_id:
             continue
-        if is_by_person(row["rule"]) or row["rule"] == Rule.REQUESTED:
+        if is_by_hand or row["rule"] == Rule.REQUESTED:
             restored_row = {name: value for name, value in row.items() if name not in ("id", "digest")}
             hash_chain.add(tx, hash_chain.DECISIONS, [restored_row])
-        return is_by_person(row["rule"])
+        return is_by_hand
     return False
 
 
 _STANDING = (
     select(
-        adjudication.c.id,
-        adjudication.c.rule,
+        *(adjudication.c["id", "rule"]),
         rounds.code_of(adjudication).label("code"),
-        adjudication.c.person_id,
-        person.c.name,
-        adjudication.c.note,
-        adjudication.c.flagged,
+        *(adjudication.c.person_id, person.c.name.label("by"), *adjudication.c["note", "flagged"]),
     )
     .outerjoin(person, person.c.id == adjudication.c.person_id)
     .where(adjudication.c.cell_id == bindparam("one"), latest_rows.STANDING)
@@ -320,8 +299,7 @@ def newest_note_and_flag(tx: Tx, cell_id: int, person_id: int) -> tuple[str, boo
 def n_decided(tx: Tx, person_id: int) -> int:
     """On how many pairs of the grid a person's decision stands."""
     own = (adjudication.c.person_id == person_id) & (adjudication.c.rule == Rule.PERSON.value)
-    query = select(func.count()).select_from(adjudication).where(own, latest_rows.STANDING)
-    return int(tx.execute(query.where(cell_range(tx).holds(adjudication.c.cell_id))).scalar_one())
+    return count(tx, adjudication, own, latest_rows.STANDING, cell_range(tx).holds(adjudication.c.cell_id))
 
 
 _BY_PERSON = adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
@@ -337,10 +315,10 @@ def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
     """When a person made their newest `n` decisions, the oldest of them first."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON
     query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
-    return list(tx.execute(query).scalars())[::-1]
+    return list(tx.scalars(query))[::-1]
 
 
 def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
     """Whether a person has ever decided on a pair."""
     own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
-    return bool(tx.execute(select(exists().where(own))).scalar_one())
+    return is_true(tx, exists().where(own))

@@ -11,11 +11,11 @@ from sqlalchemy import text as sql
 from fcpair.records import Rule
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
-from fcpair.store.corpus.grids import cell_range
+from fcpair.store.corpus.cells import BODIES, join_texts
 from fcpair.store.database import backends, latest_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, shown_figure, text
+from fcpair.store.database.tables import adjudication, assignment, cell, judgement, person, run, shown_figure
 
 ChangeMarks = tuple[int, int, int]
 
@@ -35,37 +35,27 @@ def change_marks(tx: Tx) -> ChangeMarks:
 
     While these stay the same, so does everything that rests on them.
     """
-    judgement_id, adjudication_id, run_id = (
-        tx.execute(latest_rows.select_newest_id(table)).scalar_one() for table in (judgement, adjudication, run)
-    )
+    ids = (latest_rows.select_newest_id(table).scalar_subquery() for table in (judgement, adjudication, run))
+    judgement_id, adjudication_id, run_id = tx.execute(select(*ids)).one()
     return judgement_id, adjudication_id, run_id
 
 
 def newest_act_times(tx: Tx) -> dict[int, str]:
     """When each person answered on the pages, or decided, the last time; by their id."""
     own_answers = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id)
-    own_decisions = select(func.max(adjudication.c.at)).where(
-        adjudication.c.person_id == person.c.id, adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value))
-    )
-    query = select(
-        person.c.id, own_answers.correlate(person).scalar_subquery(), own_decisions.correlate(person).scalar_subquery()
-    )
-    newest = ((row[0], max(filter(None, row[1:]), default=None)) for row in tx.execute(query))
-    return {person_id: at for person_id, at in newest if at is not None}
+    own_decisions = select(func.max(adjudication.c.at)).where(adjudication.c.person_id == person.c.id)
+    own_decisions = own_decisions.where(adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value)))
+    newest = (one.correlate(person).scalar_subquery() for one in (own_answers, own_decisions))
+    rows = tx.execute(select(person.c.id, *newest))
+    return {row[0]: max(filter(None, row[1:])) for row in rows if any(row[1:])}
 
 
 def decisions_by_people(tx: Tx) -> list[Decision]:
     """Every decision that somebody made or took back, oldest first; one that stands again was made once."""
-    columns = (adjudication.c.person_id, adjudication.c.cell_id, cell.c.row_id, adjudication.c.rule, adjudication.c.at)
-    query = (
-        select(*columns)
-        .select_from(adjudication)
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .where(adjudication.c.person_id.is_not(None))
-        .group_by(*columns)
-        .order_by(func.min(adjudication.c.id))
-    )
-    return [Decision(*row) for row in tx.execute(query)]
+    columns = (*adjudication.c["person_id", "cell_id"], cell.c.row_id, *adjudication.c["rule", "at"])
+    query = select(*columns).join(cell, cell.c.id == adjudication.c.cell_id)
+    query = query.where(adjudication.c.person_id.is_not(None)).group_by(*columns)
+    return [Decision(*row) for row in tx.execute(query.order_by(func.min(adjudication.c.id)))]
 
 
 def flagged_decisions(tx: Tx) -> Sequence[Row[Any]]:
@@ -74,30 +64,15 @@ def flagged_decisions(tx: Tx) -> Sequence[Row[Any]]:
 
     It `stands` while it is the pair's newest decision.
     """
-    hs, cn, twin = text.alias(), text.alias(), adjudication.alias("twin")
+    twin = adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))
     stands_again = exists().where(*same, twin.c.id > adjudication.c.id)
-    query = (
-        select(
-            adjudication.c.cell_id,
-            adjudication.c.rule,
-            rounds.code_of(adjudication).label("code"),
-            person.c.name.label("by"),
-            adjudication.c.note,
-            adjudication.c.at,
-            latest_rows.DECISION.label("stands"),
-            hs.c.body.label("hs"),
-            cn.c.body.label("cn"),
-        )
-        .select_from(adjudication)
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .join(hs, hs.c.id == cell.c.row_id)
-        .join(cn, cn.c.id == cell.c.column_id)
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(adjudication.c.flagged, ~stands_again, cell_range(tx).holds(adjudication.c.cell_id))
-        .order_by(adjudication.c.id.desc())
-    )
-    return tx.execute(query).all()
+    code, by = rounds.code_of(adjudication).label("code"), person.c.name.label("by")
+    stands, decision = latest_rows.DECISION.label("stands"), adjudication.c["cell_id", "rule", "note", "at"]
+    query = join_texts(select(*decision, code, by, stands, *BODIES), adjudication.c.cell_id)
+    query = query.outerjoin(person, person.c.id == adjudication.c.person_id)
+    query = query.where(adjudication.c.flagged, ~stands_again, grids.cell_range(tx).holds(adjudication.c.cell_id))
+    return tx.execute(query.order_by(adjudication.c.id.desc())).all()
 
 
 _IS_FIGURE = (shown_figure.c.grid_id == bindparam("grid")) & (shown_figure.c.name == bindparam("figure"))

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from itertools import chain
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from sqlalchemy import Engine, Integer, func, select, type_coerce
 
 from fcpair.records import Origin
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import column_chunks
+from fcpair.store.database.statements import column_chunks
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, judgement
 
@@ -25,7 +26,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NO_ANSWER = 0  # which is the id of none
 _ORIGINS = {origin.value: at for at, origin in enumerate(Origin)}
-_TIME_WIDTH = 32
+_ORIGIN, _AT, _TIME_WIDTH = 10, 11, 32  # where these are among the columns, and bytes of a time
 _USUAL_TIME = np.frombuffer(b"0000-00-00T00:00:00.000+00:00".ljust(_TIME_WIDTH, b"\0"), np.uint8)
 _IS_MARK = np.not_equal(_USUAL_TIME, ord("0")) | (np.arange(_TIME_WIDTH) > len("0000-00-00T00:00:00.000"))
 
@@ -101,7 +102,7 @@ class _AnswerReader:
 
     def read(self, tx: Tx) -> AnswerArrays:
         """The answers as they are in a transaction."""
-        newest = int(tx.execute(latest_rows.select_newest_id(judgement)).scalar_one())
+        newest = tx.execute(latest_rows.select_newest_id(judgement)).scalar_one()
         with self._lock:
             if newest > self._newest:
                 newer = _to_rows(column_chunks(tx, _query(after=self._newest)))
@@ -119,19 +120,10 @@ def _query(after: int) -> Any:
     """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
     return (
         select(
-            judgement.c.id,
-            type_coerce(judgement.c.withdraws.is_not(None), Integer),
-            assignment.c.person_id,
-            assignment.c.round_id,
-            judgement.c.assignment_id,
-            assignment.c.cell_id,
-            cell.c.row_id,
-            cell.c.column_id,
-            func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
-            judgement.c.seconds,
-            judgement.c.origin,
-            judgement.c.at,
-            type_coerce(judgement.c.skipped, Integer),
+            *(judgement.c.id, type_coerce(judgement.c.withdraws.is_not(None), Integer)),
+            *(*assignment.c["person_id", "round_id"], judgement.c.assignment_id, assignment.c.cell_id),
+            *(*cell.c["row_id", "column_id"], func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id")),
+            *(*judgement.c["seconds", "origin", "at"], type_coerce(judgement.c.skipped, Integer)),
         )
         .select_from(judgement)
         .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -141,15 +133,21 @@ def _query(after: int) -> Any:
     )
 
 
+_COLUMNS: tuple[DTypeLike, ...] = (
+    *(np.int64, np.bool_),
+    *[np.int64] * 7,
+    *(np.float64, np.int8, f"S{_TIME_WIDTH}", np.bool_),  # None is NaN
+)
+
+
 def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:
     """The rows of `_query` as arrays, and behind them their times, which are read once, as that takes long."""
-    parts = [_to_arrays(columns) for columns in chunks] or [_to_arrays([[] for _ in _COLUMNS])]
+    parts = []
+    for columns in chain(chunks, [[[] for _ in _COLUMNS]]):
+        columns[_ORIGIN] = [_ORIGINS[one] for one in columns[_ORIGIN]]
+        parts.append([np.array(values, kind) for values, kind in zip(columns, _COLUMNS, strict=True)])
     arrays = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return [*arrays, _posix_times(arrays[_AT])]
-
-
-def _to_arrays(columns: list[list[Any]]) -> list[NDArray[Any]]:
-    return [as_array(values) for as_array, values in zip(_COLUMNS, columns, strict=True)]
 
 
 def _to_answers(rows: list[NDArray[Any]], newest: int) -> AnswerArrays:
@@ -171,35 +169,3 @@ def _posix_times(at: NDArray[np.bytes_]) -> Floats:
     others = (datetime.fromisoformat(one.decode()).timestamp() for one in at[~is_usual].tolist())
     times[~is_usual] = np.fromiter(others, np.float64)
     return times
-
-
-def _ints(values: list[Any]) -> Ints:
-    return np.fromiter(values, np.int64, len(values))
-
-
-def _seconds(values: list[Any]) -> Floats:
-    return np.array(values, np.float64)  # in which None is NaN
-
-
-def _origins(values: list[Any]) -> NDArray[np.int8]:
-    return np.fromiter(map(_ORIGINS.__getitem__, values), np.int8, len(values))
-
-
-def _times(values: list[Any]) -> NDArray[np.bytes_]:
-    return np.array(values, f"S{_TIME_WIDTH}")
-
-
-def _bools(values: list[Any]) -> Bools:
-    return np.array(values, np.bool_)
-
-
-_COLUMNS: tuple[Callable[[list[Any]], NDArray[Any]], ...] = (
-    _ints,
-    _bools,
-    *[_ints] * 7,
-    _seconds,
-    _origins,
-    _times,
-    _bools,
-)
-_AT = _COLUMNS.index(_times)

@@ -19,7 +19,8 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import grids
-from fcpair.store.database import latest_rows, sql_lists
+from fcpair.store.database import latest_rows
+from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
 
@@ -45,7 +46,7 @@ def texts_written(tx: Tx, in_round: Round) -> list[int]:
     Those of one cell are in the order of their digests: in that of their ids, it would be the order of their writers.
     """
     query = _written(in_round, text.c.id).group_by(text.c.id, text.c.digest)
-    return list(tx.execute(query.order_by(func.min(assignment.c.cell_id), text.c.digest)).scalars())
+    return list(tx.scalars(query.order_by(func.min(assignment.c.cell_id), text.c.digest)))
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
@@ -66,10 +67,7 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
                 .join(answer, answer.c.text_id == same_text.c.id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
-                .where(
-                    cell.c.id.in_(sql_lists.as_subquery(cell_ids)),
-                    assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)),
-                )
+                .where(cell.c.id.in_(as_subquery(cell_ids)), assignment.c.person_id.in_(as_subquery(person_ids)))
             )
             rows.update((row[0], row[1]) for row in tx.execute(query.distinct()))
     return np.array(sorted(rows), np.int64).reshape(-1, 2)
@@ -82,7 +80,7 @@ def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, froze
     """
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
-    rows = tx.execute(query.where(cell.c.id.in_(sql_lists.as_subquery(cell_ids)), value.is_not(None), value != ""))
+    rows = tx.execute(query.where(cell.c.id.in_(as_subquery(cell_ids)), value.is_not(None), value != ""))
     return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
 
 
@@ -138,7 +136,6 @@ def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
 EditedSources = dict[int, dict[int, str]]
 """Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
 PEOPLE = "people"
-BETWEEN = "; "
 
 
 class TextOrigin(NamedTuple):
@@ -159,17 +156,10 @@ def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
 
 def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dict[int, TextOrigin]:
     before, column = text.alias("before"), text.alias("column")
+    question = (before.c.body.label("answered"), before.c.meta)
+    who_and_where = (*assignment.c["cell_id", "round_id"], *person.c["name", "role"])
     query = (
-        select(
-            answer.c.text_id,
-            assignment.c.cell_id,
-            assignment.c.round_id,
-            person.c.name,
-            person.c.role,
-            column.c.body,
-            before.c.body.label("answered"),
-            before.c.meta,
-        )
+        select(answer.c.text_id, *who_and_where, column.c.body, *question)
         .join(judgement, judgement.c.answer_id == answer.c.id)
         .join(assignment, latest_rows.ANSWER)
         .join(person, person.c.id == assignment.c.person_id)
@@ -177,18 +167,18 @@ def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dic
         .join(column, column.c.id == cell.c.column_id)
         .join(text, text.c.id == answer.c.text_id)
         .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(answer.c.text_id.in_(sql_lists.as_subquery(text_ids)))
+        .where(answer.c.text_id.in_(as_subquery(text_ids)))
         .order_by(judgement.c.id)
     )
-    rows_by_text: dict[int, list[tuple[str, str, str, Mapping[str, Any]]]] = {}
+    rows_by_text: dict[int, list[TextOrigin]] = {}
     for row in tx.execute(query):
         source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
-        rows_by_text.setdefault(row.text_id, []).append((row.answered or "", row.body, source, row.meta or {}))
+        origin = TextOrigin(row.answered or "", row.body, source, row.meta or {})
+        rows_by_text.setdefault(row.text_id, []).append(origin)
     origins = {}
-    for text_id, rows in rows_by_text.items():
-        names = BETWEEN.join(dict.fromkeys(name for _, name, _, _ in rows))
-        sources = BETWEEN.join(dict.fromkeys(source for _, _, source, _ in rows))
-        origins[text_id] = TextOrigin(rows[0][0], names, sources, rows[0][3])
+    for text_id, of_text in rows_by_text.items():
+        names, sources = ("; ".join(dict.fromkeys(one[at] for one in of_text)) for at in (1, 2))
+        origins[text_id] = of_text[0]._replace(written_as=names, source=sources)
     return origins
 
 
@@ -227,7 +217,5 @@ def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
     origins = _find_origins(tx, sorted({row.text_id for row in rows}), edited)
-    source_by_cell = {
-        row.id: origins[row.text_id].source if row.text_id in origins else row.meta.get("source") for row in rows
-    }
-    return {cell_id: source for cell_id, source in source_by_cell.items() if source}
+    sources = (origins[one.text_id].source if one.text_id in origins else one.meta.get("source") for one in rows)
+    return {row.id: source for row, source in zip(rows, sources, strict=True) if source}

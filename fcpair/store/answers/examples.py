@@ -11,7 +11,7 @@ from fcpair.records import Example, Round
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import insert_rows
+from fcpair.store.database.statements import insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     answer,
@@ -64,32 +64,26 @@ def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float
 
     What was said of one that it had already is said of it still. Returns of how many that is so.
     """
-    columns = (example_review.c.person_id, example_review.c.used, example_review.c.at)
     reviewed = (
-        select(example.c.row_id, example.c.hs_id, example.c.cn_id, *columns)
+        select(*example.c["row_id", "hs_id", "cn_id"], *example_review.c["person_id", "used", "at"])
         .join(example_review, example_review.c.example_id == example.c.id)
         .where(example.c.round_id == of.id)
         .order_by(example_review.c.id)
     )
-    reviews: dict[Key, list[dict[str, object]]] = {}
+    reviews: dict[tuple[int, ...], list[dict[str, object]]] = {}
     for row in tx.execute(reviewed):
-        review_row = {"person_id": row.person_id, "used": row.used, "at": row.at}
-        reviews.setdefault((row.row_id, row.hs_id, row.cn_id), []).append(review_row)
+        reviews.setdefault(tuple(row[:3]), []).append({"person_id": row[3], "used": row[4], "at": row[5]})
     _clear(tx, example.c.round_id == of.id)
-    names = ("row_id", "hs_id", "cn_id")
-    same = {"round_id": of.id}
-    insert_rows(
-        tx,
-        example,
-        ({**same, **dict(zip(names, key, strict=True)), "rank": rank, "score": score} for key, rank, score in examples),
+    rows = (
+        {"round_id": of.id, "row_id": row_id, "hs_id": hs_id, "cn_id": cn_id, "rank": rank, "score": score}
+        for (row_id, hs_id, cn_id), rank, score in examples
     )
-    query = select(example.c.id, example.c.row_id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
-    ids = {(row.row_id, row.hs_id, row.cn_id): row.id for row in tx.execute(query)}
-    reviews_kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
-    insert_rows(
-        tx, example_review, ({**one, "example_id": number} for number, before in reviews_kept for one in before)
-    )
-    return len(reviews_kept)
+    insert_rows(tx, example, rows)
+    query = select(*example.c["id", "row_id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
+    ids = {tuple(row[1:]): row.id for row in tx.execute(query)}
+    kept = [(ids[key], before) for key, before in reviews.items() if key in ids]
+    insert_rows(tx, example_review, ({**one, "example_id": number} for number, before in kept for one in before))
+    return len(kept)
 
 
 def clear(tx: Tx) -> None:
@@ -106,26 +100,14 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     """The examples of a round of the grid, row by row and by rank; they were written in the round `source`."""
     row, hs, cn = text.alias("row"), text.alias("hs"), text.alias("cn")
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
+    bodies = (one.c.body.label(one.name) for one in (row, hs, cn))
+    on_side = (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row")
     query = (
-        select(
-            example.c.id,
-            example.c.row_id,
-            row.c.body.label("row"),
-            example.c.rank,
-            example.c.hs_id,
-            hs.c.body.label("hs"),
-            example.c.cn_id,
-            cn.c.body.label("cn"),
-            example.c.score,
-            example_review.c.used,
-        )
+        select(*example.c["id", "row_id", "rank", "hs_id", "cn_id", "score"], *bodies, example_review.c.used)
         .join(row, row.c.id == example.c.row_id)
         .join(hs, hs.c.id == example.c.hs_id)
         .join(cn, cn.c.id == example.c.cn_id)
-        .join(
-            side,
-            (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row"),
-        )
+        .join(side, on_side)
         .outerjoin(example_review, example_review.c.id == newest.correlate(example).scalar_subquery())
         .where(example.c.round_id == of.id)
         .order_by(side.c.position, example.c.rank)
@@ -145,7 +127,7 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
 def ids_without_current_text(tx: Tx, of: Round, source: Round) -> set[int]:
     """The ids of the examples of a round whose texts are no current answers of the round `source` any more."""
     stand = {(row.row_id, row.text_id) for row in tx.execute(_texts_on_cells(source).where(latest_rows.ANSWER))}
-    own = select(example.c.id, example.c.hs_id, example.c.cn_id).where(example.c.round_id == of.id)
+    own = select(*example.c["id", "hs_id", "cn_id"]).where(example.c.round_id == of.id)
     return {row.id for row in tx.execute(own) if (row.hs_id, row.cn_id) not in stand}
 
 

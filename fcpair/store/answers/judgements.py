@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select, true
 
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Verdict
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.database import hash_chain, latest_rows, sql_lists
-from fcpair.store.database.frames import frame, integer_arrays, records
+from fcpair.store.database import hash_chain, latest_rows
+from fcpair.store.database.statements import as_subquery, count, frame, integer_arrays, is_true, records
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
@@ -44,7 +41,7 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
 
 def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
-    assignment_ids = sql_lists.as_subquery(judgements["assignment_id"].tolist())
+    assignment_ids = as_subquery(judgements["assignment_id"].tolist())
     query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
     of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
     codes = judgements["code"]
@@ -57,26 +54,15 @@ def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
     return keys.map(answer_ids).to_series(index=judgements.index).astype("Int64")
 
 
-def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]:
+def _select_answers(of: Round, *columns: str) -> Select[Any]:
     decided_answer = answer.alias("decided")
     agrees = case((answer.c.code == decided_answer.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
-    available = {
-        "id": judgement.c.id,
-        "cell_id": assignment.c.cell_id,
-        "person_id": assignment.c.person_id,
-        "assignment_id": assignment.c.id,
-        "annotator": person.c.name,
-        "hs_id": cell.c.row_id,
-        "cn_id": cell.c.column_id,
-        "adjudication_id": judgement.c.adjudication_id,
+    available: dict[str, ColumnElement[Any]] = {
+        **assignment.c,
+        **judgement.c,
+        **{"assignment_id": assignment.c.id, "hs_id": cell.c.row_id, "cn_id": cell.c.column_id},
         "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
-        "answer_id": judgement.c.answer_id,
-        "note": judgement.c.note,
-        "seconds": judgement.c.seconds,
-        "origin": judgement.c.origin,
-        "at": judgement.c.at,
         "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
-        "skipped": judgement.c.skipped,
         "value": answer.c.value,
         "has_note": case((judgement.c.note != "", 1), else_=0),
     }
@@ -93,11 +79,7 @@ def _select_answers(tx: Tx, of: Round, *columns: str) -> Select[tuple[int, ...]]
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
         query = query.outerjoin(decided_answer, decided_answer.c.id == SEEN_DECISION.c.answer_id)
-    if "annotator" in columns:
-        query = query.join(person, person.c.id == assignment.c.person_id)
-    if {"hs_id", "cn_id"} & set(columns):
-        query = query.join(cell, cell.c.id == assignment.c.cell_id)
-    return query
+    return query.join(cell, cell.c.id == assignment.c.cell_id) if {"hs_id", "cn_id"} & set(columns) else query
 
 
 def current_labels(
@@ -113,9 +95,7 @@ def current_labels(
     `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
-    query = _select_answers(tx, of or rounds.primary(tx), *dict.fromkeys(read)).where(~judgement.c.skipped)
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+    query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
     if person_ids is not None:
         query = query.where(assignment.c.person_id.in_(list(person_ids)))
     labels = frame(tx, query)
@@ -133,10 +113,12 @@ def label_arrays(
     tx: Tx, *columns: str, cell_ids: Iterable[int] | None = None, of: Round | None = None
 ) -> dict[str, NDArray[np.int64]]:
     """The same as arrays, of those columns that are whole numbers."""
-    query = _select_answers(tx, of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
-    if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
-    return integer_arrays(tx, query)
+    return integer_arrays(tx, _select_labels(tx, *columns, cell_ids=cell_ids, of=of))
+
+
+def _select_labels(tx: Tx, *columns: str, cell_ids: Iterable[int] | None, of: Round | None) -> Select[Any]:
+    query = _select_answers(of or rounds.primary(tx), *columns).where(~judgement.c.skipped)
+    return query if cell_ids is None else query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
 
 
 def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
@@ -147,35 +129,22 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
     return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
 
 
-def _current_verdicts_query(tx: Tx, *columns: str) -> Select[tuple[int, ...]]:
-    query = _select_answers(tx, rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
+def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:
+    query = _select_answers(rounds.validation(tx), *columns).join(adjudication, latest_rows.DECIDED)
     return query.where(~judgement.c.skipped, IS_CURRENT)
-
-
-def blind_verdict() -> ColumnElement[int]:
-    """Verdict that a blind answer amounts to: whether it is what had been decided, as it was then."""
-    seen_decision = adjudication.alias("seen")
-    decided_code = (
-        select(rounds.code_of(seen_decision))
-        .where(seen_decision.c.id == judgement.c.adjudication_id)
-        .correlate(judgement)
-    )
-    own_code = rounds.code_of(judgement)
-    verdict = case((own_code == decided_code.scalar_subquery(), int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
-    return case((judgement.c.answer_id.is_not(None), verdict))
 
 
 def verdict_arrays(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
     """The cell (`cell_id`) and the `code` of each of `current_verdicts`, or of those on some pairs, as arrays."""
     query = _current_verdicts_query(tx, "cell_id", "code")
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     return integer_arrays(tx, query)
 
 
 def _counted_verdicts(tx: Tx) -> Subquery:
     """Each validator's current verdict: `cell_id`, `code`, and `counts`, 1 if it is about the label of now, else 0."""
-    query = _select_answers(tx, rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
+    query = _select_answers(rounds.validation(tx), "cell_id", "code").outerjoin(adjudication, latest_rows.DECIDED)
     counts = case((IS_CURRENT, 1), else_=0).label("counts")
     return query.add_columns(counts).where(~judgement.c.skipped).order_by(None).subquery()
 
@@ -184,7 +153,7 @@ def lost_verdicts(tx: Tx) -> list[int]:
     """The pairs all of whose verdicts are about a label that is not theirs any more, by id."""
     verdicts = _counted_verdicts(tx)
     query = select(verdicts.c.cell_id).group_by(verdicts.c.cell_id).having(func.max(verdicts.c.counts) == 0)
-    return list(tx.execute(query.order_by(verdicts.c.cell_id)).scalars())
+    return list(tx.scalars(query.order_by(verdicts.c.cell_id)))
 
 
 def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
@@ -193,13 +162,11 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
     At (0, 0) is the number of pairs that have verdicts, none of which is about the current label.
     """
     verdicts = _counted_verdicts(tx)
-    agrees = case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0)
-    of_pair = select(
-        func.sum(agrees).label("agree"), (func.sum(verdicts.c.counts) - func.sum(agrees)).label("disagree")
-    )
-    per_pair = of_pair.group_by(verdicts.c.cell_id).subquery()
-    query = select(per_pair.c.agree, per_pair.c.disagree, func.count()).group_by(per_pair.c.agree, per_pair.c.disagree)
-    return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(query)}
+    agree = func.sum(case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0))
+    disagree = func.sum(verdicts.c.counts) - agree
+    of_pair = select(agree.label("agree"), disagree.label("disagree")).group_by(verdicts.c.cell_id)
+    balance = of_pair.subquery().c
+    return {(int(row[0]), int(row[1])): row[2] for row in tx.execute(select(*balance, func.count()).group_by(*balance))}
 
 
 def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> pd.DataFrame:
@@ -208,7 +175,7 @@ def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> 
     Columns as named: those of `current_labels`, `skipped`, `own_code` (of a blind verdict) and `has_note` (0 or 1). Of
     a skip, `code`, `answer_id` and `value` are missing.
     """
-    query = _select_answers(tx, of, *columns)
+    query = _select_answers(of, *columns)
     answers = frame(tx, query if in_order else query.order_by(None))
     return answers.astype({"skipped": bool}) if "skipped" in columns else answers
 
@@ -219,17 +186,22 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
     not known).
     """
+    # A blind answer amounts to the verdict on what had been decided, as it was then.
+    seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
+    decided_code = select(rounds.code_of(SEEN_DECISION)).where(seen).correlate(judgement).scalar_subquery()
+    agrees = rounds.code_of(judgement) == decided_code
+    verdict = case((agrees, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
+    of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
+    was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
     query = (
         select(
             rounds.NAME.label("round"),
             person.c.name.label("person"),
-            case((rounds.was_blind(), blind_verdict()), else_=rounds.code_of(judgement)).label("code"),
+            case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code"),
             rounds.value_of(judgement).label("value"),
             judgement.c.skipped,
             judgement.c.withdraws.is_not(None).label("withdrawn"),
-            judgement.c.note,
-            judgement.c.origin,
-            judgement.c.at,
+            *judgement.c["note", "origin", "at"],
             judgement.c.run_id.label("run"),
         )
         .select_from(judgement)
@@ -244,18 +216,16 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
 
 def recorded_answers(tx: Tx, assignment_ids: Iterable[int]) -> set[tuple[int, int | None, str]]:
     """Every answer that these assignments ever got: the assignment, the id of the answer (None: a skip), the time."""
-    query = select(judgement.c.assignment_id, judgement.c.answer_id, judgement.c.at)
-    is_asked = judgement.c.assignment_id.in_(sql_lists.as_subquery(sorted(set(assignment_ids))))
+    query = select(*judgement.c["assignment_id", "answer_id", "at"])
+    is_asked = judgement.c.assignment_id.in_(as_subquery(sorted(set(assignment_ids))))
     return {(row[0], row[1], row[2]) for row in tx.execute(query.where(is_asked, judgement.c.withdraws.is_(None)))}
 
 
 def n_judgements(tx: Tx, of: Round | None = None) -> int:
     """Count the judgements, superseded ones included; of one round if asked."""
-    query = select(func.count()).select_from(judgement)
-    if of is not None:
-        query = query.join(assignment, assignment.c.id == judgement.c.assignment_id)
-        query = query.where(rounds.in_round(of))
-    return int(tx.execute(query).scalar_one())
+    if of is None:
+        return count(tx, judgement)
+    return count(tx, judgement.join(assignment, assignment.c.id == judgement.c.assignment_id), rounds.in_round(of))
 
 
 def n_simulated(tx: Tx) -> int:
@@ -288,12 +258,12 @@ def _n_by_origin(tx: Tx, is_meant: ColumnElement[bool]) -> dict[str, int]:
 def answered_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that have a current answer in a round, skips left out."""
     query = select(assignment.c.cell_id).join(judgement, latest_rows.ANSWER)
-    return list(tx.execute(query.where(rounds.in_round(of), ~judgement.c.skipped).distinct()).scalars())
+    return list(tx.scalars(query.where(rounds.in_round(of), ~judgement.c.skipped).distinct()))
 
 
 def judged_cells(tx: Tx, of: Round, cell_ids: Iterable[int]) -> NDArray[np.int64]:
     """Those of these cells that were ever answered in a round, ascending, skips and what was taken back included."""
-    is_asked = assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)) & assignment.c.judgement_id.is_not(None)
+    is_asked = assignment.c.cell_id.in_(as_subquery(cell_ids)) & assignment.c.judgement_id.is_not(None)
     query = select(assignment.c.cell_id).where(rounds.in_round(of), is_asked).distinct()
     return integer_arrays(tx, query.order_by(assignment.c.cell_id))["cell_id"]
 
@@ -303,7 +273,7 @@ def is_answered(tx: Tx) -> bool:
     # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
     newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
     answers = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))
-    return bool(tx.execute(select(answers.exists())).scalar_one())
+    return is_true(tx, answers.exists())
 
 
 def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
@@ -315,11 +285,9 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     same = later.c.assignment_id == judgement.c.assignment_id
     query = (
         select(
-            judgement.c.id,
-            judgement.c.assignment_id,
+            *judgement.c["id", "assignment_id"],
             func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round"),
-            assignment.c.cell_id,
-            assignment.c.person_id,
+            *assignment.c["cell_id", "person_id"],
             judgement.c.skipped,
             latest_rows.NEWEST.label("current"),
             exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
@@ -338,9 +306,7 @@ def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
     What becomes of their assignments is left to be said.
     """
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
-    taken_back = tx.execute(
-        query.where(judgement.c.id.in_(sql_lists.as_subquery(ids))).order_by(judgement.c.id)
-    ).mappings()
+    taken_back = tx.execute(query.where(judgement.c.id.in_(as_subquery(ids))).order_by(judgement.c.id)).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}
     _add(tx, ({**row, **same} for row in taken_back.all()))
 
@@ -355,4 +321,4 @@ def cells_to_discuss(tx: Tx, again: Round, person_id: int | None = None) -> list
     query = select(assignment.c.cell_id).where(rounds.in_round(again))
     if person_id is not None:
         query = query.where(assignment.c.person_id == person_id)
-    return list(tx.execute(query.group_by(assignment.c.cell_id).order_by(func.min(assignment.c.position))).scalars())
+    return list(tx.scalars(query.group_by(assignment.c.cell_id).order_by(func.min(assignment.c.position))))

@@ -11,8 +11,7 @@ from fcpair.lazy import pd
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.frames import frame, insert_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, frame, insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark
@@ -32,7 +31,6 @@ _SINCE = PreparedStatement(
     .where(rounds.ROUND_PARAM, judgement.c.id > bindparam("after"))
     .order_by(judgement.c.id)
 )
-_ALL = PreparedStatement(_WRITTEN.distinct())
 _OWN = PreparedStatement(
     _WRITTEN.where(assignment.c.person_id == bindparam("person"), assignment.c.id != bindparam("besides"))
     .group_by(text.c.body)
@@ -51,7 +49,7 @@ def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | Non
 
 def texts_of_round(tx: Tx, of: Round) -> list[str]:
     """The texts that anybody ever wrote in a round."""
-    return [row.body for row in _ALL.all(tx, rounds=rounds.round_param(of))]
+    return list(tx.scalars(_WRITTEN.distinct(), {"rounds": rounds.round_param(of)}))
 
 
 def texts_of_person(tx: Tx, of: Round, person_id: int, excluded_id: int = 0) -> list[str]:
@@ -62,19 +60,16 @@ def texts_of_person(tx: Tx, of: Round, person_id: int, excluded_id: int = 0) -> 
 def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> None:
     """Note what refused a text; the text itself only where its writer lets it be kept."""
     keeps_refused = select(person.c.keeps_refused).join(assignment, assignment.c.person_id == person.c.id)
-    stored_body = body if tx.execute(keeps_refused.where(assignment.c.id == assignment_id)).scalar() else None
+    stored_body = body if tx.scalar(keeps_refused.where(assignment.c.id == assignment_id)) else None
     same = {"assignment_id": assignment_id, "body": stored_body, "at": now()}
-    insert_rows(
-        tx,
-        refusal,
-        ({**same, "rule": one.rule, "version": one.version, "score": one.score} for one in remarks),
-    )
+    rows = ({**same, "rule": one.rule, "version": one.version, "score": one.score} for one in remarks)
+    insert_rows(tx, refusal, rows)
 
 
 def table(tx: Tx, of: Round) -> pd.DataFrame:
     """Texts refused in a round, in order: `cell_id`, `by`, `rule`, `version`, `score`, `text`, `time`."""
     texts = refusal.c.body.label("text"), refusal.c.at.label("time")
-    return _table(tx, of, refusal, refusal.c.rule, refusal.c.version, refusal.c.score, *texts)
+    return _table(tx, of, refusal, *refusal.c["rule", "version", "score"], *texts)
 
 
 def _table(tx: Tx, of: Round, source: Table, *columns: ColumnElement[Any]) -> pd.DataFrame:
@@ -86,11 +81,8 @@ def _table(tx: Tx, of: Round, source: Table, *columns: ColumnElement[Any]) -> pd
 
 def add_replies(tx: Tx, run_id: int, replies: Iterable[tuple[int, str, Sequence[str]]]) -> None:
     """Keep replies: of each its assignment, what was said, and its marks."""
-    insert_rows(
-        tx,
-        reply,
-        ({"assignment_id": one, "run_id": run_id, "body": body, "marks": list(m)} for one, body, m in replies),
-    )
+    rows = ({"assignment_id": at, "run_id": run_id, "body": body, "marks": list(m)} for at, body, m in replies)
+    insert_rows(tx, reply, rows)
 
 
 def reply_marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -24,8 +25,8 @@ from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.rounds import value_of
-from fcpair.store.database import backends, hash_chain, latest_rows, sql_lists
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends, hash_chain, latest_rows
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     adjudication,
@@ -39,22 +40,12 @@ from fcpair.store.database.tables import (
     setting,
     text,
 )
-from fcpair.store.people import guidelines, sessions
+from fcpair.store.people import guidelines, people
 
-_row, _column, _answered = text.alias(), text.alias(), text.alias()
+_row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
+_BODIES = ((of.c.body.label(of.name), of.c.language.label(f"{of.name}_language")) for of in (_row, _column, _answered))
 _SHOWN = (
-    select(
-        assignment.c.id,
-        assignment.c.cell_id,
-        assignment.c.round_id,
-        round_.c.blind,
-        _row.c.body.label("row"),
-        _row.c.language.label("row_language"),
-        _column.c.body.label("column"),
-        _column.c.language.label("column_language"),
-        _answered.c.body.label("answered"),
-        _answered.c.language.label("answered_language"),
-    )
+    select(*assignment.c["id", "cell_id", "round_id"], round_.c.blind, *chain.from_iterable(_BODIES))
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(_row, _row.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
@@ -71,14 +62,12 @@ _STANDING = (
     value_of(adjudication).label("decided_value"),
 )
 _earlier, _first = assignment.alias("earlier"), round_.alias("first")
-_IN_FIRST = (_earlier.c.cell_id == assignment.c.cell_id) & (_earlier.c.status == Status.DONE.value)
 _HAS_ITS_FIRST = (
     exists()
-    .where(_first.c.id == _earlier.c.round_id, _first.c.grid_id == round_.c.grid_id, _IN_FIRST)
-    .where(_first.c.name == bindparam("rests_on"))
+    .where(_first.c.grid_id == round_.c.grid_id, _first.c.name == bindparam("rests_on"))
+    .where(_first.c.id == _earlier.c.round_id, _earlier.c.cell_id == assignment.c.cell_id)
+    .where(_earlier.c.status == Status.DONE.value)
 )
-
-
 _ROWS = (
     select(assignment.c.id, func.min(assignment.c.position).over(partition_by=cell.c.row_id).label("first"))
     .join(cell, cell.c.id == assignment.c.cell_id)
@@ -99,12 +88,11 @@ def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any
 def _next_query(*, checks: bool, rests: bool, by_row: bool) -> PreparedStatement:
     """Prepare the query for the next open cells; if `by_row`, a row's come together, at the place of its first."""
     query = _filter_open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
-    position = assignment.c.position
+    position: ColumnElement[int] = assignment.c.position
     if by_row:
-        first: ColumnElement[int] = _ROWS.c.first
-        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id).add_columns(first.label("at"))
-        return PreparedStatement(query.order_by(first, position).limit(bindparam("n")))
-    return PreparedStatement(query.add_columns(position.label("at")).order_by(position).limit(bindparam("n")))
+        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id)
+    at = _ROWS.c.first if by_row else position
+    return PreparedStatement(query.add_columns(at.label("at")).order_by(at, position).limit(bindparam("n")))
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -158,14 +146,10 @@ def original_text(tx: Tx, of: Round, cell_id: int) -> Any:
     return _ORIGINAL.first(tx, cell=cell_id, grid=of.grid_id, edits=of.options.edits)
 
 
-_ROW_META = PreparedStatement(
-    select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == bindparam("cell"))
-)
-
-
 def row_metadata(tx: Tx, cell_id: int) -> dict[str, Any]:
     """The metadata of the text of a cell's row."""
-    return dict(_ROW_META.first(tx, cell=cell_id).meta)
+    query = select(text.c.meta).join(cell, cell.c.row_id == text.c.id).where(cell.c.id == cell_id)
+    return dict(tx.execute(query).scalar_one())
 
 
 def answered_tasks(
@@ -201,22 +185,19 @@ def answered_tasks(
         .limit(n)
     )
     if spared:
-        query = query.where(assignment.c.cell_id.not_in(sql_lists.as_subquery(sorted(spared))))
+        query = query.where(assignment.c.cell_id.not_in(as_subquery(sorted(spared))))
     if before is not None:
-        query = query.where(
-            first_answers.c.first
-            < select(first_answers.c.first).where(first_answers.c.assignment_id == before).scalar_subquery()
-        )
-    rows = tx.execute(query, {"person": person_id})
-    return [dict(row._mapping) for row in rows]
+        first = select(first_answers.c.first).where(first_answers.c.assignment_id == before).scalar_subquery()
+        query = query.where(first_answers.c.first < first)
+    return [dict(row._mapping) for row in tx.execute(query, {"person": person_id})]
 
 
 _IS_OPEN = (setting.c.key == f"{Assign.stage}.open") & (as_type(setting.c.value, String) == "true")
 _WHO = (
     person.c.role.label("role_now"),
     person.c.token_hash.label("key_now"),
-    sessions.SECRET.label("secret_now"),
-    (person.c.retired_at.is_not(None) | sessions.has_ended(bindparam("session"))).label("is_gone"),
+    people.SESSION_SECRET.label("secret_now"),
+    (person.c.retired_at.is_not(None) | people.has_ended(bindparam("session"))).label("is_gone"),
 )
 _STATE = PreparedStatement(
     select(
@@ -235,9 +216,7 @@ def visitor_state(tx: Tx, visitor: Visitor) -> Any:
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 
 
-_CELLS = PreparedStatement(
-    select(assignment.c.cell_id).where(assignment.c.id.in_(sql_lists.param_subquery("asked"))).distinct()
-)
+_CELLS = PreparedStatement(select(assignment.c.cell_id).where(assignment.c.id.in_(param_subquery("asked"))).distinct())
 
 
 def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int] = ()) -> None:
@@ -249,7 +228,7 @@ def hold_people(tx: Tx, person_ids: Sequence[int], assignment_ids: Sequence[int]
     backend = backends.backend_of(tx)
     backend.hold_rows(tx, person, person_ids)
     if assignment_ids:
-        backend.hold_rows(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=sql_lists.as_param(assignment_ids))])
+        backend.hold_rows(tx, cell, [row.cell_id for row in _CELLS.all(tx, asked=as_param(assignment_ids))])
         backend.hold_numbers(tx)
 
 
@@ -280,8 +259,8 @@ _HAS_POLICY = exists().where(setting.c.grid_id == round_.c.grid_id, setting.c.ke
 _FIND_ASSIGNMENT = PreparedStatement(
     hash_chain.with_place(
         select(
-            *(assignment.c[name] for name in ("id", "cell_id", "person_id", "round_id", "status", "until")),
-            *(round_.c[name] for name in ("grid_id", "form", "counts", "checks")),
+            *assignment.c["id", "cell_id", "person_id", "round_id", "status", "until"],
+            *round_.c["grid_id", "form", "counts", "checks"],
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
             guidelines.NEWEST.label("guideline_version"),
@@ -319,8 +298,8 @@ def find_assignment(tx: Tx, assignment_id: int, visitor: Visitor) -> Any:
 
 def own_among(tx: Tx, person_id: int, assignment_ids: Sequence[int]) -> list[int]:
     """Those of these assignments that are a person's."""
-    ids = assignment.c.id.in_(sql_lists.as_subquery(assignment_ids))
-    return list(tx.execute(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)).scalars())
+    ids = assignment.c.id.in_(as_subquery(assignment_ids))
+    return list(tx.scalars(select(assignment.c.id).where(assignment.c.person_id == person_id, ids)))
 
 
 _SET_STATUS = PreparedStatement(
@@ -342,8 +321,11 @@ def add_judgement(tx: Tx, assignment_row: Any, row: dict[str, Any], status: Stat
     return added
 
 
-_OWN_RECEIPT = (receipt.c.person_id == bindparam("person")) & (receipt.c.request_id == bindparam("request"))
-_FIND_RECEIPT = PreparedStatement(select(receipt.c.digest, receipt.c.reply).where(_OWN_RECEIPT))
+_FIND_RECEIPT = PreparedStatement(
+    select(*receipt.c["digest", "reply"]).where(
+        receipt.c.person_id == bindparam("person"), receipt.c.request_id == bindparam("request")
+    )
+)
 _NEXT_RECEIPT = select(func.coalesce(func.max(receipt.c.number), 0) + 1).scalar_subquery()
 _ADD_RECEIPT = PreparedStatement(
     insert(receipt).values(number=_NEXT_RECEIPT), ("person_id", "request_id", "digest", "reply", "at")
@@ -363,33 +345,29 @@ def perform_once(
             raise ConflictError(say("this request id was used for something else; use a new one for each request"))
         return dict(done.reply)
     reply = act()
-    receipt_row = {"person_id": person_id, "request_id": request_id, "digest": digest, "reply": reply, "at": now()}
-    _ADD_RECEIPT.execute(tx, **receipt_row)
+    _ADD_RECEIPT.execute(tx, person_id=person_id, request_id=request_id, digest=digest, reply=reply, at=now())
     if "judgement_id" not in reply:  # each answer on the pages has one
         hash_chain.count_one(tx, "receipt")
     return reply
 
 
 _COUNTS = (
-    select(assignment.c.round_id, assignment.c.status, func.count().label("n"))
+    select(*assignment.c["round_id", "status"], func.count().label("n"))
     .where(assignment.c.person_id == bindparam("person"), rounds.ROUND_PARAM)
-    .group_by(assignment.c.round_id, assignment.c.status)
+    .group_by(*assignment.c["round_id", "status"])
 )
 _TIMES = (
-    select(assignment.c.answered_at, assignment.c.round_id, cell.c.row_id)
+    select(*assignment.c["answered_at", "round_id"], cell.c.row_id)
     .join(cell, cell.c.id == assignment.c.cell_id)
     .where(assignment.c.person_id == bindparam("person"), assignment.c.answered_at.is_not(None))
     .order_by(assignment.c.answered_at.desc())
     .limit(bindparam("n"))
 )
-_READ = select(func.count()).where(
-    assignment.c.person_id == bindparam("person"), assignment.c.answered_at >= bindparam("since")
-)
 
 
 def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tuple[int, str], int]:
     """Count the assignments of a person in these rounds, by round and status."""
-    params = {"person": person_id, "rounds": sql_lists.as_param(round_ids)}
+    params = {"person": person_id, "rounds": as_param(round_ids)}
     return {(row.round_id, row.status): row.n for row in tx.execute(_COUNTS, params)}
 
 
@@ -400,4 +378,4 @@ def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:
 
 def pairs_read(tx: Tx, person_id: int, since: str) -> int:
     """Count the pairs that a person has answered or skipped online since a time, in whatever round."""
-    return int(tx.execute(_READ, {"person": person_id, "since": since}).scalar_one())
+    return count(tx, assignment, assignment.c.person_id == person_id, assignment.c.answered_at >= since)

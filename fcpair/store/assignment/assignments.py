@@ -1,14 +1,13 @@
-"""Assignments: who has been given which pair, in which round, and what became of it."""
+"""Assignments: who has been given which pair, in which round, and what became of it; and work on known pairs."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
     Subquery,
     bindparam,
     case,
@@ -21,24 +20,31 @@ from sqlalchemy import (
     update,
 )
 
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import latest_rows, sql_lists
-from fcpair.store.database.frames import frame, insert_rows, records
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.corpus.cells import BODIES, TEXT_IDS, join_texts
+from fcpair.store.corpus.grids import cell_range, current_grid_id
+from fcpair.store.database import latest_rows
+from fcpair.store.database.statements import (
+    PreparedStatement,
+    as_param,
+    as_subquery,
+    count,
+    frame,
+    insert_rows,
+    param_subquery,
+    records,
+)
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import assignment, cell, judgement, person, round_, slot, text
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fcpair.store.database.tables import answer, assignment, cell, judgement, person, round_, slot
 
 OPTED_OUT = "opted_out"  # withdrawn from who opted out of its topic, so that it can come back; counted as withdrawn
 TAKEN_BACK = (Status.WITHDRAWN.value, OPTED_OUT)
 RELEASED = (Status.SKIPPED.value, *TAKEN_BACK)
 IS_TAKEN_BACK = or_(*(assignment.c.status == status for status in TAKEN_BACK))
 ACTIVE = (Status.DONE.value, Status.OPEN.value)  # what somebody has done and will do
+_PAIR_AND_PERSON = assignment.c["cell_id", "person_id"]
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
@@ -53,23 +59,10 @@ def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
 
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
-    query = (
-        select(
-            assignment.c.id,
-            assignment.c.cell_id,
-            assignment.c.person_id,
-            assignment.c.position,
-            assignment.c.status,
-            round_.c.blind,
-            cell.c.row_id.label("hs_id"),
-            cell.c.column_id.label("cn_id"),
-        )
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .where(rounds.in_round(of))
-        .order_by(assignment.c.id)
-    )
-    return frame(tx, query).astype({"blind": bool})
+    columns = assignment.c["id", "cell_id", "person_id", "position", "status"]
+    query = select(*columns, round_.c.blind, *TEXT_IDS).join(cell, cell.c.id == assignment.c.cell_id)
+    query = query.join(round_, round_.c.id == assignment.c.round_id)
+    return frame(tx, query.where(rounds.in_round(of)).order_by(assignment.c.id)).astype({"blind": bool})
 
 
 def open_work(tx: Tx, of: Round) -> pd.DataFrame:
@@ -77,28 +70,12 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
-    hs, cn = text.alias(), text.alias()
-    query = (
-        select(
-            assignment.c.id,
-            person.c.name.label("annotator"),
-            assignment.c.position,
-            assignment.c.cell_id,
-            round_.c.blind,
-            cell.c.row_id.label("hs_id"),
-            cell.c.column_id.label("cn_id"),
-            hs.c.body.label("hs"),
-            cn.c.body.label("cn"),
-        )
-        .join(person, person.c.id == assignment.c.person_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .join(hs, hs.c.id == cell.c.row_id)
-        .join(cn, cn.c.id == cell.c.column_id)
-        .where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
-        .order_by(person.c.id, assignment.c.position)
-    )
-    return frame(tx, query).astype({"blind": bool})
+    name, place = person.c.name.label("annotator"), assignment.c["position", "cell_id"]
+    query = select(assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
+    query = query.join(person, person.c.id == assignment.c.person_id)
+    query = join_texts(query, assignment.c.cell_id).join(round_, round_.c.id == assignment.c.round_id)
+    query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
+    return frame(tx, query.order_by(person.c.id, assignment.c.position)).astype({"blind": bool})
 
 
 def ever_assigned(
@@ -108,10 +85,9 @@ def ever_assigned(
 
     Only those that they `answered` or skipped, if asked.
     """
-    query = select(assignment.c.cell_id, assignment.c.person_id)
-    query = query.where(rounds.in_round(of), assignment.c.person_id.in_(sql_lists.as_subquery(person_ids)))
+    query = select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
     if cell_ids is not None:
-        query = query.where(assignment.c.cell_id.in_(sql_lists.as_subquery(cell_ids)))
+        query = query.where(assignment.c.cell_id.in_(as_subquery(cell_ids)))
     if answered:
         query = query.where(assignment.c.status.in_((Status.DONE.value, Status.SKIPPED.value)))
     return np.array([tuple(row) for row in tx.execute(query)], np.int64).reshape(-1, 2)
@@ -120,26 +96,23 @@ def ever_assigned(
 def assigned_cells(tx: Tx, of: Round) -> list[int]:
     """The cells that anybody was ever given in a round, in order."""
     query = select(assignment.c.cell_id).where(rounds.in_round(of)).distinct().order_by(assignment.c.cell_id)
-    return list(tx.execute(query).scalars())
+    return list(tx.scalars(query))
 
 
 def first_assigned(tx: Tx, of: Round) -> pd.DataFrame:
     """First assignments of a round, before any was reassigned: `cell_id`, `person_id`."""
-    query = select(assignment.c.cell_id, assignment.c.person_id)
-    return frame(tx, query.where(rounds.in_round(of), assignment.c.replaces.is_(None)))
+    return frame(tx, select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.replaces.is_(None)))
 
 
 def released_ids(tx: Tx, ids: list[int]) -> list[int]:
     """Those of these assignments that were skipped or withdrawn."""
-    query = select(assignment.c.id).where(
-        assignment.c.id.in_(sql_lists.as_subquery(ids)), assignment.c.status.in_(RELEASED)
-    )
-    return list(tx.execute(query.order_by(assignment.c.id)).scalars())
+    query = select(assignment.c.id).where(assignment.c.id.in_(as_subquery(ids)), assignment.c.status.in_(RELEASED))
+    return list(tx.scalars(query.order_by(assignment.c.id)))
 
 
 def set_status(tx: Tx, ids: list[int], status: Status) -> None:
     """Note what became of assignments."""
-    tx.execute(update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids))).values(status=status.value))
+    tx.execute(update(assignment).where(assignment.c.id.in_(as_subquery(ids))).values(status=status.value))
 
 
 _added_judgement = judgement.alias("added")
@@ -173,17 +146,15 @@ def record_judgements(tx: Tx, before: int) -> None:
 
 def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
     """Open assignments of validators again, who see the label this time or do not."""
-    change = update(assignment).where(assignment.c.id.in_(sql_lists.as_subquery(ids)))
+    change = update(assignment).where(assignment.c.id.in_(as_subquery(ids)))
     tx.execute(change.values(status=Status.OPEN.value, round_id=rounds.validation(tx).ids[blind]))
 
 
 def blind_kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
     """Whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
-    query = (
-        select(round_.c.blind).where(round_.c.checks.is_not(None), round_.c.grid_id == current_grid_id(tx)).distinct()
-    )
-    query = query.join(assignment, assignment.c.round_id == round_.c.id)
-    return set(tx.execute(query if person_id is None else query.where(assignment.c.person_id == person_id)).scalars())
+    query = select(round_.c.blind).join(assignment, assignment.c.round_id == round_.c.id).distinct()
+    query = query.where(round_.c.checks.is_not(None), round_.c.grid_id == current_grid_id(tx))
+    return set(tx.scalars(query if person_id is None else query.where(assignment.c.person_id == person_id)))
 
 
 def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
@@ -191,20 +162,20 @@ def withdraw_open(tx: Tx, person_id: int, n: int | None = None) -> int:
     open_: ColumnElement[bool] = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     if n is not None:
         last = select(assignment.c.id).where(open_).order_by(assignment.c.position.desc(), assignment.c.id.desc())
-        open_ = assignment.c.id.in_(sql_lists.as_subquery(list(tx.execute(last.limit(n)).scalars())))
+        open_ = assignment.c.id.in_(as_subquery(list(tx.scalars(last.limit(n)))))
     return tx.execute(update(assignment).where(open_).values(status=Status.WITHDRAWN.value, until=None)).rowcount
 
 
 _LAST = PreparedStatement(
     select(assignment.c.person_id, func.max(assignment.c.position).label("last"))
-    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(sql_lists.param_subquery("people")))
+    .where(rounds.ROUND_PARAM, assignment.c.person_id.in_(param_subquery("people")))
     .group_by(assignment.c.person_id)
 )
 
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=sql_lists.as_param(person_ids))
+    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=as_param(person_ids))
     return {row.person_id: row.last for row in rows}
 
 
@@ -212,12 +183,12 @@ Counts = dict[str, dict[int, dict[str, int]]]
 """Numbers of assignments in a grid: by round, person and status, where there are any."""
 
 
-def counts_of_all_grids(tx: Tx) -> dict[int, Counts]:
-    """Count the assignments in all grids, by grid; those of known pairs are left out."""
-    return _read_counts(tx, _counted(tx))
-
-
-def _read_counts(tx: Tx, query: Select[Any]) -> dict[int, Counts]:
+def counts_of_all_grids(tx: Tx, *conditions: ColumnElement[bool]) -> dict[int, Counts]:
+    """Count the assignments in all grids, by grid, or in rounds that meet conditions; those of known pairs are left
+    out.
+    """
+    known_ids = rounds.known_ids(tx)
+    query = _COUNTED.where(*conditions, round_.c.id.not_in(known_ids)) if known_ids else _COUNTED.where(*conditions)
     counts: dict[int, Counts] = {}
     for grid_id, name, person_id, status, n in tx.execute(query):
         counts.setdefault(grid_id, {}).setdefault(name, {}).setdefault(person_id, {})[status] = int(n)
@@ -227,7 +198,7 @@ def _read_counts(tx: Tx, query: Select[Any]) -> dict[int, Counts]:
 def counts_of_grid(tx: Tx) -> Counts:
     """Count the assignments in the grid."""
     grid_id = current_grid_id(tx)
-    return _read_counts(tx, _counted(tx).where(round_.c.grid_id == grid_id)).get(grid_id, {})
+    return counts_of_all_grids(tx, round_.c.grid_id == grid_id).get(grid_id, {})
 
 
 def sum_of_round(counts: Counts, of: Round) -> Counter[str]:
@@ -252,22 +223,16 @@ def _counted_as(status: ColumnElement[str]) -> ColumnElement[str]:
     return case((status == opted_out, withdrawn), else_=status).label("status")
 
 
-def _counts_query() -> Select[Any]:
-    """They are counted in the order of an index, and only then named by their rounds."""
-    key = (assignment.c.person_id, assignment.c.round_id, assignment.c.status)
-    per_person = select(*key, func.count().label("n")).group_by(*key).subquery()
-    columns = (round_.c.grid_id, rounds.NAME.label("round"), per_person.c.person_id, _counted_as(per_person.c.status))
-    query = select(*columns, func.sum(per_person.c.n).label("n")).join(round_, round_.c.id == per_person.c.round_id)
-    return query.group_by(*columns).order_by(*columns)
-
-
-_COUNTED = _counts_query()
-
-
-def _counted(tx: Tx) -> Select[Any]:
-    """Leave known pairs out, where a study has any."""
-    known_ids = rounds.known_ids(tx)
-    return _COUNTED.where(round_.c.id.not_in(known_ids)) if known_ids else _COUNTED
+# They are counted in the order of an index, and only then named by their rounds.
+_key = assignment.c["person_id", "round_id", "status"]
+_per_person = select(*_key, func.count().label("n")).group_by(*_key).subquery()
+_counted = (round_.c.grid_id, rounds.NAME.label("round"), _per_person.c.person_id, _counted_as(_per_person.c.status))
+_COUNTED = (
+    select(*_counted, func.sum(_per_person.c.n).label("n"))
+    .join(round_, round_.c.id == _per_person.c.round_id)
+    .group_by(*_counted)
+    .order_by(*_counted)
+)
 
 
 class WorkCount(NamedTuple):
@@ -287,18 +252,16 @@ class WorkCount(NamedTuple):
 
 def work_counts(tx: Tx, of: Round) -> list[WorkCount]:
     """Count the assignments of a round by person, status and where the current answer comes from."""
-    person_id, status, blind = assignment.c.person_id, assignment.c.status, round_.c.blind
-    answered = judgement.c.origin, judgement.c.run_id, judgement.c.skipped
-    query = select(person_id, status, blind, *answered, func.count()).join(round_, round_.c.id == assignment.c.round_id)
+    key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
+    query = select(*key, func.count()).join(round_, round_.c.id == assignment.c.round_id)
     query = query.outerjoin(judgement, latest_rows.ANSWER).where(rounds.in_round(of))
-    key = (person_id, status, blind, *answered)
     return [WorkCount(*row) for row in tx.execute(query.group_by(*key).order_by(*key))]
 
 
 def n_active_cells(tx: Tx, of: Round) -> int:
     """Count the cells of a round that somebody has done or has open."""
-    query = select(func.count(assignment.c.cell_id.distinct()))
-    return int(tx.execute(query.where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))).scalar_one())
+    active = select(assignment.c.cell_id).where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
+    return count(tx, active.distinct().subquery())
 
 
 def n_by_status(tx: Tx, of: Round) -> dict[str, int]:
@@ -318,21 +281,17 @@ def n_open_by_person(tx: Tx, of: Round) -> list[tuple[str, int]]:
 def labels_per_pair(tx: Tx) -> dict[int, int]:
     """Count the pairs by how many annotators they were or are to be assigned to, not counting work that lapsed."""
     slots = _label_slots(tx)
-    per_pair = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery()
-    query = select(per_pair.c.n, func.count()).group_by(per_pair.c.n).order_by(per_pair.c.n)
-    return {row[0]: row[1] for row in tx.execute(query)}
+    n = select(func.count().label("n")).select_from(slots).group_by(slots.c.cell_id).subquery().c.n
+    return {row[0]: row[1] for row in tx.execute(select(n, func.count()).group_by(n).order_by(n))}
 
 
 def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
     """Count the pairs with two annotators or more, as `labels_per_pair` has them, of each HS and CN that has some."""
     slots = _label_slots(tx)
     several = select(slots.c.cell_id).group_by(slots.c.cell_id).having(func.count() > 1).subquery()
-
-    def counts_by(text_id: ColumnElement[int]) -> list[int]:
-        query = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id)).group_by(text_id)
-        return [row[0] for row in tx.execute(query.order_by(text_id))]
-
-    return counts_by(cell.c.row_id), counts_by(cell.c.column_id)
+    n = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id))
+    of_rows, of_columns = (list(tx.scalars(n.group_by(one).order_by(one))) for one in cell.c["row_id", "column_id"])
+    return of_rows, of_columns
 
 
 def _label_slots(tx: Tx) -> Subquery:
@@ -347,3 +306,102 @@ def clear_assignments(tx: Tx, of: Round) -> None:
     tx.execute(delete(slot).where(slot.c.round_id.in_(of.ids)))
     tx.execute(update(assignment).where(rounds.in_round(of)).values(replaces=None))
     tx.execute(delete(assignment).where(rounds.in_round(of)))
+
+
+class KnownAnswer(NamedTuple):
+    """Assignment of a known pair, by its cell and its texts; `code` is the current answer, None where there is none or
+    a skip.
+    """
+
+    person_id: int
+    cell_id: int
+    row_id: int
+    column_id: int
+    status: str
+    code: int | None
+
+
+_KNOWN_ANSWERS = (
+    select(assignment.c.person_id, *cell.c["id", "row_id", "column_id"], assignment.c.status, answer.c.code)
+    .join(cell, cell.c.id == assignment.c.cell_id)
+    .outerjoin(judgement, judgement.c.id == assignment.c.judgement_id)
+    .outerjoin(answer, answer.c.id == judgement.c.answer_id)
+    .where(rounds.ROUND_PARAM, ~IS_TAKEN_BACK)
+    .order_by(assignment.c.id)
+)
+_ALL_KNOWN = PreparedStatement(_KNOWN_ANSWERS)
+_KNOWN_OF_PERSON = PreparedStatement(_KNOWN_ANSWERS.where(assignment.c.person_id == bindparam("person")))
+
+
+def known_answers(tx: Tx, of: Round, person_id: int | None = None) -> list[KnownAnswer]:
+    """What people have, or one person has, of a round of known pairs, whatever was withdrawn left out."""
+    params = {"rounds": rounds.round_param(of)}
+    rows = _ALL_KNOWN.all(tx, **params) if person_id is None else _KNOWN_OF_PERSON.all(tx, person=person_id, **params)
+    return [KnownAnswer(*row) for row in rows]
+
+
+def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The id of the cell of each pair of texts that the grid has."""
+    row_ids, wanted = as_subquery(sorted({row_id for row_id, _ in pairs})), set(pairs)
+    query = select(*cell.c["id", "row_id", "column_id"]).where(cell_range(tx).holds(cell.c.id))
+    rows = tx.execute(query.where(cell.c.row_id.in_(row_ids)))
+    return {(row.row_id, row.column_id): row.id for row in rows if (row.row_id, row.column_id) in wanted}
+
+
+class OpenPlace(NamedTuple):
+    """Place of open work in somebody's shard: the assignment, its position and the text of its row."""
+
+    id: int
+    position: int
+    row_id: int
+
+
+def open_places(tx: Tx, of: Round, person_id: int) -> list[OpenPlace]:
+    """What somebody has open in a round, in the order in which they come to it."""
+    query = select(assignment.c.id, assignment.c.position, cell.c.row_id).join(cell, cell.c.id == assignment.c.cell_id)
+    own = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
+    ordered = query.where(rounds.in_round(of), own).order_by(assignment.c.position, assignment.c.id)
+    return [OpenPlace(*row) for row in tx.execute(ordered)]
+
+
+def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:
+    """Put assignments in other places of their shards."""
+    change = update(assignment).where(assignment.c.id == bindparam("one")).values(position=bindparam("new"))
+    if positions:
+        tx.execute(change, [{"one": one, "new": new} for one, new in positions.items()])
+
+
+def n_active_by_person(tx: Tx, of: Round) -> dict[int, int]:
+    """Count what each person has done and has open in a round."""
+    query = select(assignment.c.person_id, func.count())
+    active = query.where(rounds.in_round(of), assignment.c.status.in_(ACTIVE))
+    return {row[0]: row[1] for row in tx.execute(active.group_by(assignment.c.person_id))}
+
+
+def merge_doubled(tx: Tx, known: Round, main: Round) -> None:
+    """Make known pairs that people have open, and were given in their shard just now, part of the shard in their place.
+
+    Whoever has them sees nothing come or go, which would tell that they were known.
+    """
+    own = assignment.alias("own")
+    is_same = (own.c.cell_id == assignment.c.cell_id) & (own.c.person_id == assignment.c.person_id)
+    is_open = (own.c.status == Status.OPEN.value) & (assignment.c.status == Status.OPEN.value)
+    doubled = select(assignment.c.id, own.c.id.label("own_id"), own.c.round_id, own.c.replaces).join(own, is_same)
+    for row in tx.execute(doubled.where(rounds.in_round(known), own.c.round_id.in_(main.ids), is_open)).all():
+        tx.execute(delete(assignment).where(assignment.c.id == row.own_id))
+        values = {"round_id": row.round_id, "replaces": row.replaces}
+        tx.execute(update(assignment).where(assignment.c.id == row.id).values(values))
+
+
+def known_faults(tx: Tx, known: Round, main: Round, pairs: Sequence[tuple[int, int]]) -> list[tuple[int, str]]:
+    """Cells that somebody has both as a known pair and in their shard (both), or that are no known pairs (unknown)."""
+    given = select(*_PAIR_AND_PERSON, *cell.c["row_id", "column_id"]).join(cell, cell.c.id == assignment.c.cell_id)
+    rows = list(tx.execute(given.where(rounds.in_round(known), ~IS_TAKEN_BACK)))
+    own = select(*_PAIR_AND_PERSON).where(rounds.in_round(main), ~IS_TAKEN_BACK)
+    ids = as_subquery(sorted({row.cell_id for row in rows}))
+    doubled = {(row[0], row[1]) for row in tx.execute(own.where(assignment.c.cell_id.in_(ids)))}
+    known_pairs = set(pairs)
+    return [
+        *((row.cell_id, "both") for row in rows if (row.cell_id, row.person_id) in doubled),
+        *((row.cell_id, "unknown") for row in rows if (row.row_id, row.column_id) not in known_pairs),
+    ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -29,9 +29,7 @@ from sqlalchemy import (
 from fcpair.records import Role, Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.assignments import ACTIVE, RELEASED
-from fcpair.store.database import sql_lists
-from fcpair.store.database.frames import insert_rows
-from fcpair.store.database.prepared import PreparedStatement, tentative
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, insert_rows, tentative
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, cell, person, round_, slot
 from fcpair.store.people.optouts import OptOut, parse
@@ -53,19 +51,15 @@ class Candidate(NamedTuple):
     opted_out: tuple[OptOut, ...] = ()
 
 
-_FILLED_COLUMNS = ("person_id", "round_id", "position", "replaces")
 _later = assignment.alias("later")
+_IS_PASSED_ON = exists().where(_later.c.replaces == assignment.c.id)
 _VACANT = (
-    select(assignment.c.id, assignment.c.cell_id, assignment.c.round_id)
-    .where(
-        or_(*(assignment.c.status == lapsed for lapsed in RELEASED)),
-        ~exists().where(_later.c.replaces == assignment.c.id),
-        ~exists().where(slot.c.replaces == assignment.c.id),
-    )
+    select(*assignment.c["id", "cell_id", "round_id"])
+    .where(rounds.ROUND_PARAM, or_(*(assignment.c.status == lapsed for lapsed in RELEASED)), ~_IS_PASSED_ON)
+    .where(~exists().where(slot.c.replaces == assignment.c.id))
     .order_by(assignment.c.id)
 )
-_ALL_VACANT = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM))
-_ONE_VACANT = PreparedStatement(_VACANT.where(rounds.ROUND_PARAM, assignment.c.id == bindparam("one")))
+_ALL_VACANT, _ONE_VACANT = map(PreparedStatement, (_VACANT, _VACANT.where(assignment.c.id == bindparam("one"))))
 
 
 def find_vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
@@ -78,7 +72,7 @@ _holder = assignment.alias("own")
 _OTHER_PAIR = PreparedStatement(
     select(assignment.c.cell_id)
     .join(_holder, _holder.c.person_id == assignment.c.person_id)
-    .where(rounds.ROUND_PARAM, _holder.c.id == bindparam("one"), ~exists().where(_later.c.replaces == assignment.c.id))
+    .where(rounds.ROUND_PARAM, _holder.c.id == bindparam("one"), ~_IS_PASSED_ON)
     .order_by(assignment.c.id * bindparam("one") % 65_521)
     .limit(1)
 )
@@ -109,27 +103,28 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
     if of is None and (known_ids := rounds.known_ids(tx)):
-        query, params = _IN_OTHERS, {"rounds": sql_lists.as_param(known_ids)}
+        query, params = _IN_OTHERS, {"rounds": as_param(known_ids)}
     rows = sorted(query.all(tx, role=role.value, **params), key=lambda row: str(row.name))
     return [Candidate(row.id, row.load, parse(row.opted_out)) for row in rows]
 
 
 def fill_slots(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
     """Give slots to others: `cell_id`, `person_id`, `round_id`, `position`, `replaces`."""
-    complete_rows = ({"cell_id": row["cell_id"], **{name: row[name] for name in _FILLED_COLUMNS}} for row in rows)
-    insert_rows(tx, assignment, ({**row, "status": Status.OPEN.value} for row in complete_rows))
+    names = ("cell_id", "person_id", "round_id", "position", "replaces")
+    status = {"status": Status.OPEN.value}
+    insert_rows(tx, assignment, ({**{name: row[name] for name in names}, **status} for row in rows))
 
 
 def successors(tx: Tx, ids: list[int]) -> dict[int, int]:
     """The assignments that took these slots over, by the slot."""
-    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(sql_lists.as_subquery(ids)))
+    query = select(assignment.c.replaces, assignment.c.id).where(assignment.c.replaces.in_(as_subquery(ids)))
     return {row.replaces: row.id for row in tx.execute(query)}
 
 
-_taken = select(assignment.c.id, assignment.c.status, assignment.c.judgement_id, literal(1).label("n"))
+_taken = select(*assignment.c["id", "status", "judgement_id"], literal(1).label("n"))
 _chain = _taken.where(assignment.c.replaces == bindparam("first")).cte("chain", recursive=True)
 _chain = _chain.union_all(
-    select(_later.c.id, _later.c.status, _later.c.judgement_id, _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
+    select(*_later.c["id", "status", "judgement_id"], _chain.c.n + 1).where(_later.c.replaces == _chain.c.id)
 )
 _REMOVE = PreparedStatement(delete(assignment).where(assignment.c.id == bindparam("one")))
 _unanswered = (  # by the index: the first that is open may stand behind a million
@@ -144,7 +139,7 @@ _ANY_UNANSWERED = PreparedStatement(
     select(_unanswered.label("id")).select_from(person.join(round_, true())).where(_unanswered.is_not(None)).limit(1)
 )
 _TAKE_FREE = PreparedStatement(delete(slot).where(slot.c.replaces == bindparam("replaced")))
-_LATER_HOLDERS = PreparedStatement(select(_chain.c.id, _chain.c.status, _chain.c.judgement_id).order_by(_chain.c.n))
+_LATER_HOLDERS = PreparedStatement(select(*_chain.c["id", "status", "judgement_id"]).order_by(_chain.c.n))
 
 
 def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> bool:
@@ -168,7 +163,7 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
     with tentative(tx, is_kept=not is_control):
         _REMOVE.execute(tx, one=other.id if is_control and other else unanswered)
     if later:
-        before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == assignment_id)).scalar()
+        before = tx.scalar(select(assignment.c.replaces).where(assignment.c.id == assignment_id))
         for holder_id, replaced in ((assignment_id, None), (later[0].id, before), (assignment_id, later[-1].id)):
             tx.execute(update(assignment).where(assignment.c.id == holder_id).values(replaces=replaced))
     return True
@@ -177,9 +172,8 @@ def reclaim_skipped(tx: Tx, assignment_id: int, *, is_control: bool = False) -> 
 def leave_slot(tx: Tx, assignment_id: int) -> None:
     """Take an assignment out of the row of those who had a slot: somebody else has answered there in its place."""
     own = assignment.c.id == assignment_id
-    before = tx.execute(select(assignment.c.replaces).where(own)).scalar()
-    later = assignment.c.replaces == assignment_id
-    successor_id = tx.execute(select(assignment.c.id).where(later)).scalar()
+    before = tx.scalar(select(assignment.c.replaces).where(own))
+    successor_id = tx.scalar(select(assignment.c.id).where(assignment.c.replaces == assignment_id))
     tx.execute(update(assignment).where(assignment.c.id.in_([assignment_id, successor_id])).values(replaces=None))
     tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
 
@@ -209,20 +203,14 @@ class FreeSlot(NamedTuple):
     position: int
 
 
-def lease_end(minutes: float) -> str:
-    """The end of a lease that begins now."""
-    return now(minutes)
-
-
 def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
     """Let slots of a round be free, in this order, behind those that are: of each the cell, and the assignment that was
     skipped or withdrawn, if it is one's.
     """
-    query = select(func.coalesce(func.max(slot.c.position), 0)).where(slot.c.round_id == of.id)
-    behind = int(tx.execute(query).scalar_one()) + 1
+    last = tx.scalar(select(func.max(slot.c.position)).where(slot.c.round_id == of.id)) or 0
     rows = (
         {"cell_id": cell_id, "round_id": of.id, "position": position, "replaces": replaces}
-        for position, (cell_id, replaces) in enumerate(slots, behind)
+        for position, (cell_id, replaces) in enumerate(slots, last + 1)
     )
     insert_rows(tx, slot, rows)
 
@@ -234,7 +222,7 @@ def clear(tx: Tx, of: Round) -> int:
 
 def n_free(tx: Tx, of: Round) -> int:
     """Count the free slots of a round."""
-    return int(tx.execute(select(func.count()).select_from(slot).where(slot.c.round_id.in_(of.ids))).scalar_one())
+    return count(tx, slot, slot.c.round_id.in_(of.ids))
 
 
 _ANY = PreparedStatement(select(slot.c.id).where(slot.c.round_id == bindparam("round")).limit(1))
@@ -247,24 +235,26 @@ def has_free(tx: Tx, of: Round) -> bool:
 
 def free_slots(tx: Tx, of: Round) -> list[tuple[int, Slot]]:
     """The free slots of a round in their order, each with its number."""
-    query = select(slot.c.id, slot.c.replaces, slot.c.cell_id, slot.c.round_id).where(slot.c.round_id.in_(of.ids))
+    query = select(*slot.c["id", "replaces", "cell_id", "round_id"]).where(slot.c.round_id.in_(of.ids))
     return [(row[0], Slot(*row[1:])) for row in tx.execute(query.order_by(slot.c.position))]
 
 
 def remove(tx: Tx, ids: list[int]) -> None:
     """Let these slots be free no more."""
-    tx.execute(delete(slot).where(slot.c.id.in_(sql_lists.as_subquery(ids))))
+    tx.execute(delete(slot).where(slot.c.id.in_(as_subquery(ids))))
 
 
 _earlier = assignment.alias("has")
-_LAPSED = (_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)
-_SAME = (_earlier.c.cell_id == slot.c.cell_id) & (_earlier.c.round_id == slot.c.round_id)
-_OWN = _SAME & (_earlier.c.person_id == bindparam("person"))
-_IS_ALLOWED = ~exists().where(_OWN, ~_LAPSED)
+_HAS_LAPSED = (_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)
+_IS_HAD = (
+    exists()
+    .where(_earlier.c.cell_id == slot.c.cell_id, _earlier.c.round_id == slot.c.round_id)
+    .where(_earlier.c.person_id == bindparam("person"), ~_HAS_LAPSED)
+)
 _NEXT = (
     select(slot.c.id, slot.c.cell_id, cell.c.row_id, cell.c.column_id, slot.c.position)
     .join(cell, cell.c.id == slot.c.cell_id)
-    .where(slot.c.round_id == bindparam("round"), slot.c.position > bindparam("after"), _IS_ALLOWED)
+    .where(slot.c.round_id == bindparam("round"), slot.c.position > bindparam("after"), ~_IS_HAD)
     .order_by(slot.c.position)
     .limit(bindparam("n"))
 )
@@ -292,22 +282,19 @@ def assign_slots(
 
     A cell that they had and lost unanswered is theirs again under the same number.
     """
-    query = select(_earlier.c.cell_id, _earlier.c.id).where(
-        _earlier.c.person_id == person_id, _earlier.c.round_id == of.id
-    )
-    rows = tx.execute(query.where(_earlier.c.cell_id.in_(sql_lists.as_subquery([one.cell_id for one in chosen]))))
-    own_ids = {row.cell_id: row.id for row in rows}
-    new = []
+    own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
+    is_chosen = assignment.c.cell_id.in_(as_subquery([one.cell_id for one in chosen]))
+    rows = tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen))
+    own_ids, new = {row.cell_id: row.id for row in rows}, []
     for at, free_slot in enumerate(chosen, behind + 1):
         if (own_id := own_ids.get(free_slot.cell_id)) is not None:
             # It is taken out of the row of those who had a slot: it is to fill this one now.
-            replaced_before = tx.execute(select(assignment.c.replaces).where(assignment.c.id == own_id)).scalar_one()
+            replaced_before = tx.scalar(select(assignment.c.replaces).where(assignment.c.id == own_id))
             tx.execute(update(assignment).where(assignment.c.id == own_id).values(replaces=None))
             for table in (assignment, slot):
                 tx.execute(update(table).where(table.c.replaces == own_id).values(replaces=replaced_before))
         removed = tx.execute(delete(slot).where(slot.c.id == free_slot.id).returning(slot.c.replaces))
-        replaces = cast("int | None", removed.scalar_one())
-        row = {"position": at, "status": Status.OPEN.value, "replaces": replaces, "until": until}
+        row = {"position": at, "status": Status.OPEN.value, "replaces": removed.scalar_one(), "until": until}
         if own_id is not None:
             tx.execute(update(assignment).where(assignment.c.id == own_id).values(**row))
         else:
@@ -315,16 +302,11 @@ def assign_slots(
     insert_rows(tx, assignment, new)
 
 
-_TEXTS_MET = (
-    select(cell.c.row_id, cell.c.column_id)
-    .join(assignment, assignment.c.cell_id == cell.c.id)
-    .where(assignment.c.person_id == bindparam("person"), assignment.c.round_id == bindparam("round"))
-)
-
-
 def texts_met(tx: Tx, of: Round, person_id: int) -> tuple[Counter[int], Counter[int]]:
     """In how many cells of a round a person has met each row and each column, by its text."""
-    pairs = [tuple(row) for row in tx.execute(_TEXTS_MET, {"person": person_id, "round": of.id})]
+    query = select(*cell.c["row_id", "column_id"]).join(assignment, assignment.c.cell_id == cell.c.id)
+    query = query.where(assignment.c.person_id == person_id, assignment.c.round_id == of.id)
+    pairs = tx.execute(query).all()
     return Counter(row for row, _ in pairs), Counter(column for _, column in pairs)
 
 

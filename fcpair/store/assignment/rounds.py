@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, bindparam, case, delete, insert, select
+from sqlalchemy import ColumnElement, FromClause, ScalarSelect, bindparam, case, delete, select
 
 from fcpair.errors import UnknownIdError
 from fcpair.param_values import from_params
@@ -16,10 +16,10 @@ from fcpair.records import Known, Role, Round
 from fcpair.round_options import RoundOptions
 from fcpair.sentences import say
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import backends, checksums, sql_lists
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends, checksums
+from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import answer, assignment, judgement, round_, text
+from fcpair.store.database.tables import answer, assignment, round_, text
 
 WRITTEN = "answer"
 """The kind of texts that answers wrote."""
@@ -39,12 +39,11 @@ class Answer(NamedTuple):
     meta: Mapping[str, Any] = MappingProxyType({})
 
 
-_FIND_ANSWER = PreparedStatement(
-    select(answer.c.id).where(answer.c.round_id == bindparam("round"), answer.c.digest == bindparam("digest"))
-)
-_IN_ROUND = select(answer.c.id).where(answer.c.round_id == round_.c.id, answer.c.digest == bindparam("digest"))
+_WITH_DIGEST = select(answer.c.id).where(answer.c.digest == bindparam("digest"))
+_FIND_ANSWER = PreparedStatement(_WITH_DIGEST.where(answer.c.round_id == bindparam("round")))
+_IN_ROUND = _WITH_DIGEST.where(answer.c.round_id == round_.c.id).scalar_subquery().label("answer_id")
 _FIND_IN_ROUNDS = PreparedStatement(  # not by a join, which SQLite would begin with every answer there is
-    select(round_.c.id, _IN_ROUND.scalar_subquery().label("answer_id")).where(round_.c.form == bindparam("form"))
+    select(round_.c.id, _IN_ROUND).where(round_.c.form == bindparam("form"))
 )
 _FIND_TEXT = PreparedStatement(select(text.c.id).where(text.c.kind == WRITTEN, text.c.digest == bindparam("digest")))
 
@@ -75,19 +74,15 @@ def add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> None:
     """Note answers that a round has not had."""
     rows = []
     for one in answers:
-        text_id = None
+        row = {"round_id": round_id, "digest": one.digest, "value": one.value, "code": one.code}
         if one.text is not None:  # one text, however many answers wrote it
             digest, body = one.text
             if not (text_row := _FIND_TEXT.first(tx, digest=digest)):
-                row = {"kind": WRITTEN, "language": "", "digest": digest, "body": body, "meta": dict(one.meta)}
-                written = checksums.with_checksums(tx, text, [{**row, "answers_id": one.answers}])
-                tx.execute(insert(text), list(written))
+                same = {"kind": WRITTEN, "language": "", "meta": dict(one.meta), "answers_id": one.answers}
+                checksums.add(tx, text, [{**same, "digest": digest, "body": body}])
                 text_row = _FIND_TEXT.first(tx, digest=digest)
-            text_id = int(text_row.id)
-        code = {"value": one.value, "code": one.code}
-        rows.append({"round_id": round_id, "digest": one.digest, **code, "text_id": text_id})
-    if rows:
-        tx.execute(insert(answer), list(checksums.with_checksums(tx, answer, rows)))
+        rows.append({**row, "text_id": None if one.text is None else int(text_row.id)})
+    checksums.add(tx, answer, rows)
 
 
 def get_or_add_answers(tx: Tx, round_id: int, answers: Sequence[Answer]) -> list[int]:
@@ -106,15 +101,20 @@ def _ids_by_digest(tx: Tx, round_id: int) -> dict[str, int]:
 
 def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """Values of these answers, as JSON, in their order."""
-    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(sql_lists.as_subquery(ids)))
+    query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(as_subquery(ids)))
     values_by_id = {row.id: row.value for row in tx.execute(query)}
     return [values_by_id[one] for one in ids]
 
 
 @cache
-def value_of(table: Table) -> ScalarSelect[Any]:
+def value_of(table: FromClause, column: str = "value") -> ScalarSelect[Any]:
     """Select the value, as JSON, of the answer a judgement or decision points at; none where it points at none."""
-    return select(answer.c.value).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
+    return select(answer.c[column]).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
+
+
+def code_of(table: FromClause) -> ScalarSelect[Any]:
+    """The code of the answer that a judgement or a decision points at; none where it points at none."""
+    return value_of(table, "code")
 
 
 def add(
@@ -132,12 +132,10 @@ def add(
 ) -> int:
     """Note a round of a grid with its `initial_answers`; returns its id."""
     row = {"grid_id": grid_id, "name": name, "role": role.value, "form": form, "checks": checks, "counts": counts}
-    (summed_row,) = checksums.with_checksums(
-        tx, round_, [{**row, "blind": blind, "options": options.as_json() if options else {}}]
-    )
-    tx.execute(insert(round_), [summed_row])
-    add_answers(tx, summed_row["id"], list(initial_answers))
-    return int(summed_row["id"])
+    row |= {"blind": blind, "options": options.as_json() if options else {}}
+    round_id = checksums.add(tx, round_, [row])
+    add_answers(tx, round_id, list(initial_answers))
+    return round_id
 
 
 def remove_all(tx: Tx) -> None:
@@ -153,7 +151,7 @@ COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
 CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
 """Whether an assignment is of a round, in any grid, that checks what was decided."""
 
-ROUND_PARAM = assignment.c.round_id.in_(sql_lists.param_subquery("rounds"))
+ROUND_PARAM = assignment.c.round_id.in_(param_subquery("rounds"))
 """Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
@@ -164,11 +162,11 @@ def in_round(of: Round) -> ColumnElement[bool]:
 
 def round_param(of: Round) -> Any:
     """Value of `ROUND_PARAM` for a round."""
-    return sql_lists.as_param(of.ids)
+    return as_param(of.ids)
 
 
-_COLUMNS = tuple(round_.c[name] for name in ("id", "grid_id", "name", "role", "form", "counts", "checks", "options"))
-_ALL = select(*_COLUMNS, round_.c.blind).order_by(round_.c.grid_id, round_.c.id)
+_COLUMNS = round_.c["id", "grid_id", "name", "role", "form", "counts", "checks", "options", "blind"]
+_ALL = select(*_COLUMNS).order_by(*round_.c["grid_id", "id"])
 _ROUNDS = PreparedStatement(_ALL.where(round_.c.grid_id == bindparam("grid")))
 _OF_ROLE = PreparedStatement(_ALL.where(round_.c.role == bindparam("role")))
 
@@ -244,7 +242,6 @@ def has_known_pairs(seen: Sequence[Round]) -> bool:
 
 
 def _to_rounds(rows: Sequence[Any]) -> list[Round]:
-
     blind = [(row.checks, row.id) for row in rows if row.blind]
     return [
         Round(
@@ -271,12 +268,9 @@ def by_name(tx: Tx, name: str | None) -> Round:
         return primary(tx)
     rounds_by_name = {one.name: one for one in of_grid(tx)}
     if name not in rounds_by_name:
+        names = list(rounds_by_name)
         raise UnknownIdError(
-            say(
-                "there is no round `%(name)s` in this grid; its rounds: %(names)s",
-                name=name,
-                names=list(rounds_by_name),
-            )
+            say("there is no round `%(name)s` in this grid; its rounds: %(names)s", name=name, names=names)
         )
     return rounds_by_name[name]
 
@@ -324,15 +318,3 @@ _twin = round_.alias("twin")
 _SEEING = select(_twin.c.name).where(_twin.c.checks == round_.c.checks, ~_twin.c.blind).correlate(round_)
 NAME = case((round_.c.blind, _SEEING.scalar_subquery()), else_=round_.c.name)
 """The name of the round of an assignment that is joined with its row, blind or not."""
-
-
-@cache
-def code_of(table: Table) -> ScalarSelect[Any]:
-    """The code of the answer that a judgement or a decision points at; none where it points at none."""
-    return select(answer.c.code).where(answer.c.id == table.c.answer_id).correlate(table).scalar_subquery()
-
-
-def was_blind() -> ScalarSelect[Any]:
-    """Whether a judgement was given blind: its answer says it, for a validator may be asked again in another way."""
-    of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
-    return of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()

@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
 
 from fcpair.errors import InputError
-from fcpair.lazy import np, pd
+from fcpair.lazy import NDArray, np, pd
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import MOST_CELLS, CellRange, cell_range, cell_range_of, current_grid_id
-from fcpair.store.database import backends, sql_lists
-from fcpair.store.database.frames import frame, insert_rows, integer_arrays, records
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends
+from fcpair.store.database.statements import (
+    PreparedStatement,
+    as_param,
+    as_subquery,
+    count,
+    frame,
+    insert_rows,
+    integer_arrays,
+    is_true,
+    param_subquery,
+    records,
+)
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import cell, grid, side, source_pair, text
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 AXES: tuple[sides.Axis, sides.Axis] = ("row", "column")
-CELL = (cell.c.id.label("cell_id"), cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
+TEXT_IDS = (cell.c.row_id.label("hs_id"), cell.c.column_id.label("cn_id"))
+HS, CN = text.alias("hs_text"), text.alias("cn_text")
+BODIES = (HS.c.body.label("hs"), CN.c.body.label("cn"))
+
+
+def join_texts(query: Select[Any], cell_id: ColumnElement[int]) -> Select[Any]:
+    """A query joined with `cell`, by its id, and with the texts of its row and its column, HS and CN."""
+    query = query.join(cell, cell.c.id == cell_id)
+    return query.join(HS, HS.c.id == cell.c.row_id).join(CN, CN.c.id == cell.c.column_id)
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
@@ -46,12 +61,11 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     backend = backends.backend_of(tx)
     backend.update_statistics(tx, (source_pair, side, text))
     known_places = places_of(tx, corpus_pairs(tx))
-    backend.seal(
-        tx, [one for one in sealed_ranges(tx) if one == cell_range(tx)]
-    )  # those of other grids would look at every cell
+    # Those of other grids would look at every cell.
+    backend.seal(tx, [one for one in sealed_ranges(tx) if one == cell_range(tx)])
     product = backend.fill_grid(tx, current_grid_id(tx), before)
     left_out = [] if keep_known else (known_places + before + 1).tolist()
-    tx.execute(delete(cell).where(cell.c.id.in_(sql_lists.as_subquery(left_out))))
+    tx.execute(delete(cell).where(cell.c.id.in_(as_subquery(left_out))))
     seal(tx)
     return product - len(left_out), len(known_places)
 
@@ -60,37 +74,27 @@ def fill_drawn(tx: Tx, places: NDArray[np.int64]) -> None:
     """Write the cells at some places of the product of the drawn rows and columns, ascending, and seal the grid."""
     row_at, column_at = np.divmod(places, shape(tx)[1])
     rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
-    insert_rows(
-        tx,
-        cell,
-        records(pd.DataFrame({"id": ids_at(tx, places), "row_id": rows[row_at], "column_id": columns[column_at]})),
-    )
-    seal(tx)
+    add(tx, pd.DataFrame({"id": ids_at(tx, places), "hs_id": rows[row_at], "cn_id": columns[column_at]}))
 
 
 def shape(tx: Tx) -> tuple[int, int]:
     """Number of rows and number of columns that are drawn."""
-    query = select(func.count()).select_from(side)
-    n_rows, n_columns = (tx.execute(query.where(sides.on_side(tx, axis), side.c.drawn)).scalar_one() for axis in AXES)
-    return int(n_rows), int(n_columns)
+    n_rows, n_columns = (count(tx, side, sides.on_side(tx, axis), side.c.drawn) for axis in AXES)
+    return n_rows, n_columns
 
 
 def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
     """The place of each pair (`hs_id`, `cn_id`; a frame, or arrays) in the product, row by row from 0; -1 where a text
     is not drawn.
     """
-    rows, columns = (np.array(sides.text_ids(tx, axis, drawn=True), np.int64) for axis in AXES)
-    row_at, column_at = (
-        _ranks(drawn, np.asarray(pairs[name], np.int64)) for name, drawn in (("hs_id", rows), ("cn_id", columns))
-    )
-    return np.where((row_at < 0) | (column_at < 0), -1, row_at * len(columns) + column_at)
-
-
-def _ranks(drawn: NDArray[np.int64], ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The place of each id among those that are drawn; -1 for any other."""
-    ranks = np.full(max(int(drawn.max(initial=0)), int(ids.max(initial=0))) + 1, -1)
-    ranks[drawn] = np.arange(len(drawn))
-    return np.asarray(ranks[ids])
+    ranks = []
+    for axis, name in zip(AXES, ("hs_id", "cn_id"), strict=True):
+        drawn, ids = np.array(sides.text_ids(tx, axis, drawn=True), np.int64), np.asarray(pairs[name], np.int64)
+        rank_by_id = np.full(max(int(drawn.max(initial=0)), int(ids.max(initial=0))) + 1, -1)
+        rank_by_id[drawn] = np.arange(n_drawn := len(drawn))
+        ranks.append(rank_by_id[ids])
+    row_at, column_at = ranks
+    return np.where((row_at < 0) | (column_at < 0), -1, row_at * n_drawn + column_at)
 
 
 def digest(tx: Tx) -> str:
@@ -138,13 +142,13 @@ def seal(tx: Tx) -> None:
 
 def sealed_ranges(tx: Tx) -> list[CellRange]:
     """The ids of the cells of every grid that has any."""
-    spans = map(cell_range_of, tx.execute(select(grid.c.id).order_by(grid.c.id)).scalars())
-    return [one for one in spans if tx.execute(select(exists().where(one.holds(cell.c.id)))).scalar_one()]
+    spans = map(cell_range_of, tx.scalars(select(grid.c.id).order_by(grid.c.id)))
+    return [one for one in spans if is_true(tx, exists().where(one.holds(cell.c.id)))]
 
 
 def n_cells(tx: Tx) -> int:
     """Count the cells of the grid."""
-    return int(tx.execute(select(func.count()).select_from(cell).where(cell_range(tx).holds(cell.c.id))).scalar_one())
+    return count(tx, cell, cell_range(tx).holds(cell.c.id))
 
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -161,7 +165,8 @@ def number_range(tx: Tx) -> tuple[int | None, int | None]:
 
 
 def _cells_query(tx: Tx, *conditions: ColumnElement[bool]) -> Select[Any]:
-    return select(*CELL).where(cell_range(tx).holds(cell.c.id), *conditions).order_by(cell.c.id)
+    query = select(cell.c.id.label("cell_id"), *TEXT_IDS)
+    return query.where(cell_range(tx).holds(cell.c.id), *conditions).order_by(cell.c.id)
 
 
 def cells(tx: Tx) -> pd.DataFrame:
@@ -176,33 +181,29 @@ def cell_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
 
 def by_id(tx: Tx, cell_ids: Iterable[int]) -> pd.DataFrame:
     """Those cells of the grid that have one of these ids: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _query_by_id(tx, cell_ids))
+    return pd.DataFrame(arrays_by_id(tx, cell_ids))
 
 
 def arrays_by_id(tx: Tx, cell_ids: Iterable[int]) -> dict[str, NDArray[np.int64]]:
     """The same as arrays."""
-    return integer_arrays(tx, _query_by_id(tx, cell_ids))
-
-
-def _query_by_id(tx: Tx, cell_ids: Iterable[int]) -> Select[Any]:
-    return _cells_query(tx, cell.c.id.in_(sql_lists.as_subquery(sorted(set(cell_ids)))))
+    return integer_arrays(tx, _cells_query(tx, cell.c.id.in_(as_subquery(sorted(set(cell_ids))))))
 
 
 def of_rows(tx: Tx, row_ids: Iterable[int]) -> pd.DataFrame:
     """The cells of some rows: `cell_id`, `hs_id`, `cn_id`."""
-    return frame(tx, _cells_query(tx, cell.c.row_id.in_(sql_lists.as_subquery(sorted(set(row_ids))))))
+    return frame(tx, _cells_query(tx, cell.c.row_id.in_(as_subquery(sorted(set(row_ids))))))
 
 
 def texts_of_grid(tx: Tx) -> pd.DataFrame:
     """The texts of both sides of the cells: `text_id`, `kind`, `body`, `language`, `meta`, in corpus order."""
     inside = cell_range(tx).holds(cell.c.id)
     used = select(cell.c.row_id).where(inside).union(select(cell.c.column_id).where(inside))
-    query = select(text.c.id.label("text_id"), text.c.kind, text.c.body, text.c.language, text.c.meta)
+    query = select(text.c.id.label("text_id"), *text.c["kind", "body", "language", "meta"])
     return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
 
 
 _TEXTS = tuple(
-    select(text.c.id.label("text_id"), text.c.body, text.c.language, text.c.meta)
+    select(text.c.id.label("text_id"), *text.c["body", "language", "meta"])
     .join(cell, axis == text.c.id)
     .where(cell.c.id == bindparam("one"))
     for axis in (cell.c.row_id, cell.c.column_id)
@@ -228,10 +229,10 @@ class CellContent(NamedTuple):
 
 _column = text.alias("column")
 _CONTENTS = PreparedStatement(
-    select(cell.c.id.label("cell_id"), text.c.id, text.c.digest, text.c.answers_id, text.c.meta, _column.c.body)
+    select(cell.c.id.label("cell_id"), *text.c["id", "digest", "answers_id", "meta"], _column.c.body)
     .join(text, text.c.id == cell.c.row_id)
     .join(_column, _column.c.id == cell.c.column_id)
-    .where(cell.c.id.in_(sql_lists.param_subquery("cells")))
+    .where(cell.c.id.in_(param_subquery("cells")))
 )
 
 
@@ -239,31 +240,28 @@ def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int
     """Contents of these cells, by id. A text written there answers the row; or if it `rewords` the row, it has the
     row's metadata, and answers what the row answers.
     """
-    rows = _CONTENTS.all(tx, cells=sql_lists.as_param(sorted(set(cell_ids))))
-    contents = ((row, (row.answers_id, row.meta) if rewords else (row.id, {})) for row in rows)
-    return {row.cell_id: CellContent(row.digest, row.body, *answered_and_meta) for row, answered_and_meta in contents}
+    return {
+        row.cell_id: CellContent(row.digest, row.body, *((row.answers_id, row.meta) if rewords else (row.id, {})))
+        for row in _CONTENTS.all(tx, cells=as_param(sorted(set(cell_ids))))
+    }
 
 
 def has_cell(tx: Tx, cell_id: int) -> bool:
     """Whether the grid has this cell; what is no id of any grid may be asked for."""
-    query = select(exists().where(cell.c.id == bindparam("one")))
-    return cell_range(tx).has(cell_id) and bool(tx.execute(query, {"one": cell_id}).scalar_one())
+    return cell_range(tx).has(cell_id) and is_true(tx, exists().where(cell.c.id == cell_id))
 
 
 def corpus_pairs(tx: Tx) -> pd.DataFrame:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
-    return frame(tx, _corpus_query(tx))
+    return pd.DataFrame(corpus_arrays(tx))
 
 
 def corpus_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
     """The same as arrays."""
-    return integer_arrays(tx, _corpus_query(tx))
-
-
-def _corpus_query(tx: Tx) -> Select[Any]:
-    query = select(source_pair.c.hs_id, source_pair.c.cn_id).distinct()
-    for axis, text_id in zip(AXES, (source_pair.c.hs_id, source_pair.c.cn_id), strict=True):
+    columns = source_pair.c["hs_id", "cn_id"]
+    query = select(*columns).distinct()
+    for axis, text_id in zip(AXES, columns, strict=True):
         drawn_side = side.alias(axis)
         is_drawn = (drawn_side.c.grid_id == current_grid_id(tx)) & (drawn_side.c.axis == axis) & drawn_side.c.drawn
         query = query.join(drawn_side, is_drawn & (drawn_side.c.text_id == text_id))
-    return query.order_by(source_pair.c.hs_id, source_pair.c.cn_id)
+    return integer_arrays(tx, query.order_by(*columns))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, insert, select, update
+from sqlalchemy import ColumnElement, select, update
 
 from fcpair.lazy import pd
 from fcpair.records import GridKey
@@ -110,19 +110,17 @@ def pair_namer(tx: Tx) -> Callable[[Any], str]:
 
 def add(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> int:
     """Note a grid; of each side what kind of texts it has, and what they are called. Returns its id."""
-    (summed_row,) = checksums.with_checksums(tx, grid, [_values(name, row, column)])
-    tx.execute(insert(grid), [summed_row])
-    return int(summed_row["id"])
+    return checksums.add(tx, grid, [_values(name, row, column)])
 
 
 def side_kinds(tx: Tx) -> tuple[str, str]:
     """Kinds of the texts that are the rows and the columns of the grid."""
-    return tuple(tx.execute(select(grid.c.row_kind, grid.c.column_kind).where(grid.c.id == current_grid_id(tx))).one())
+    return tuple(tx.execute(select(*grid.c["row_kind", "column_kind"]).where(grid.c.id == current_grid_id(tx))).one())
 
 
 def side_names(tx: Tx) -> tuple[str, str]:
     """Names of the rows and of the columns of the grid."""
-    return tuple(tx.execute(select(grid.c.row_name, grid.c.column_name).where(grid.c.id == current_grid_id(tx))).one())
+    return tuple(tx.execute(select(*grid.c["row_name", "column_name"]).where(grid.c.id == current_grid_id(tx))).one())
 
 
 def rename_sides(tx: Tx, row_name: str, column_name: str) -> None:

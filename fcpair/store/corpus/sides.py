@@ -9,8 +9,7 @@ from sqlalchemy import ColumnElement, delete, exists, func, select, update
 
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database import sql_lists
-from fcpair.store.database.frames import frame, insert_rows, records
+from fcpair.store.database.statements import as_subquery, count, frame, insert_rows, records
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import grid, neighbour, side, source_pair, text
 
@@ -39,7 +38,7 @@ def clear(tx: Tx, axis: Axis) -> None:
 def text_ids(tx: Tx, axis: Axis, *, drawn: bool = False) -> list[int]:
     """The ids of the texts of a side, in order; only those that go into the grid, if asked."""
     query = select(side.c.text_id).where(on_side(tx, axis)).order_by(side.c.position)
-    return list(tx.execute(query.where(side.c.drawn) if drawn else query).scalars())
+    return list(tx.scalars(query.where(side.c.drawn) if drawn else query))
 
 
 def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
@@ -54,17 +53,17 @@ def values(tx: Tx, axis: Axis, name: str, *, drawn: bool = False, first: int = 0
     """
     query = select(text.c[name]).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
     query = (query.where(side.c.drawn) if drawn else query).order_by(side.c.position).offset(first)
-    return list(tx.execute(query if n is None else query.limit(n)).scalars())
+    return list(tx.scalars(query if n is None else query.limit(n)))
 
 
 def n_texts(tx: Tx, axis: Axis) -> int:
     """Count the texts of a side."""
-    return int(tx.execute(select(func.count()).select_from(side).where(on_side(tx, axis))).scalar_one())
+    return count(tx, side, on_side(tx, axis))
 
 
 def set_drawn(tx: Tx, axis: Axis, text_ids: Iterable[int]) -> None:
     """Mark these texts of a side, and no others, as the ones that go into the grid."""
-    marked = side.c.text_id.in_(sql_lists.as_subquery(text_ids))
+    marked = side.c.text_id.in_(as_subquery(text_ids))
     tx.execute(update(side).where(on_side(tx, axis)).values(drawn=marked))
 
 
@@ -72,21 +71,21 @@ def grids_on_corpus(tx: Tx) -> list[str]:
     """The names of the other grids that have texts of the corpus."""
     query = select(grid.c.name).join(side, side.c.grid_id == grid.c.id).join(text, text.c.id == side.c.text_id)
     other_grids = query.where(grid.c.id != current_grid_id(tx), text.c.kind.in_(CORPUS))
-    return list(tx.execute(other_grids.distinct().order_by(grid.c.name)).scalars())
+    return list(tx.scalars(other_grids.distinct().order_by(grid.c.name)))
 
 
 def source_cns(tx: Tx) -> list[int]:
     """The ids of all CNs that the corpus pairs with a selected HS, in corpus order."""
     rows = select(side.c.text_id).where(on_side(tx, "row"))
     query = select(source_pair.c.cn_id).where(source_pair.c.hs_id.in_(rows))
-    return list(tx.execute(query.distinct().order_by(source_pair.c.cn_id)).scalars())
+    return list(tx.scalars(query.distinct().order_by(source_pair.c.cn_id)))
 
 
 def rows_without_cn(tx: Tx) -> list[int]:
     """The ids of the selected HS that the corpus pairs with no CN, in order."""
     paired = exists().where(source_pair.c.hs_id == side.c.text_id)
     query = select(side.c.text_id).where(on_side(tx, "row"), ~paired).order_by(side.c.position)
-    return list(tx.execute(query).scalars())
+    return list(tx.scalars(query))
 
 
 def set_neighbours(tx: Tx, neighbours: pd.DataFrame) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Select, func, select, update
+from sqlalchemy import func, select, update
 
 from fcpair.lazy import pd
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import checksums
-from fcpair.store.database.frames import frame, insert_rows
+from fcpair.store.database.statements import count, frame, insert_rows
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import side as of_side
 from fcpair.store.database.tables import source_pair, text
@@ -39,17 +38,16 @@ def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, st
     """
     new_values = {row[0]: row[1:] for row in rows}
     is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
-    ids_of_other_sides = set(tx.execute(select(of_side.c.text_id).where(is_other_side)).scalars())
+    ids_of_other_sides = set(tx.scalars(select(of_side.c.text_id).where(is_other_side)))
     n_others = 0
     for stored in tx.execute(select(text).where(text.c.kind == kind).order_by(text.c.id)).all():
         body, language, meta = new_values.get(stored.digest, (stored.body, stored.language, stored.meta))
         if stored.id in ids_of_other_sides:
             n_others += (stored.language, stored.meta) != (language, meta)
         elif (stored.body, stored.language, stored.meta) != (body, language, meta):
-            row = {**stored._mapping, "body": body, "language": language, "meta": dict(meta)}
-            changed = {name: row[name] for name in ("body", "language", "meta")}
-            statement = update(text).where(text.c.id == stored.id)
-            tx.execute(statement.values(**changed, checksum=checksums.checksum_of(text, row)))
+            changed = {"body": body, "language": language, "meta": dict(meta)}
+            checksum = checksums.checksum_of(text, {**stored._mapping, **changed})
+            tx.execute(update(text).where(text.c.id == stored.id).values(**changed, checksum=checksum))
     return n_others
 
 
@@ -61,15 +59,13 @@ def text_ids(tx: Tx, kind: str) -> dict[str, int]:
 
 def add_source_pairs(tx: Tx, rows: Iterable[tuple[int, int, Mapping[str, str]]]) -> None:
     """Add the corpus rows in their order: HS id, CN id, metadata."""
-    numbered = enumerate(rows, 1)
-    insert_rows(
-        tx, source_pair, ({"row": at, "hs_id": hs, "cn_id": cn, "meta": meta} for at, (hs, cn, meta) in numbered)
-    )
+    rows_in_order = ({"row": at, "hs_id": hs, "cn_id": cn, "meta": m} for at, (hs, cn, m) in enumerate(rows, 1))
+    insert_rows(tx, source_pair, rows_in_order)
 
 
 def texts_of(tx: Tx, kind: str) -> pd.DataFrame:
     """All texts of one kind in corpus order: `id`, `body`, `language`, `meta`, `digest`."""
-    columns = (text.c.id, text.c.body, text.c.language, text.c.meta, text.c.digest)
+    columns = text.c["id", "body", "language", "meta", "digest"]
     return frame(tx, select(*columns).where(text.c.kind == kind).order_by(text.c.id))
 
 
@@ -80,15 +76,9 @@ def bodies(tx: Tx, kinds: Iterable[str]) -> pd.Series[str]:
 
 def source_copies(tx: Tx) -> pd.DataFrame:
     """The CNs of the corpus in order: `cn_id`, `body`, `n_rows` (how many rows hold it; 1 for one without a pair)."""
-    n_rows = func.count().label("n_rows")
-    query = (
-        select(text.c.id.label("cn_id"), text.c.body, n_rows)
-        .outerjoin(source_pair, source_pair.c.cn_id == text.c.id)
-        .where(text.c.kind == "cn")
-        .group_by(text.c.id, text.c.body)
-        .order_by(text.c.id)
-    )
-    return frame(tx, query)
+    query = select(text.c.id.label("cn_id"), text.c.body, func.count().label("n_rows"))
+    query = query.outerjoin(source_pair, source_pair.c.cn_id == text.c.id).where(text.c.kind == "cn")
+    return frame(tx, query.group_by(*text.c["id", "body"]).order_by(text.c.id))
 
 
 def source_rows(tx: Tx) -> pd.DataFrame:
@@ -98,30 +88,18 @@ def source_rows(tx: Tx) -> pd.DataFrame:
     a row, with no id and an empty text on the other side.
     """
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
-    query = (
-        select(
-            source_pair.c.hs_id,
-            source_pair.c.cn_id,
-            hs.c.body.label("hs"),
-            cn.c.body.label("cn"),
-            cn.c.language,
-            source_pair.c.meta,
-        )
-        .join(hs, hs.c.id == source_pair.c.hs_id)
-        .join(cn, cn.c.id == source_pair.c.cn_id)
-        .order_by(source_pair.c.row)
-    )
-    rows = frame(tx, query)
+    bodies = (hs.c.body.label("hs"), cn.c.body.label("cn"), cn.c.language)
+    query = select(*source_pair.c["hs_id", "cn_id"], *bodies, source_pair.c.meta)
+    query = query.join(hs, hs.c.id == source_pair.c.hs_id).join(cn, cn.c.id == source_pair.c.cn_id)
+    rows = frame(tx, query.order_by(source_pair.c.row))
     if not has_unpaired(tx):
         return rows
 
-    unpaired = frame(tx, _unpaired_query())
+    unpaired = frame(tx, _UNPAIRED)
     for side in ("hs", "cn"):
         is_of_side = unpaired["kind"] == side
-        unpaired[side], unpaired[f"{side}_id"] = (
-            unpaired["body"].where(is_of_side, ""),
-            unpaired["id"].where(is_of_side).astype("Int64"),
-        )
+        unpaired[side] = unpaired["body"].where(is_of_side, "")
+        unpaired[f"{side}_id"] = unpaired["id"].where(is_of_side).astype("Int64")
         rows[f"{side}_id"] = rows[f"{side}_id"].astype("Int64")
     return pd.concat([rows, unpaired[rows.columns]], ignore_index=True) if len(rows) else unpaired[rows.columns]
 
@@ -139,15 +117,9 @@ def has_unpaired(tx: Tx) -> bool:
 
 def n_unpaired(tx: Tx) -> int:
     """Count the texts of the corpus that have no pair."""
-    return (
-        int(tx.execute(select(func.count()).select_from(_unpaired_query().subquery())).scalar_one())
-        if has_unpaired(tx)
-        else 0
-    )
+    return count(tx, _UNPAIRED.subquery()) if has_unpaired(tx) else 0
 
 
-def _unpaired_query() -> Select[Any]:
-    """The texts that stand in no source pair."""
-    columns = (text.c.id, text.c.kind, text.c.body, text.c.language, text.c.meta)
-    paired = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
-    return select(*columns).where(text.c.id.not_in(paired)).order_by(text.c.id)
+_PAIRED = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
+_UNPAIRED = select(*text.c["id", "kind", "body", "language", "meta"]).where(text.c.id.not_in(_PAIRED))
+_UNPAIRED = _UNPAIRED.order_by(text.c.id)

@@ -110,52 +110,40 @@ def sync_folder(folder: Path) -> None:
 
 def check(path: Path) -> Manifest:
     """Check a backup and return its manifest; raises StudyError where it is none, or differs from what was written."""
-    with _open_zip(path) as packed:
-        return _read_manifest(packed, path)
+    with open_backup(path) as (manifest, _):
+        return manifest
 
 
 @contextmanager
 def open_backup(path: Path) -> Iterator[tuple[Manifest, Any]]:
     """Open a backup: its manifest and content; raises StudyError as `check` does, before anything of it is read."""
-    with _open_zip(path) as packed:
-        manifest = _read_manifest(packed, path)
-        with packed.open(manifest.member) as content:
-            yield manifest, content
-
-
-@contextmanager
-def _open_zip(path: Path) -> Iterator[ZipFile]:
+    is_none = f"{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
+    is_damaged = f"{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
     try:
         with path.open("rb") as file:
             size, least = os.fstat(file.fileno()).st_size, len(_SAYS) + _N_DIGITS
             if size < least or file.read(len(_START)) != _START:
-                raise StudyError(_NO_BACKUP.format(path=path))
+                raise StudyError(is_none)
             file.seek(-least, os.SEEK_END)
             says, digits = file.read(len(_SAYS)), file.read()
             if says != _SAYS:
-                raise StudyError(_NO_BACKUP.format(path=path))
+                raise StudyError(is_none)
             if _digest_up_to(file, size - _N_DIGITS) != digits:
-                raise StudyError(_DAMAGED.format(path=path))
+                raise StudyError(is_damaged)
             with ZipFile(file) as packed:
-                yield packed
+                try:
+                    fields = parse_json(packed.read(MANIFEST))
+                    is_newer = fields["format"] != FORMAT
+                    names = fields.keys() - {"size", "sha256"}  # of the content, which were noted besides before
+                    manifest = None if is_newer else Manifest(**{name: fields[name] for name in names})
+                except (KeyError, TypeError, ValueError) as error:
+                    raise StudyError(is_none) from error
+                if manifest is None:
+                    newer = "was written by a newer fcpair; `pip install --upgrade fcpair` installs one"
+                    raise StudyError(f"{path} {newer}")
+                with packed.open(manifest.member) as content:
+                    yield manifest, content
     except FileNotFoundError as error:
         raise StudyError(f"there is no backup {path}") from error
     except (BadZipFile, EOFError) as error:
-        raise StudyError(_DAMAGED.format(path=path)) from error
-
-
-_NO_BACKUP = "{path} is not a backup that `fcpair backup` wrote, or it is truncated; nothing was restored"
-_DAMAGED = "{path} is damaged: it differs from what was written; use another backup. Nothing was restored"
-
-
-def _read_manifest(packed: ZipFile, path: Path) -> Manifest:
-    try:
-        fields = parse_json(packed.read(MANIFEST))
-        is_known_format = fields["format"] == FORMAT
-        names = fields.keys() - {"size", "sha256"}  # of the content, which were noted besides before
-        manifest = Manifest(**{name: fields[name] for name in names}) if is_known_format else None
-    except (KeyError, TypeError, ValueError) as error:
-        raise StudyError(_NO_BACKUP.format(path=path)) from error
-    if manifest is None:
-        raise StudyError(f"{path} was written by a newer fcpair; `pip install --upgrade fcpair` installs one")
-    return manifest
+        raise StudyError(is_damaged) from error

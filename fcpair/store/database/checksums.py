@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Table
+from sqlalchemy import Table, insert
 from sqlalchemy import text as sql
 
 from fcpair.store.database import backends, latest_rows
@@ -36,6 +36,14 @@ def with_checksums(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> I
     for number, values in enumerate(rows, latest_rows.newest_number(tx, table) + 1):
         row = {**({_LATER: None} if _LATER in SAYS[table] else {}), **values, "id": number}
         yield {**row, "checksum": checksum_of(table, row)}
+
+
+def add(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Add a few rows, with their numbers and checksums; returns the number of the last."""
+    complete_rows = list(with_checksums(tx, table, rows))
+    if complete_rows:
+        tx.execute(insert(table), complete_rows)
+    return int(complete_rows[-1]["id"]) if complete_rows else 0
 
 
 def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:

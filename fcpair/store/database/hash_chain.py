@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, Select, Table, cast, insert, select, text
 
-from fcpair.store.database import backends, latest_rows, sql_lists
-from fcpair.store.database.frames import CHUNK, STREAMED, insert_rows
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database import backends, latest_rows
+from fcpair.store.database.statements import CHUNK, STREAMED, PreparedStatement, as_param, insert_rows, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, cell, chain, judgement, round_
 
@@ -64,14 +63,6 @@ class Chain:
         """Where in a digest the person is."""
         return (*self.says, *self.of_cell).index("person_id")
 
-    def digest_values(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Any, ...]]:
-        """Values in the digest of each row, without its cell. Columns are converted one at a time, which is faster."""
-        columns = []
-        for name, convert in self.says.items():
-            values = [row.get(name) for row in rows]
-            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
-        return zip(*columns, strict=True)
-
 
 _COUNTS = cast(round_.c.counts, Integer)  # a number in a digest
 # A column that some later schema adds to these tables stays out of `says`, or all digests would have to be made anew.
@@ -85,17 +76,10 @@ ANSWERS = Chain(
     },
     ("person_id", "cell_id", "counts", "row_id", "column_id"),
     "assignment_id",
-    select(
-        assignment.c.id,
-        assignment.c.person_id,
-        assignment.c.cell_id,
-        _COUNTS.label("counts"),
-        cell.c.row_id,
-        cell.c.column_id,
-    )
+    select(*assignment.c["id", "person_id", "cell_id"], _COUNTS.label("counts"), *cell.c["row_id", "column_id"])
     .join(cell, cell.c.id == assignment.c.cell_id)
     .join(round_, round_.c.id == assignment.c.round_id)
-    .where(assignment.c.id.in_(sql_lists.param_subquery("places"))),
+    .where(assignment.c.id.in_(param_subquery("places"))),
     "SELECT row.digest, {says}, a.person_id, a.cell_id, {counts}, c.row_id, c.column_id FROM judgement AS row "
     "LEFT JOIN assignment AS a ON a.id = row.assignment_id LEFT JOIN round AS r ON r.id = a.round_id "
     "LEFT JOIN cell AS c ON c.id = a.cell_id "
@@ -110,7 +94,7 @@ DECISIONS = Chain(
     },
     ("row_id", "column_id"),
     "cell_id",
-    select(cell.c.id, cell.c.row_id, cell.c.column_id).where(cell.c.id.in_(sql_lists.param_subquery("places"))),
+    select(*cell.c["id", "row_id", "column_id"]).where(cell.c.id.in_(param_subquery("places"))),
     "SELECT row.digest, {says}, c.row_id, c.column_id FROM adjudication AS row "
     "LEFT JOIN cell AS c ON c.id = row.cell_id WHERE row.id > :after ORDER BY row.id LIMIT :n",
 )
@@ -128,7 +112,7 @@ START = Head(0, FIRST)
 
 def heads(tx: Tx, of: Chain) -> dict[int, Head]:
     """Where each person's chain ends, by person; NOBODY's too."""
-    query = select(chain.c.person_id, chain.c.n, chain.c.head).where(chain.c.kind == of.kind)
+    query = select(*chain.c["person_id", "n", "head"]).where(chain.c.kind == of.kind)
     return {row.person_id: Head(row.n, row.head) for row in tx.execute(query)}
 
 
@@ -137,16 +121,18 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
 
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
-    remaining = iter(rows)
-    number = latest_rows.newest_number(tx, of.table)
-    ends: dict[int, Head] = {}
+    remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
     while part := list(islice(remaining, AT_ONCE)):
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
-        places = sql_lists.as_param(sorted({int(row[of.place]) for row in linked}))
+        places = as_param(sorted({int(row[of.place]) for row in linked}))
         cells = {row[0]: tuple(row[1:]) for row in tx.execute(of.cells, {"places": places})}
         nowhere = (None,) * len(of.of_cell)  # the database refuses the row
-        for row, says in zip(linked, of.digest_values(linked), strict=True):
+        columns = []  # converted one at a time, which is faster
+        for name, convert in of.says.items():
+            values = [row.get(name) for row in linked]
+            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
+        for row, says in zip(linked, zip(*columns, strict=True), strict=True):
             row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
         insert_rows(tx, of.table, linked)
         number += len(linked)
@@ -169,31 +155,21 @@ def _store_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
             _STORE_HEAD.execute(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
 
 
-_STORE_HEAD = PreparedStatement(
-    text(
-        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
-        "ON CONFLICT (kind, person_id) DO UPDATE SET n = excluded.n, head = excluded.head"
-    )
-)
-_COUNT_ONE = PreparedStatement(
-    text(
-        "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, 0, 1, :head) "
-        "ON CONFLICT (kind, person_id) DO UPDATE SET n = chain.n + 1"
-    )
-)
+_ADD_HEAD = "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head)"
+_IS_KNOWN = "ON CONFLICT (kind, person_id) DO UPDATE SET"
+_STORE_HEAD = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = excluded.n, head = excluded.head"))
+_COUNT_ONE = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = chain.n + 1"))
 
 
 def count_one(tx: Tx, kind: str) -> None:
     """Note that a row was added to a table that has no chain; see schema.py."""
-    _COUNT_ONE.execute(tx, kind=kind, head=b"")
+    _COUNT_ONE.execute(tx, kind=kind, person=NOBODY, n=1, head=b"")
 
 
 _ADD_ONE = PreparedStatement(insert(judgement), [*ANSWERS.says, "digest"])
-_END = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
 PLACE = (
     _COUNTS.label("counted"),
-    cell.c.row_id,
-    cell.c.column_id,
+    *cell.c["row_id", "column_id"],
     latest_rows.select_newest_id(judgement).scalar_subquery().label("newest"),
     chain.c.n.label("n_before"),
     chain.c.head.label("digest_before"),
@@ -204,7 +180,8 @@ PLACE = (
 
 def with_place(query: Select[Any]) -> Select[Any]:
     """A query of assignments, joined with what PLACE is of."""
-    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, _END)
+    end = (chain.c.person_id == assignment.c.person_id) & (chain.c.kind == ANSWERS.kind)
+    return query.join(cell, cell.c.id == assignment.c.cell_id).outerjoin(chain, end)
 
 
 def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
@@ -240,8 +217,7 @@ def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
 
     Rows with the numbers in `misfits` get one that fits nothing.
     """
-    ends: dict[int, Head] = {}
-    number = 0
+    ends, number = dict[int, Head](), 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read_rows(tx, of, number, CHUNK)):
         new_digests = []

@@ -8,9 +8,9 @@ is read as fast as with that.
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ColumnElement, Select, Table, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, Table, func, literal_column, select
 
-from fcpair.records import UNDECIDED
+from fcpair.records import BY_HAND, UNDECIDED
 from fcpair.store.database import backends
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import adjudication, assignment, judgement
@@ -25,17 +25,19 @@ ANSWER = NEWEST & judgement.c.withdraws.is_(None)
 """What joins an assignment with the current answer to it; a skip is one, an answer that was taken back is not."""
 
 
-def _is_newest(row: Table, place: Column[int]) -> ColumnElement[bool]:
-    """Whether a row is the newest of its `place`, a column of its own."""
-    newer = row.alias("newer")
-    return ~select(newer.c.id).where(newer.c[place.name] == place, newer.c.id > row.c.id).correlate(row).exists()
-
-
-DECISION = _is_newest(adjudication, adjudication.c.cell_id)
+_newer = adjudication.alias("newer")
+_IS_OVERTAKEN = (_newer.c.cell_id == adjudication.c.cell_id) & (_newer.c.id > adjudication.c.id)
+DECISION = ~select(_newer.c.id).where(_IS_OVERTAKEN).correlate(adjudication).exists()
 """Whether an adjudication is the newest on its cell, even one that takes a decision back."""
 
-STANDING = DECISION & adjudication.c.rule.not_in([rule.value for rule in UNDECIDED])
+TAKES_BACK = adjudication.c.rule.in_([rule.value for rule in UNDECIDED])
+"""Whether an adjudication leaves its cell undecided: it takes a decision back, or requests a person's."""
+
+STANDING = DECISION & ~TAKES_BACK
 """Whether an adjudication is the decision that stands on its cell."""
+
+IS_BY_HAND = adjudication.c.rule.in_([rule.value for rule in BY_HAND])
+"""Whether an adjudication is a decision by hand."""
 
 DECIDED = DECISION & (adjudication.c.cell_id == assignment.c.cell_id)
 """What joins an assignment with the newest decision on its cell."""

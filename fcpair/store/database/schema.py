@@ -72,11 +72,6 @@ def revision(conn: Connection) -> str:
     return str(driver(conn).execute("SELECT version_num FROM alembic_version").fetchone()[0])
 
 
-def changed_meanwhile(conn: Connection) -> bool:
-    """Whether a newer fcpair has upgraded the study since it was opened: what was written must not stay then."""
-    return conn.in_transaction() and revision(conn) != HEAD
-
-
 def older_revision(conn: Connection, place: str) -> str | None:
     """The revision of the tables where it is an older one than this fcpair's, None where it is this one's.
 

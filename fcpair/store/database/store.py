@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import NamedTuple
 from weakref import finalize
 
 from sqlalchemy import Connection, Engine
@@ -20,7 +19,7 @@ from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
 from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, UNREACHABLE, Home, driver
-from fcpair.store.database.backends.sqlite_file import MissingLogError, open_unchecked
+from fcpair.store.database.backends.sqlite_file import MissingLogError, find
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
@@ -129,7 +128,7 @@ class Store:
         written. A file of an older fcpair only becomes one file. Raises StudyError for a file that is damaged, or that
         has another one's log beside it.
         """
-        file = open_unchecked(path)
+        file = find(path, whole=False)
         without_log = False
         try:
             file.check_whole()
@@ -235,7 +234,7 @@ class Store:
 
         Who does not need the study `alone` may write beside others who do not: they hold whatever they decide about.
         """
-        return _Transaction(self, _WriteMode(bulk, wait, first, alone))
+        return _Transaction(self, writes=True, bulk=bulk, wait=wait, first=first, alone=alone)
 
     def check_writable(self) -> None:
         """Raise StudyError where nothing can be written: before long work that is to be noted at its end."""
@@ -348,28 +347,36 @@ def _close_all(idle: _IdleConnections, close: Callable[[], object]) -> None:
 class _Transaction:
     """One transaction; a class, as a generator for each of its parts would cost an answer a tenth of its time."""
 
-    def __init__(self, store: Store, writes: _WriteMode | None = None) -> None:
-        self._store, self._home, self._writes = store, store._home, writes
+    def __init__(
+        self,
+        store: Store,
+        *,
+        writes: bool = False,
+        bulk: bool = False,
+        wait: bool = True,
+        first: bool = False,
+        alone: bool = True,
+    ) -> None:
+        self._store, self._home = store, store._home
+        self._writes, self._bulk, self._wait, self._first, self._alone = writes, bulk, wait, first, alone
         self._conn: Connection | None = None
         self._commits = False
 
     def __enter__(self) -> Tx:
-        store, writes, patience_s = self._store, self._writes, PATIENCE_S
-        if writes:
-            if store._look:
-                store.end_look()
-            patience_s = store._writing.patience_s if writes.wait else 0.0
+        store, patience_s = self._store, PATIENCE_S
+        if self._writes:
+            store.end_look()
+            patience_s = store._writing.patience_s if self._wait else 0.0
             until = monotonic() + patience_s
-            if not store._writing.acquire(patience_s, first=writes.first):
+            if not store._writing.acquire(patience_s, first=self._first):
                 raise store._busy_error()
             patience_s = max(until - monotonic(), 0.0)
         try:
             self._home.check_in_place()
             self._conn = conn = store._idle.take(store._engine)
-            if writes and writes.bulk:
+            if self._bulk:
                 self._pause_references(conn, paused=True)
-            alone = writes is None or writes.alone
-            self._home.backend.begin(conn, write=writes is not None, alone=alone, patience_s=patience_s)
+            self._home.backend.begin(conn, write=self._writes, alone=self._alone, patience_s=patience_s)
             return conn.execution_options(grid=store._grid)
         except BaseException as error:
             self._roll_back(error)
@@ -381,17 +388,14 @@ class _Transaction:
             self._roll_back(error)
             return
         try:
+            if self._writes and conn.in_transaction() and schema.revision(conn) != schema.HEAD:
+                raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
+            self._commits = self._writes
+            conn.commit()
+            self._release_connection(conn)
             if self._writes:
-                if schema.changed_meanwhile(conn):
-                    raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
-                self._commits = True
-                conn.commit()
-                self._release_connection(conn)
                 self._home.check_in_place()  # what nobody can find is not acknowledged
                 self._store._writing.release()
-            else:
-                conn.commit()
-                self._release_connection(conn)
         except BaseException as failed:
             self._roll_back(failed)
             raise
@@ -408,7 +412,7 @@ class _Transaction:
         if isinstance(error, Exception):
             if self._commits and self._home.backend.remedy(error) == UNREACHABLE:
                 raise StudyError(f"{self._store.place}: {IN_DOUBT}") from error
-            translated = self._store._translate_error(error, write=self._writes is not None)
+            translated = self._store._translate_error(error, write=self._writes)
             if translated is not error:
                 raise translated from error
 
@@ -416,7 +420,7 @@ class _Transaction:
         self._conn = None
         try:
             conn.rollback()
-            if self._writes and self._writes.bulk:
+            if self._bulk:
                 self._pause_references(conn, paused=False)
         except BaseException:
             conn.close()
@@ -426,12 +430,3 @@ class _Transaction:
     def _pause_references(self, conn: Connection, *, paused: bool) -> None:
         self._home.backend.pause_references(conn, paused=paused)
         conn.commit()
-
-
-class _WriteMode(NamedTuple):
-    """Mode in which a transaction writes; see `Store.write`."""
-
-    bulk: bool
-    wait: bool
-    first: bool
-    alone: bool

@@ -28,6 +28,7 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.schema import SchemaItem
 
 # Column types, as each database has them.
 POSTGRES = "postgresql"
@@ -79,25 +80,30 @@ metadata = MetaData(
 )
 
 
+def _table(name: str, *columns: SchemaItem) -> Table:
+    return Table(name, metadata, *columns)
+
+
+def _numbered(name: str, *columns: SchemaItem) -> Table:
+    """A table whose rows have a number, their `id`."""
+    return _table(name, Column("id", Number, primary_key=True), *columns)
+
+
 def _checksum_column() -> Column[bytes]:
     """The SHA-256 of what a row says that never changes, see checksums.py."""
     return Column("checksum", LargeBinary, nullable=False, server_default=NO_BYTES)
 
 
-study = Table(
+study = _numbered(
     "study",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("title", Words, nullable=False),
     Column("created_at", words(32), nullable=False),
     Column("secret", words(64), nullable=False),  # what is drawn from it must stay: orders, numbers, the cookie's name
     Column("session_secret", words(64), nullable=False),  # what sessions are signed with, until it is renewed
 )
 
-run = Table(
+run = _numbered(
     "run",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("stage", words(32), nullable=False),
     Column("params", JSON, nullable=False),
     Column("counts", JSON, nullable=False),
@@ -107,19 +113,16 @@ run = Table(
 )
 
 # What holds from now on, key by key, and the run that set it; a key that is missing has its default.
-setting = Table(
+setting = _table(
     "setting",
-    metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("key", words(64), primary_key=True),
     Column("value", JSON, nullable=False),
     Column("run_id", ForeignKey("run.id"), nullable=False),
 )
 
-text = Table(
+text = _numbered(
     "text",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("kind", words(16), nullable=False),
     Column("digest", words(64), nullable=False),
     Column("body", Words, nullable=False),
@@ -130,9 +133,8 @@ text = Table(
     UniqueConstraint("kind", "digest"),
 )
 
-source_pair = Table(
+source_pair = _table(
     "source_pair",
-    metadata,
     Column("row", Number, primary_key=True),
     Column("hs_id", ForeignKey("text.id"), nullable=False),
     Column("cn_id", ForeignKey("text.id"), nullable=False),
@@ -141,9 +143,8 @@ source_pair = Table(
 )
 
 # What brought candidates in: a source CN whose neighbours they are (`run` is empty), or an HS for which a run has them.
-neighbour = Table(
+neighbour = _table(
     "neighbour",
-    metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("source_id", ForeignKey("text.id"), primary_key=True),
     Column("run", Words, primary_key=True),
@@ -152,10 +153,8 @@ neighbour = Table(
     Column("score", Real, nullable=False),
 )
 
-grid = Table(
+grid = _numbered(
     "grid",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("name", words(64), nullable=False, unique=True),
     Column("row_kind", words(16), nullable=False),
     Column("row_name", Words, nullable=False),
@@ -165,9 +164,8 @@ grid = Table(
 )
 
 # The rows (axis `row`) and the columns (axis `column`) of a grid, in their order; what is not `drawn` stays out of it.
-side = Table(
+side = _table(
     "side",
-    metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("axis", words(8), primary_key=True),
     Column("position", Number, primary_key=True),
@@ -179,20 +177,16 @@ side = Table(
 # The grid of a cell, and its number there, are both in its id, see cells.py. No unique constraint here: an index on
 # every cell would more than double the time to write a large grid. The cells are written in one statement from two
 # sides that have primary keys, and then sealed (see backends/).
-cell = Table(
+cell = _numbered(
     "cell",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("row_id", ForeignKey("text.id"), nullable=False),
     Column("column_id", ForeignKey("text.id"), nullable=False),
 )
 
 # A form put on the cells of a grid: who answers it, by role; which round's decisions it `checks`, if any; whether what
 # is answered `counts` for decisions and tiers; and `options` that change nothing of what an answer is.
-round_ = Table(
+round_ = _numbered(
     "round",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("grid_id", ForeignKey("grid.id"), nullable=False),
     Column("name", words(64), nullable=False),
     Column("role", words(16), nullable=False),
@@ -206,10 +200,8 @@ round_ = Table(
 )
 
 # A distinct answer of a round, once; `code` stands for it in arrays, where the round asks one closed question.
-answer = Table(
+answer = _numbered(
     "answer",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("round_id", ForeignKey("round.id"), nullable=False),
     Column("digest", words(64), nullable=False),  # the same for answers that are the same
     Column("value", Words, nullable=False),
@@ -219,10 +211,8 @@ answer = Table(
     UniqueConstraint("round_id", "digest"),
 )
 
-person = Table(
+person = _numbered(
     "person",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("name", words(128), nullable=False, unique=True),
     Column("role", words(16), nullable=False),
     Column("token_hash", words(128), unique=True),
@@ -238,38 +228,31 @@ person = Table(
 )
 
 # Sessions whose people have left, until their cookies would be too old anyway: a copy of a cookie is no way in.
-ended_session = Table(
+ended_session = _table(
     "ended_session",
-    metadata,
     Column("session", words(32), primary_key=True),
     Column("person_id", ForeignKey("person.id"), nullable=False),
     Column("until", words(32), nullable=False),
 )
 
 # Attempts to come in with a wrong token, by where they came from, for as long as they count.
-attempt = Table(
+attempt = _numbered(
     "attempt",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("place", words(64), nullable=False),
     Column("at", words(32), nullable=False),
     Index(None, "place", "at"),
 )
 
-guideline = Table(
+guideline = _numbered(
     "guideline",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("body", Words, nullable=False),
     Column("at", words(32), nullable=False),
     Column("person_id", ForeignKey("person.id")),
     _checksum_column(),
 )
 
-assignment = Table(
+assignment = _numbered(
     "assignment",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("person_id", ForeignKey("person.id"), nullable=False),
     Column("round_id", ForeignKey("round.id"), nullable=False),
@@ -303,10 +286,8 @@ def _adapt_to_dialect(table: Table, conn: Connection, **_options: Any) -> None:
 
 
 # A slot of open dealing that nobody has: whoever asks next may be given the cell, in the order of `position`.
-slot = Table(
+slot = _numbered(
     "slot",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("round_id", ForeignKey("round.id"), nullable=False),
     Column("position", Number, nullable=False),
@@ -315,10 +296,8 @@ slot = Table(
     Index(None, "cell_id"),
 )
 
-judgement = Table(
+judgement = _numbered(
     "judgement",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
     Column("skipped", Boolean, nullable=False),
     Column("answer_id", ForeignKey("answer.id")),
@@ -336,10 +315,8 @@ judgement = Table(
     Index(None, "assignment_id"),
 )
 
-adjudication = Table(
+adjudication = _numbered(
     "adjudication",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("cell_id", ForeignKey("cell.id"), nullable=False),
     Column("rule", words(16), nullable=False),
     Column("answer_id", ForeignKey("answer.id")),
@@ -357,9 +334,8 @@ adjudication = Table(
 
 # Where each chain ends (see hash_chain.py): how many rows it has, and the digest of the newest. Person 0 is nobody.
 # Beside these, how many rows some tables without a chain should have (see schema.py).
-chain = Table(
+chain = _table(
     "chain",
-    metadata,
     Column("kind", words(16), primary_key=True),
     Column("person_id", Number, primary_key=True, autoincrement=False),
     Column("n", Number, nullable=False),
@@ -367,9 +343,8 @@ chain = Table(
 )
 
 # What a submit was answered, so that a request that comes twice is answered alike and stored once.
-receipt = Table(
+receipt = _table(
     "receipt",
-    metadata,
     Column("person_id", ForeignKey("person.id"), primary_key=True),
     Column("request_id", words(64), primary_key=True),
     Column("digest", words(64), nullable=False),
@@ -379,10 +354,8 @@ receipt = Table(
     Index(None, "number", unique=True),
 )
 
-release = Table(
+release = _numbered(
     "release",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("tier", words(16), nullable=False),
     Column("rule", JSON, nullable=False),
     Column("counts", JSON, nullable=False),
@@ -393,10 +366,8 @@ release = Table(
 
 # A text that was sent and refused: by which `rule` and `version` of it, with which score; and the text itself where the
 # writer lets it be kept.
-refusal = Table(
+refusal = _numbered(
     "refusal",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
     Column("rule", words(32), nullable=False),
     Column("version", Words, nullable=False),
@@ -407,10 +378,8 @@ refusal = Table(
 )
 
 # What a model replied, verbatim, and how it was marked: as too long, a refusal, ...
-reply = Table(
+reply = _numbered(
     "reply",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("assignment_id", ForeignKey("assignment.id"), nullable=False),
     Column("run_id", ForeignKey("run.id"), nullable=False),
     Column("body", Words, nullable=False),
@@ -419,10 +388,8 @@ reply = Table(
 )
 
 # What models of a round may be shown with a row: pairs of another grid, the nearest first.
-example = Table(
+example = _numbered(
     "example",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("round_id", ForeignKey("round.id"), nullable=False),
     Column("row_id", ForeignKey("text.id"), nullable=False),
     Column("rank", Number, nullable=False),
@@ -433,10 +400,8 @@ example = Table(
 )
 
 # What a person said of an example; the newest counts.
-example_review = Table(
+example_review = _numbered(
     "example_review",
-    metadata,
-    Column("id", Number, primary_key=True),
     Column("example_id", ForeignKey("example.id"), nullable=False),
     Column("person_id", ForeignKey("person.id")),
     Column("used", Boolean, nullable=False),
@@ -445,9 +410,8 @@ example_review = Table(
 )
 
 # How often each of the lead's figures that take long to make was made, at whatever server: nobody shows an older one.
-shown_figure = Table(
+shown_figure = _table(
     "shown",
-    metadata,
     Column("grid_id", ForeignKey("grid.id"), primary_key=True),
     Column("name", words(32), primary_key=True),
     Column("n", Number, nullable=False),

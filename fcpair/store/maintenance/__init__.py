@@ -1,5 +1,5 @@
 """Backups, copies, upgrades, and whether a study is sound.
 
-`integrity_checks` and `invariant_checks` are what `fcpair doctor` asks. `copying` moves a study between databases;
-`backups` writes and restores backups, whose file is that of `backup_format`, and upgrades.
+`study_checks` are what `fcpair doctor` asks. `backups` writes and restores backups, whose file is that of
+`backup_format`, upgrades, and copies a study between databases.
 """

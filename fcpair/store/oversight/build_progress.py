@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import delete, exists, func, select
+from sqlalchemy import delete, exists
 
 from fcpair.store.answers import examples
 from fcpair.store.assignment import open_slots, rounds
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.corpus.grids import cell_range
+from fcpair.store.database.statements import count, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, slot, source_pair, text
 
@@ -17,25 +18,23 @@ BUILDING = ("import", "select", "retrieve", "pair", "assign")
 def n_built(tx: Tx) -> dict[str, int]:
     """Count what each building stage made: corpus rows, selected HS, candidates, pairs, assignments and free slots."""
     counting = rounds.primary(tx)
-    n_assigned = select(func.count()).select_from(assignment).where(rounds.in_round(counting))
     return {
-        "import": int(tx.execute(select(func.count()).select_from(source_pair)).scalar_one()) + texts.n_unpaired(tx),
+        "import": count(tx, source_pair) + texts.n_unpaired(tx),
         "select": sides.n_texts(tx, "row"),
         "retrieve": sides.n_texts(tx, "column"),
         "pair": cells.n_cells(tx),
-        "assign": int(tx.execute(n_assigned).scalar_one()) + open_slots.n_free(tx, counting),
+        "assign": count(tx, assignment, rounds.in_round(counting)) + open_slots.n_free(tx, counting),
     }
 
 
 def has_corpus(tx: Tx) -> bool:
     """Whether the study has texts of a corpus."""
-    return bool(tx.execute(select(exists().where(text.c.kind.in_(sides.CORPUS)))).scalar())
+    return is_true(tx, exists().where(text.c.kind.in_(sides.CORPUS)))
 
 
 def is_assigned(tx: Tx) -> bool:
     """Whether pairs of the grid are assigned, or there are slots for whoever asks."""
-    of_grid = (exists().where(cell_range(tx).holds(table.c.cell_id)) for table in (assignment, slot))
-    return any(tx.execute(select(condition)).scalar() for condition in of_grid)
+    return any(is_true(tx, exists().where(cell_range(tx).holds(table.c.cell_id))) for table in (assignment, slot))
 
 
 def clear_from(tx: Tx, stage: str) -> None:

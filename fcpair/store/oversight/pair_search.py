@@ -7,31 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Select, cast, exists, func, or_, select, union
 
-from fcpair.lazy import np
+from fcpair.lazy import NDArray, np
 from fcpair.pair_filter import FilterState, PairFilter
 from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
-from fcpair.store.database import latest_rows, sql_lists
-from fcpair.store.database.frames import integer_arrays
+from fcpair.store.database import latest_rows
+from fcpair.store.database.statements import as_subquery, integer_arrays
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import (
-    Number,
-    adjudication,
-    assignment,
-    cell,
-    judgement,
-    person,
-    round_,
-    slot,
-)
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fcpair.store.database.tables import Number, adjudication, assignment, cell, judgement, person, round_, slot
 
 
 @dataclass(frozen=True)
@@ -71,11 +58,11 @@ def matching_pairs(tx: Tx, wanted: PairFilter, ids: FilterIds) -> NDArray[np.int
 
 def _conditions(tx: Tx, wanted: PairFilter, ids: FilterIds) -> Iterator[ColumnElement[bool]]:
     for texts in ids.texts:
-        subquery = sql_lists.as_subquery(texts)
+        subquery = as_subquery(texts)
         yield or_(cell.c.row_id.in_(subquery), cell.c.column_id.in_(subquery))
     for place, texts_by_condition in ((cell.c.row_id, ids.rows), (cell.c.column_id, ids.columns)):
         for texts in texts_by_condition:
-            yield place.in_(sql_lists.as_subquery(texts))
+            yield place.in_(as_subquery(texts))
     in_labelling = rounds.in_round(rounds.primary(tx))
     for person_id, answer_id in ((ids.person, ids.answer), (ids.other, ids.other_answer)):
         is_theirs = [] if person_id is None else [assignment.c.person_id == person_id]
@@ -114,7 +101,7 @@ def _answered(*conditions: ColumnElement[bool]) -> Select[tuple[int]]:
 def people_with_pairs(tx: Tx) -> list[str]:
     """The names of those who were given pairs of the grid, in any round, in the order in which they came."""
     own = exists().where(assignment.c.person_id == person.c.id, cell_range(tx).holds(assignment.c.cell_id))
-    return list(tx.execute(select(person.c.name).where(own).order_by(person.c.id)).scalars())
+    return list(tx.scalars(select(person.c.name).where(own).order_by(person.c.id)))
 
 
 def has_answers(tx: Tx) -> bool:

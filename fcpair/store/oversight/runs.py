@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import and_, exists, insert, or_, select, update
 
 from fcpair.records import Round, RunRecord
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, hash_chain, latest_rows
+from fcpair.store.database.statements import is_true
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, assignment, judgement, release, run, study
 from fcpair.store.people import guidelines
@@ -24,9 +25,8 @@ def add_study(tx: Tx, title: str, guidelines_: str) -> None:
     """Note what the study is, with new secrets; there is one row."""
     from secrets import token_hex
 
-    row = {"title": title, "created_at": now()}
-    row |= {"secret": token_hex(SECRET_BYTES), "session_secret": token_hex(SECRET_BYTES)}
-    tx.execute(insert(study), [row])
+    secrets = {name: token_hex(SECRET_BYTES) for name in ("secret", "session_secret")}
+    tx.execute(insert(study), [{"title": title, "created_at": now(), **secrets}])
     guidelines.add_version(tx, guidelines_, None)
 
 
@@ -37,9 +37,9 @@ def rename_study(tx: Tx, title: str) -> None:
 
 def study_facts(tx: Tx) -> dict[str, str]:
     """Facts about the study: `title`, `guidelines`, `hs_name`, `cn_name`, `created_at`."""
-    row = tx.execute(select(study)).one()._mapping
+    row = tx.execute(select(study)).one()
     hs_name, cn_name = grids.side_names(tx)
-    facts = {"title": row["title"], "hs_name": hs_name, "cn_name": cn_name, "created_at": row["created_at"]}
+    facts = {"title": row.title, "hs_name": hs_name, "cn_name": cn_name, "created_at": row.created_at}
     return {**facts, "guidelines": guidelines.current_version(tx)[1]}
 
 
@@ -84,9 +84,7 @@ def find_run(tx: Tx, run_id: int) -> RunRecord | None:
 def runs(tx: Tx, stage: str | None = None) -> list[RunRecord]:
     """All runs, oldest first; of one stage, if asked."""
     query = select(run).order_by(run.c.id)
-    if stage is not None:
-        query = query.where(run.c.stage == stage)
-    return [_run_record(row) for row in tx.execute(query)]
+    return [_run_record(row) for row in tx.execute(query if stage is None else query.where(run.c.stage == stage))]
 
 
 def _run_record(row: Any) -> RunRecord:
@@ -116,13 +114,10 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
     """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`, which is None
     where the file was downloaded.
     """
-    columns = (release.c.tier, release.c.rule, release.c.counts, release.c.file, release.c.sha256, release.c.at)
-    rows = (dict(row._mapping) for row in tx.execute(select(*columns).order_by(release.c.id)))
-    folder = _study_folder(tx)
-    return [
-        {**row, "path": None if row["rule"].get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row["file"]))}
-        for row in rows
-    ]
+    columns = release.c["tier", "rule", "counts", "file", "sha256", "at"]
+    rows, folder = tx.execute(select(*columns).order_by(release.c.id)).all(), _study_folder(tx)
+    paths = (None if row.rule.get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row.file)) for row in rows)
+    return [{**row._mapping, "path": path} for row, path in zip(rows, paths, strict=True)]
 
 
 def _study_folder(tx: Tx) -> str:
@@ -132,16 +127,12 @@ def _study_folder(tx: Tx) -> str:
 
 def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
     """Whether an answer of these rounds came after a run: of a later run, or online at a later time."""
-    round_ids = [round_id for one in of for round_id in one.ids]
+    is_of_rounds = assignment.c.round_id.in_([round_id for one in of for round_id in one.ids])
     is_later = or_(judgement.c.run_id > run.id, and_(judgement.c.run_id.is_(None), judgement.c.at > run.at))
-    answers = select(judgement.c.id).join(assignment, assignment.c.id == judgement.c.assignment_id)
-    query = answers.where(assignment.c.round_id.in_(round_ids), is_later)
-    return bool(tx.execute(select(query.exists())).scalar_one())
+    return is_true(tx, exists().where(assignment.c.id == judgement.c.assignment_id, is_of_rounds, is_later))
 
 
 def is_decided_since(tx: Tx, run: RunRecord) -> bool:
     """Whether a pair of the grid that a transaction is about was decided after a run, by a rule or by somebody."""
-    query = select(adjudication.c.id).where(
-        grids.cell_range(tx).holds(adjudication.c.cell_id), adjudication.c.at > run.at
-    )
-    return bool(tx.execute(select(query.exists())).scalar_one())
+    in_grid = grids.cell_range(tx).holds(adjudication.c.cell_id)
+    return is_true(tx, exists().where(in_grid, adjudication.c.at > run.at))

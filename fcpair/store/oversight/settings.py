@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 
 from fcpair.store.corpus.grids import current_grid_id
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import run, setting
 
@@ -34,7 +34,7 @@ def with_recipe(tx: Tx, stage: str) -> dict[str, Any]:
 def _query(*stages: str) -> PreparedStatement:
     """Made once: the policy is asked for at every label, the terms at every answer."""
     own = (setting.c.grid_id == bindparam("grid")) & or_(*map(_is_of_stage, stages))
-    return PreparedStatement(select(setting.c.key, setting.c.value).where(own))
+    return PreparedStatement(select(*setting.c["key", "value"]).where(own))
 
 
 def _is_of_stage(stage: str) -> ColumnElement[bool]:
@@ -45,8 +45,7 @@ def time_set(tx: Tx, stage: str, name: str) -> str | None:
     """When the value that holds was set, by the recipe or else by the stage; None where it has its default."""
     own = (setting.c.grid_id == current_grid_id(tx)) & setting.c.key.in_([f"{stage}.{name}", f"{RECIPE}{stage}.{name}"])
     query = select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)
-    set_time: str | None = tx.execute(query.order_by(setting.c.key.startswith(RECIPE).desc())).scalar()
-    return set_time
+    return cast("str | None", tx.scalar(query.order_by(setting.c.key.startswith(RECIPE).desc())))
 
 
 def save_settings(tx: Tx, stage: str, values: Mapping[str, Any], run_id: int) -> None:
@@ -70,5 +69,4 @@ def remove_stage(tx: Tx, stage: str) -> None:
 def run_of_stage(tx: Tx, stage: str) -> int | None:
     """The newest run that set anything of a stage; None where nothing is set."""
     query = select(func.max(setting.c.run_id)).where((setting.c.grid_id == current_grid_id(tx)) & _is_of_stage(stage))
-    run_id: int | None = tx.execute(query).scalar()
-    return run_id
+    return cast("int | None", tx.scalar(query))

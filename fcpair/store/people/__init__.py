@@ -1,1 +1,1 @@
-"""People, the door (`sessions`), and what they do not want to read (`optouts`)."""
+"""People and their sessions, the guidelines, and what people do not want to read (`optouts`)."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, false, func, or_, select, true, union, update
+from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
 
 from fcpair.records import TOPIC_SPLIT, Status
 from fcpair.store.assignment.assignments import OPTED_OUT
-from fcpair.store.database import sql_lists
+from fcpair.store.corpus.cells import CN, HS, join_texts
+from fcpair.store.database.statements import as_subquery, count
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, person, round_, text
 
@@ -74,10 +75,10 @@ def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
 def to_stored(opted_out: Iterable[OptOut]) -> dict[str, dict[str, list[str]]]:
     """The same as it is kept; what leaves nothing out is dropped."""
     stored: dict[str, dict[str, list[str]]] = {}
-    for opt_out in opted_out:
-        if opt_out.topics:
-            topics = stored.setdefault(opt_out.column, {}).setdefault(opt_out.split, [])
-            topics += [topic for topic in opt_out.topics if topic not in topics]
+    for one in opted_out:
+        if one.topics:
+            topics = stored.setdefault(one.column, {}).setdefault(one.split, [])
+            topics += [topic for topic in one.topics if topic not in topics]
     return stored
 
 
@@ -95,20 +96,16 @@ def _column_values(column: str) -> Select[Any]:
     return select(value).where(value.is_not(None), value != "").distinct()
 
 
-def _is_about(
-    tx: Tx, opted_out: Sequence[OptOut], text_condition: ColumnElement[bool] | None = None
-) -> ColumnElement[bool]:
+def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether a text of a pair, or the one that it answers, holds what somebody has opted out of.
 
-    Only texts that meet `text_condition` are looked at.
+    Only texts that meet these conditions are looked at.
     """
-    text_condition = true() if text_condition is None else text_condition
-    answering = text.alias("answering")
-    covered: list[ColumnElement[bool]] = []
+    answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
     for one in opted_out:
-        all_values = tx.execute(_column_values(one.column).where(text_condition)).scalars()
+        all_values = tx.scalars(_column_values(one.column).where(*conditions))
         if values := list(filter(one.covers, all_values)):
-            having = select(text.c.id).where(text.c.meta[one.column].as_string().in_(sorted(values)), text_condition)
+            having = select(text.c.id).where(text.c.meta[one.column].as_string().in_(sorted(values)), *conditions)
             text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
             covered += [cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids)]
     return or_(false(), *covered)
@@ -117,13 +114,13 @@ def _is_about(
 def pairs_about(tx: Tx, opted_out: Sequence[OptOut], cell_ids: Sequence[int] | None = None) -> list[int]:
     """The pairs of the grid, or those of these few, that hold what somebody has opted out of."""
     if cell_ids is None:
-        return list(tx.execute(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)).scalars())
-    is_asked_for = cell.c.id.in_(sql_lists.as_subquery(cell_ids))
+        return list(tx.scalars(select(cell.c.id).where(_is_about(tx, opted_out)).order_by(cell.c.id)))
+    is_asked_for = cell.c.id.in_(as_subquery(cell_ids))
     rows, columns = select(cell.c.row_id).where(is_asked_for), select(cell.c.column_id).where(is_asked_for)
     side = text.alias("side")
     answered = select(side.c.answers_id).where(side.c.id.in_(rows.union(columns)), side.c.answers_id.is_not(None))
     about = _is_about(tx, opted_out, text.c.id.in_(union(rows, columns, answered)))
-    return list(tx.execute(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)).scalars())
+    return list(tx.scalars(select(cell.c.id).where(is_asked_for, about).order_by(cell.c.id)))
 
 
 def _is_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> ColumnElement[bool]:
@@ -134,8 +131,7 @@ def _is_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> Colum
 
 def n_open_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """Count the open assignments of a person about what they opted out of."""
-    query = select(func.count()).select_from(assignment).where(_is_open_about(tx, person_id, opted_out))
-    return int(tx.execute(query).scalar_one())
+    return count(tx, assignment, _is_open_about(tx, person_id, opted_out))
 
 
 def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
@@ -155,7 +151,7 @@ class TakenBack(NamedTuple):
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[TakenBack]:
     """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`."""
     query = (
-        select(assignment.c.id, assignment.c.round_id, round_.c.grid_id)
+        select(*assignment.c["id", "round_id"], round_.c.grid_id)
         .join(cell, cell.c.id == assignment.c.cell_id)
         .join(round_, round_.c.id == assignment.c.round_id)
         .join(person, person.c.id == assignment.c.person_id)
@@ -173,7 +169,7 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
     """
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
     spelling_by_key: dict[str, str] = {}
-    for value in tx.execute(_column_values(column).where(text.c.id.in_(used))).scalars():
+    for value in tx.scalars(_column_values(column).where(text.c.id.in_(used))):
         for key, written in split_topics(value, split).items():
             spelling_by_key[key] = min(written, spelling_by_key.get(key, written))
     return sorted(spelling_by_key.values())
@@ -181,22 +177,12 @@ def topics(tx: Tx, column: str, split: str) -> list[str]:
 
 def open_by_topic(tx: Tx, person_id: int, column: str, split: str) -> Counter[str]:
     """Count the open pairs of a person with each topic on either side, by its `topic_key`."""
-    hs, cn = text.alias(), text.alias()
-    sides = (side.c.meta[column].as_string().label(name) for side, name in ((hs, "hs"), (cn, "cn")))
-    per_assignment = (
-        select(*sides)
-        .select_from(assignment)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(hs, hs.c.id == cell.c.row_id)
-        .join(cn, cn.c.id == cell.c.column_id)
-        .where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
-        .subquery()
-    )
-    query = select(per_assignment.c.hs, per_assignment.c.cn, func.count()).group_by(
-        per_assignment.c.hs, per_assignment.c.cn
-    )
+    sides = (side.c.meta[column].as_string().label(name) for side, name in ((HS, "hs"), (CN, "cn")))
+    query = join_texts(select(*sides).select_from(assignment), assignment.c.cell_id)
+    query = query.where(assignment.c.person_id == person_id, assignment.c.status == Status.OPEN.value)
+    values_of_pair = query.subquery().c
     counts: Counter[str] = Counter()
-    for *values, n in tx.execute(query):
+    for *values, n in tx.execute(select(*values_of_pair, func.count()).group_by(*values_of_pair)):
         for key in {key for value in values for key in split_topics(value or "", split)}:
             counts[key] += n
     return counts

@@ -1,34 +1,33 @@
-"""The people of a study, under their pseudonyms."""
+"""The people of a study, under their pseudonyms; their sessions, and attempts to come in that failed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement, count, is_true
 from fcpair.store.database.store import Tx, next_millisecond, now
-from fcpair.store.database.tables import assignment, person, refusal, setting
+from fcpair.store.database.tables import assignment, attempt, ended_session, person, refusal, setting, study
 from fcpair.store.oversight import settings
-from fcpair.store.people import optouts, sessions
+from fcpair.store.oversight.runs import SECRET_BYTES
+from fcpair.store.people import optouts
 from fcpair.store.people.optouts import OptOut
 
 
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people in one role; their names must be new."""
-    rows = checksums.with_checksums(tx, person, ({"name": name, "role": role.value} for name in names))
-    tx.execute(insert(person), list(rows))
-    new_names = set(names)
-    return [one for one in people(tx) if one.name in new_names]
+    checksums.add(tx, person, ({"name": name, "role": role.value} for name in names))
+    return [one for one in people(tx) if one.name in set(names)]
 
 
 def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Person]:
     """The people, in the order in which they came; of one role, and without the retired, if asked."""
-    query = select(person.c.id, person.c.name, person.c.role, person.c.retired_at).order_by(person.c.id)
+    query = select(*person.c["id", "name", "role", "retired_at"]).order_by(person.c.id)
     if role is not None:
         query = query.where(person.c.role == role.value)
     if active:
@@ -43,7 +42,7 @@ def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
     """
     link = {} if keeps_link else {"token_hash": None}
     tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), **link))
-    sessions.forget(tx, person_id)
+    _forget_sessions(tx, person_id)
 
 
 def change(tx: Tx, person_id: int, **values: Any) -> None:
@@ -59,32 +58,37 @@ def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
     Sessions rest on the token, so those before end with it.
     """
     change(tx, person_id, token_hash=token_hash)
-    sessions.forget(tx, person_id)
+    _forget_sessions(tx, person_id)
 
 
 def ids_with_token(tx: Tx) -> set[int]:
     """The ids of those who can be let in by a token."""
     can_come_in = person.c.token_hash.is_not(None) & person.c.retired_at.is_(None)
-    return set(tx.execute(select(person.c.id).where(can_come_in)).scalars())
+    return set(tx.scalars(select(person.c.id).where(can_come_in)))
 
 
 def retired_keys(tx: Tx) -> dict[int, str]:
     """The hash of the token of everybody who takes no further part and has kept their link, by their id."""
-    query = select(person.c.id, person.c.token_hash).where(
-        person.c.retired_at.is_not(None), person.c.token_hash.is_not(None)
-    )
-    return {row.id: row.token_hash for row in tx.execute(query)}
+    query = select(*person.c["id", "token_hash"]).where(person.c.retired_at.is_not(None))
+    return {row.id: row.token_hash for row in tx.execute(query.where(person.c.token_hash.is_not(None)))}
+
+
+SESSION_SECRET = select(study.c.session_secret).scalar_subquery()
+
+
+def has_ended(session: BindParameter[Any]) -> ColumnElement[bool]:
+    """Whether somebody has ended a session."""
+    return exists().where(ended_session.c.session == session)
 
 
 _CONSENT, _ASKED_AT, _EARLIER = "consent", "asked_at", "earlier"  # settings of the first grid
 _VISITOR = select(
-    *(person.c[name] for name in ("id", "name", "role", "token_hash", "consented_at")),
-    *(person.c[name] for name in ("blurred", "keeps_refused", "language")),
-    sessions.SECRET.label("session_secret"),
+    *person.c["id", "name", "role", "token_hash", "consented_at", "blurred", "keeps_refused", "language"],
+    SESSION_SECRET.label("session_secret"),
     select(setting.c.value).where(setting.c.key == f"{_CONSENT}.{_ASKED_AT}").scalar_subquery().label("asked_at"),
 ).where(person.c.retired_at.is_(None), person.c.token_hash.is_not(None))
 _BY_HASH = PreparedStatement(_VISITOR.where(person.c.token_hash == bindparam("hash")))
-_BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~sessions.has_ended(bindparam("session"))))
+_BY_ID = PreparedStatement(_VISITOR.where(person.c.id == bindparam("one"), ~has_ended(bindparam("session"))))
 
 
 def visitor_by_hash(tx: Tx, token_hash: str) -> Visitor | None:
@@ -101,18 +105,10 @@ def _to_visitor(row: Any) -> Visitor | None:
     if row is None:
         return None
     asked_again = _precedes(row.consented_at, row.asked_at)
-    consented = row.consented_at is not None and not asked_again
     wishes = (bool(row.blurred), row.session_secret, bool(row.keeps_refused))
-    return Visitor(
-        row.id,
-        row.name,
-        Role(row.role),
-        row.token_hash,
-        consented,
-        *wishes,
-        asked_again=asked_again,
-        language=row.language,
-    )
+    consented = row.consented_at is not None and not asked_again
+    facts = (row.id, row.name, Role(row.role), row.token_hash, consented, *wishes)
+    return Visitor(*facts, asked_again=asked_again, language=row.language)
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
@@ -128,33 +124,32 @@ def note_consent(tx: Tx, person_id: int, demographics: dict[str, str], sentence:
     own = person.c.id == person_id
     first = {"consented_at": now(), "consented_to": sentence, "demographics": None}
     tx.execute(update(person).where(own, person.c.consented_at.is_(None)).values(**first))
-    earlier_answers = tx.execute(select(person.c.demographics).where(own)).scalar() or {}
+    earlier_answers = tx.scalar(select(person.c.demographics).where(own)) or {}
     tx.execute(update(person).where(own).values(demographics={**earlier_answers, **demographics}))
 
 
 def n_consents(tx: Tx) -> int:
     """Number of people who take part and have consented."""
-    consented = person.c.consented_at.is_not(None) & person.c.retired_at.is_(None)
-    return int(tx.execute(select(func.count()).select_from(person).where(consented)).scalar_one())
+    return count(tx, person, person.c.consented_at.is_not(None), person.c.retired_at.is_(None))
 
 
 def ask_consent_again(tx: Tx, run_id: int) -> None:
     """Let no consent that was given so far let anybody go on."""
-    newest = tx.execute(select(func.max(person.c.consented_at))).scalar() or ""
+    newest = tx.scalar(select(func.max(person.c.consented_at))) or ""
     with grids.on_first_grid(tx):
         settings.save_settings(tx, _CONSENT, {_ASKED_AT: max(now(), newest)}, run_id)
 
 
 def is_asked_again(tx: Tx, person_id: int) -> bool:
     """Whether a person consented before everybody was asked again, and has not since."""
-    consented_at = tx.execute(select(person.c.consented_at).where(person.c.id == person_id)).scalar()
+    consented_at = tx.scalar(select(person.c.consented_at).where(person.c.id == person_id))
     return _precedes(consented_at, _asking(tx).get(_ASKED_AT))
 
 
 def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     """Let a person who was asked again have agreed to a sentence now; what they agreed to before is kept."""
     own, asking = person.c.id == person_id, _asking(tx)
-    row = tx.execute(select(person.c.name, person.c.consented_at, person.c.consented_to).where(own)).one()
+    row = tx.execute(select(*person.c["name", "consented_at", "consented_to"]).where(own)).one()
     earlier = asking.get(_EARLIER, {})
     kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):
@@ -173,7 +168,7 @@ def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     """Ids of people who take part in a role, have not consented, and of whom nothing is known, in order."""
     nobody_yet = person.c.retired_at.is_(None) & person.c.consented_at.is_(None) & person.c.demographics.is_(None)
     query = select(person.c.id).where(person.c.role == role.value, nobody_yet).order_by(person.c.id)
-    return list(tx.execute(query).scalars())
+    return list(tx.scalars(query))
 
 
 def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
@@ -194,8 +189,8 @@ def terms(tx: Tx) -> list[dict[str, Any]]:
     `earlier_consents`, a time and a sentence each.
     """
     earlier = _asking(tx).get(_EARLIER, {})
-    columns = ("name", "role", "consented_at", "consented_to", "demographics", "opted_out")
-    rows = tx.execute(select(*(person.c[name] for name in columns)).order_by(person.c.id))
+    columns = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"]
+    rows = tx.execute(select(*columns).order_by(person.c.id))
     return [
         {
             **row._mapping,
@@ -217,3 +212,64 @@ def forget(tx: Tx, person_id: int) -> None:
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))
+
+
+def session_secret(tx: Tx) -> str:
+    """Secret with which sessions are signed now."""
+    return str(tx.execute(select(study.c.session_secret)).scalar_one())
+
+
+def renew_session_secret(tx: Tx) -> None:
+    """Sign sessions with a new secret from now on; those before are worthless."""
+    from secrets import token_hex
+
+    tx.execute(update(study).values(session_secret=token_hex(SECRET_BYTES)))
+    tx.execute(delete(ended_session))
+
+
+def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
+    """Note that a session has ended, which would be too old in `lasts_s` seconds; what is too old is forgotten."""
+    tx.execute(delete(ended_session).where(ended_session.c.until < now()))
+    if not is_true(tx, exists().where(ended_session.c.session == session)):
+        until = now(lasts_s / 60)
+        tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
+
+
+def _forget_sessions(tx: Tx, person_id: int) -> None:
+    """Forget which sessions a person has ended, where none of theirs can let them in any more."""
+    tx.execute(delete(ended_session).where(ended_session.c.person_id == person_id))
+
+
+TimeSpan = tuple[str, str]
+"""A span of time: after the first, and not after the second."""
+
+_COUNTS = (attempt.c.at > bindparam("after")) & (attempt.c.at <= bindparam("until"))
+_COUNTED = select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS)
+_TALLY, _TALLY_OF = map(PreparedStatement, (_COUNTED, _COUNTED.where(attempt.c.place == bindparam("from"))))
+
+
+def hold_attempts(tx: Tx) -> None:
+    """Let nobody else who holds them count attempts until the end of the transaction."""
+    backends.backend_of(tx).hold_rows(tx, study, [1])  # there is one row
+
+
+def tally_attempts(tx: Tx, span: TimeSpan, place: str | None = None) -> tuple[int, str | None]:
+    """Count the attempts in a span of time, from one place or in all, and find when the first of them was."""
+    params = {"after": span[0], "until": span[1]}
+    row = _TALLY.first(tx, **params) if place is None else _TALLY_OF.first(tx, **params, **{"from": place})
+    return int(row.n), row.oldest
+
+
+def add_attempt(tx: Tx, place: str, at: str) -> None:
+    """Note an attempt."""
+    tx.execute(insert(attempt), [{"place": place, "at": at}])
+
+
+def has_attempts_outside(tx: Tx, span: TimeSpan) -> bool:
+    """Whether there are any outside a span of time."""
+    return bool(tx.scalar(select(exists().where(~_COUNTS)), {"after": span[0], "until": span[1]}))
+
+
+def forget_attempts_outside(tx: Tx, span: TimeSpan) -> None:
+    """Delete those outside a span of time."""
+    tx.execute(delete(attempt).where(~_COUNTS), {"after": span[0], "until": span[1]})

@@ -44,7 +44,21 @@ class TextTable:
         progress: encode.Progress | None = None,
     ) -> None:
         self.texts = _check_strings("texts", texts)
-        self.references = None if references is None else _check_lists(references, len(self.texts))
+        self.references: tuple[tuple[str, ...], ...] | None = None
+        if isinstance(references, str):
+            raise InputError("references is a string; expected a list of references for each text")
+        if references is not None:
+            listed = list(references)
+            if len(listed) != len(self.texts):
+                counts = f"{len(listed):,} entries for {len(self.texts):,} texts"
+                raise InputError(f"references has {counts}; expected one list for each")
+            for at, of in enumerate(listed):
+                if isinstance(of, str):
+                    raise InputError(
+                        f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its "
+                        "single characters would be taken for references"
+                    )
+            self.references = tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
         self.beside = {
             name: _check_strings(f"beside[{name!r}]", column, len(self.texts))
             for name, column in (beside or {}).items()
@@ -92,21 +106,6 @@ def _check_strings(place: str, texts: Sequence[str], n: int | None = None) -> tu
     if n is not None and len(listed) != n:
         raise InputError(f"{place} has {len(listed):,} entries for {n:,} texts; expected one for each")
     return listed
-
-
-def _check_lists(references: Sequence[Sequence[str]], n: int) -> tuple[tuple[str, ...], ...]:
-    if isinstance(references, str):
-        raise InputError("references is a string; expected a list of references for each text")
-    listed = list(references)
-    if len(listed) != n:
-        raise InputError(f"references has {len(listed):,} entries for {n:,} texts; expected one list for each")
-    for at, of in enumerate(listed):
-        if isinstance(of, str):
-            raise InputError(
-                f"references[{at}] is a string; expected a list of references, such as [{of[:20]!r}]: its single "
-                "characters would be taken for references"
-            )
-    return tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
 
 
 @dataclass(frozen=True)
@@ -183,8 +182,15 @@ class Measure(NamedValue):
         raise NotImplementedError
 
     def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
-        """The figure of a set of texts, by their rows: pooled, or the mean."""
-        return self.pool(table, rows) if self.is_pooled else mean_figure(self.values(table).select(rows))
+        """The figure of a set of texts, by their rows: pooled, or the mean over those that have a figure."""
+        if self.is_pooled:
+            return self.pool(table, rows)
+        selected = self.values(table).select(rows)
+        defined, left_out = selected.values[~np.isnan(selected.values)], count_reasons(selected.why)
+        if not len(defined):
+            return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
+        sd = float(defined.std(ddof=1)) if len(defined) > 1 else None
+        return SetFigure(float(defined.mean()), len(defined), sd, left_out)
 
     def values(self, table: TextTable) -> Values:
         """The figure of each text, computed once for a table."""
@@ -193,16 +199,6 @@ class Measure(NamedValue):
     def undefined_everywhere(self, table: TextTable, why: str) -> Values:
         """No figure for any text, each for the same reason."""
         return Values(np.full(len(table.texts), np.nan), (why,) * len(table.texts))
-
-
-def mean_figure(values: Values) -> SetFigure:
-    """The mean over the texts that have a figure, and its standard deviation (n - 1)."""
-    defined = values.values[~np.isnan(values.values)]
-    left_out = count_reasons(values.why)
-    if not len(defined):
-        return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
-    sd = float(defined.std(ddof=1)) if len(defined) > 1 else None
-    return SetFigure(float(defined.mean()), len(defined), sd, left_out)
 
 
 def count_reasons(why: Sequence[str]) -> dict[str, int]:

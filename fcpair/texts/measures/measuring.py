@@ -18,8 +18,7 @@ from fcpair.models.model_files import is_english
 from fcpair.stages.corpus.text_identity import identity
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.texts.measures.base import ENGLISH, Measure, SetFigure, TextTable, Values
-from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
-from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
+from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
 from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, NgramMeasure, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.texts.measures.readability import DaleChall, FleschKincaid
@@ -149,7 +148,7 @@ def measure(
         sets |= {group: np.flatnonzero(named == group) for group in dict.fromkeys(groups)}
     figures: list[TextFigure] = []
     values: dict[str, Values] = {}
-    warnings = {one: _language_warning(one, table, language) or _token_warning(one, table) for one in adapted}
+    warnings = {one: _warning(one, table, language) for one in adapted}
     for text_measure, why in unfit_reasons.items():
         name = text_measure.short_name if short[text_measure.short_name] == 1 else str(text_measure)
         for group, rows in sets.items():
@@ -177,31 +176,22 @@ def measure(
     return Measured(n_texts, language, tuple(figures), values, notes)
 
 
-def _language_warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
-    """That a measure's model reads texts which it was not trained on; empty where it does not, or nobody can say."""
-    model = getattr(text_measure, "model", "")
-    if not is_english(model):
-        return ""
-    if language not in (None, ENGLISH):
-        return f"{model} was trained on English alone; the texts are in `{language}`"
-
-    def count_other_languages() -> Counter[str]:
-
-        others = (other_language(text, ENGLISH) for text in table.distinct_texts())
-        return Counter(other[0] for other in others if other)
-
-    if not (language_counts := table.compute_once(("not", ENGLISH), count_other_languages)):
-        return ""
-    named = ", ".join(f"{n:,} in `{code}`" for code, n in language_counts.most_common())
-    n, all_ = language_counts.total(), len(table.distinct_texts())
-    return f"{model} was trained on English alone, and {n:,} of {all_:,} texts are in another language: {named}"
-
-
-def _token_warning(text_measure: Measure, table: TextTable) -> str:
-    """That texts have no spaces by which a measure's tokens could be told apart; empty where they have."""
+def _warning(text_measure: Measure, table: TextTable, language: str | None) -> str:
+    """That a measure's model reads texts which it was not trained on, or that its tokens are parted by spaces which
+    texts do not have; empty where neither is so, or nobody can say.
+    """
+    model, texts = getattr(text_measure, "model", ""), table.distinct_texts()
+    if is_english(model):
+        if language not in (None, ENGLISH):
+            return f"{model} was trained on English alone; the texts are in `{language}`"
+        others = (other_language(text, ENGLISH) for text in texts)
+        counts = table.compute_once(("not", ENGLISH), lambda: Counter(other[0] for other in others if other))
+        if counts:
+            named = ", ".join(f"{n:,} in `{code}`" for code, n in counts.most_common())
+            n, trained = counts.total(), f"{model} was trained on English alone"
+            return f"{trained}, and {n:,} of {len(texts):,} texts are in another language: {named}"
     if text_measure.tokeniser not in ("space", "words", "13a", "intl"):
         return ""
-    texts = table.distinct_texts()
     n = table.compute_once("without spaces", lambda: sum(map(has_no_spaces, texts)))
     cause = f"where tokens={text_measure.tokeniser} takes whole sentences for one token; use tokens=char"
     return f"{n:,} of {len(texts):,} texts are in a script without spaces, {cause}" if n else ""

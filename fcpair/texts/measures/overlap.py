@@ -219,10 +219,10 @@ class Meteor(TokenMeasure):
         from nltk.stem.porter import PorterStemmer
         from nltk.translate.meteor_score import meteor_score
 
-        stemmer = PorterStemmer() if "stem" in self.match else _NoStems()
-        wordnet = (
-            _NoSynonyms() if self.wordnet == NONE else table.compute_once(("wordnet", self.wordnet), self._wordnet)
-        )
+        stemmer = PorterStemmer() if "stem" in self.match else SimpleNamespace(stem=str)
+        wordnet: Any = SimpleNamespace(synsets=lambda _word: ())
+        if self.wordnet != NONE:
+            wordnet = table.compute_once(("wordnet", self.wordnet), lambda: open_wordnet(Path(self.wordnet)))
 
         def score(references: list[list[str]], tokens: list[str]) -> float:
             return float(meteor_score(references, tokens, stemmer=stemmer, wordnet=wordnet))
@@ -232,26 +232,6 @@ class Meteor(TokenMeasure):
     def max_scores(self, texts: Sequence[str]) -> Floats:
         """Greatest possible score of each text: 1 less the penalty for a single run of matches."""
         return 1 - 0.5 / np.array([len(self.tokens_of(text)) for text in texts], float) ** 3
-
-    def _wordnet(self) -> Any:
-        try:
-            return open_wordnet(Path(self.wordnet))
-        except Exception as error:  # nltk raises many kinds, assertions too; each only means: no WordNet
-            raise InputError(f"{self.wordnet} cannot be read as a folder with WordNet ({error})") from None
-
-
-class _NoStems:
-    """Words as they are."""
-
-    def stem(self, word: str) -> str:
-        return word
-
-
-class _NoSynonyms:
-    """A WordNet without a word."""
-
-    def synsets(self, _word: str) -> tuple[Any, ...]:
-        return ()
 
 
 @dataclass(frozen=True)
@@ -286,7 +266,7 @@ def _score_texts(
 
 
 def open_wordnet(folder: Path) -> Any:
-    """A reader of the WordNet in a folder, wherever that is; what nltk raises says that there is none.
+    """A reader of the WordNet in a folder, wherever that is; raises InputError where there is none.
 
     nltk reads only below the folders of its data path, so this one is added to them. Its reader would also map what it
     reads to the WordNet that other languages were made for, and fail where that is not installed as nltk's own.
@@ -301,9 +281,12 @@ def open_wordnet(folder: Path) -> Any:
     path = str(folder.resolve())
     if path not in nltk.data.path:
         nltk.data.path.append(path)
-    with catch_warnings(action="ignore"):  # that there are no other languages
-        reader = OneLanguage(path, None)
-    # nltk keeps its files open, and never closes them.
-    finalize(reader, lambda files: [file.close() for file in files.values()], reader._data_file_map)
-    reader.synsets("word")
+    try:
+        with catch_warnings(action="ignore"):  # that there are no other languages
+            reader = OneLanguage(path, None)
+        # nltk keeps its files open, and never closes them.
+        finalize(reader, lambda files: [file.close() for file in files.values()], reader._data_file_map)
+        reader.synsets("word")
+    except Exception as error:  # nltk raises many kinds, assertions too; each only means: no WordNet
+        raise InputError(f"{folder} cannot be read as a folder with WordNet ({error})") from None
     return reader

@@ -16,8 +16,7 @@ from fcpair.texts.measures.tokens import count_sentences, split_words
 
 _ENDINGS = ("'s", "s'", "s", "es", "d", "ed", "ing", "r", "er", "st", "est", "ly")
 _NUMBER = re.compile(r"\d[\d_]*(?:st|nd|rd|th|s)?")
-Formula = Callable[[list[str], int], float]
-"""From the words of a text and the number of its sentences to its figure."""
+Formula = Callable[[list[str], int], float]  # from the words of a text and the number of its sentences to its figure
 FEW, CONSTANT = 0.05, 3.6365  # above this share of unfamiliar words the constant is added
 
 

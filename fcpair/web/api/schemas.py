@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from fcpair.grid import ConflictCase, DecidedCase
 from fcpair.records import Role
 from fcpair.stages.questions import LONGEST_NAME
-from fcpair.stages.questions.any_of import MOST_LABELS
-from fcpair.stages.questions.scale import LARGEST
+from fcpair.stages.questions.closed import LARGEST, MOST_LABELS
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Progress, QueueCounts, Reading, Remark, RoundForm, Task
 

@@ -16,7 +16,7 @@ from fcpair.param_values import digest_params
 from fcpair.params import Annotate
 from fcpair.records import RunRecord
 from fcpair.sentences import Id, join, say
-from fcpair.texts.differences import find_differences
+from fcpair.stages.answers.curation import find_differences
 from fcpair.web.current_grid import GUIDELINES
 from fcpair.web.form import Text, field, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.panels import build_panels

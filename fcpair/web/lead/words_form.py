@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from fcpair.param_values import digest_params
-from fcpair.stages.questions.wording import GridNames
+from fcpair.stages.questions.labels import GridNames
 from fcpair.web.current_grid import GUIDELINES
 from fcpair.web.form import fields
 from fcpair.web.languages import ENGLISH, LANGUAGES

@@ -12,6 +12,7 @@ time that somebody looks. Begun anew, a process takes a second for that, and 60 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import multiprocessing
 import os
@@ -40,6 +41,7 @@ from fcpair.web.server.security import log_failure
 IDLE_S = 600.0  # so long after the last look the process is ended, and its memory given back
 END_S = 2.0
 NICE = 19
+M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
 START_METHOD = "spawn"
 LOOKED_AT = ("lead", "adjudicate")  # begin the names of templates of what is looked at
 LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold it
@@ -207,6 +209,7 @@ def _begin() -> None:
                 os.close(number)
     with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
         os.nice(NICE)
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)  # else glibc keeps 60 MB of 500,000 answers
     threading.Thread(target=_end_with_server, daemon=True).start()
 
 

@@ -20,7 +20,7 @@ from fcpair.params import Assign, Import, Select, Setup
 from fcpair.records import Role
 from fcpair.stages.answers.simulate import Habits, TextEffects, fit_habits
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.stages.stats.label_profiles import class_model_at
+from fcpair.stages.stats.latent_labels import class_model_at
 from fcpair.study import Study
 
 At = Callable[[str], Path]

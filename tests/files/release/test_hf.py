@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from huggingface_hub import DatasetCard
 
-from fcpair.files.release.hf import CARD, CardFacts, hf_files
+from fcpair.files.release.tier import CARD, CardFacts, hf_files
 from fcpair.params import Partition
 from fcpair.records import Tier
 from fcpair.stages.adjudication.partition import tier_rules

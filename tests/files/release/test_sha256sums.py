@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.files.release.sha256sums import SUMS, check_folder, write_sums
+from fcpair.files.tables.folders import SUMS, check_folder, write_sums
 
 FILES = {"README.md": b"# A card\n", "data/gold.csv": b"pair\n1\n", "data/x y.csv": b"", ".zenodo.json": b"{}"}
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.files.release.training import (
+from fcpair.files.release.tier import (
     COLUMNS,
     Kind,
     TrainingSets,

@@ -13,7 +13,7 @@ import pytest
 
 from fcpair.bias.items import expand
 from fcpair.errors import InputError
-from fcpair.files.surveys import bbq_templates as bbq
+from fcpair.files.surveys import bbq
 from fcpair.files.surveys.templates import read_templates
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from fcpair.bias.items import Template, expand, n_items
 from fcpair.errors import InputError
-from fcpair.files.surveys.bbq_templates import KOBBQ_COLUMNS, read_kobbq
+from fcpair.files.surveys.bbq import KOBBQ_COLUMNS, read_kobbq
 
 PRINTED = {
     **{"Age": 3608, "Gender_identity": 768, "Physical_appearance": 4040, "SES": 6928, "Sexual_orientation": 552},

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.arrays import Vectors
-from fcpair.stages.answers.examples import format_examples, nearest_examples
+from fcpair.stages.answers.model_spec import format_examples
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS, NO_NEIGHBOUR
+from fcpair.stages.corpus.retrieve import nearest_examples
 from fcpair.stages.corpus.text_identity import fold_arabic, identity
 
 WORDS = st.sampled_from(["tea", "tea ", "caf\u00e9", "cafe\u0301", "jam", "rain", "maps"])

@@ -20,7 +20,7 @@ from fcpair.stages.answers.simulate import (
 )
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
-from fcpair.stages.stats.label_profiles import class_model_at, kappa_of_joint
+from fcpair.stages.stats.latent_labels import class_model_at, kappa_of_joint
 
 HABITS = Habits(positive=0.3, accuracy=0.9, leaning=0.0, leaning_to=2, unsure=0.05, skips=0.0)
 EFFECTS = TextEffects(hs=0.2, cn=0.3)

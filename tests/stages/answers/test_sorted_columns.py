@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.stages.answers.sorted_columns import RARE, is_ascending, is_sorted
+from fcpair.stages.answers.replies import RARE, is_ascending, is_sorted
 
 MIXED = ["yes", "no", "yes", "yes", "no", "no", "yes", "no"] * 2
 

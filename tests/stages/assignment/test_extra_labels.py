@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
-from fcpair.stages.assignment.extra_labels import add_labels, hand_over_slots, n_labels_missing
+from fcpair.stages.assignment.rounds import add_labels, hand_over_slots, n_labels_missing
 from fcpair.stages.corpus.split import even_meetings
 
 SEEDS = st.integers(0, 2**32 - 1)

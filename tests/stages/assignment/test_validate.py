@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.assignment.validate import blind_verdict, combine_verdicts, draw_pairs
+from fcpair.stages.adjudication.adjudicate import blind_verdict, combine_verdicts, draw_pairs
 
 PAIRS = np.array([9, 4, 7, 1, 12])
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.corpus.collect import draw_rows, have_many_slurs, labelled_by_majority
+from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
 
 
 def test_what_most_people_found_normal_is_left_out_and_a_tie_stays() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.stages.corpus.collect import even_shares
+from fcpair.stages.corpus.retrieve import even_shares
 
 
 def test_fc_conans_grid_divides_evenly_among_nine() -> None:

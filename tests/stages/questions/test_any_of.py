@@ -8,7 +8,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.stages.questions import AnyOf, parse_question
-from fcpair.stages.questions.any_of import CHOSEN
+from fcpair.stages.questions.closed import CHOSEN
 
 TYPES = AnyOf(("Facts", "humour", "warning of consequences"))
 COMMAS = AnyOf(("facts, or so", "humour"))

@@ -9,7 +9,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Form, OneOf, Text, When, parse_form, parse_question
-from fcpair.stages.questions.answer_arrays import numbers, part_codes
+from fcpair.stages.questions.form import numbers, part_codes
 
 WRITING = Form.from_table({"text": "text(min_words=2)", "types": AnyOf(("facts", "humour")), "sure": "scale(1,5,0.5)"})
 LABEL = parse_form("label: one_of(no,unsure?,yes+)")

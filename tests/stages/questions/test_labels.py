@@ -10,7 +10,7 @@ import pytest
 
 from fcpair.errors import InputError, RecipeError
 from fcpair.records import Verdict
-from fcpair.stages.assignment.validate import blind_verdict
+from fcpair.stages.adjudication.adjudicate import blind_verdict
 from fcpair.stages.questions import IRRECONCILABLE, LONGEST_NAME, NO_CODE, SKIP, Choice, Closed, OneOf, parse_question
 from fcpair.stages.questions.labels import (
     AGREE,

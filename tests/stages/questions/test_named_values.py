@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.evaluate.catalogue import SYSTEMS, parse_system
-from fcpair.evaluate.embed import Embed
-from fcpair.evaluate.llm import Llm
-from fcpair.evaluate.ranking import Run, System
 from fcpair.evaluate.rerank import Cross, Rerank
-from fcpair.evaluate.systems import Bm25, Random, Sbert, Tfidf
+from fcpair.evaluate.services import Embed, Llm
+from fcpair.evaluate.systems import Bm25, Random, Run, Sbert, System, Tfidf
 from fcpair.stages.questions.named_values import NamedValue, parse_named
 
 awkward = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0") | st.sampled_from(' ,()="\\:/@é'))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta, binomtest
 
 from fcpair.errors import InputError
-from fcpair.stages.stats.bootstraps import LEAST_HS, mean_intervals
+from fcpair.stages.stats.intervals import LEAST_HS, mean_intervals
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
-from fcpair.stages.stats.label_profiles import all_profiles, class_model_at, fit_class_model, kappa_range
+from fcpair.stages.stats.latent_labels import all_profiles, class_model_at, fit_class_model, kappa_range
 
 TWO_CLASSES = read_labels("one_of(no,yes+)")
 SHARES = st.tuples(st.floats(0.05, 0.9), st.floats(0.0, 0.2)).filter(lambda shares: sum(shares) < 0.95)

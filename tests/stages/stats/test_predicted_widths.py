@@ -16,8 +16,7 @@ from fcpair.stages.assignment.width_sources import AssumedLabels, figure_names
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
 from fcpair.stages.stats.intervals import t_reach
 from fcpair.stages.stats.kappa import MEANS
-from fcpair.stages.stats.label_profiles import fit_class_model
-from fcpair.stages.stats.latent_labels import answer_by_classes
+from fcpair.stages.stats.latent_labels import answer_by_classes, fit_class_model
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figure, pooled_figures
 from fcpair.stages.stats.predicted_widths import (
     KAPPA_OF_TWO,

@@ -15,8 +15,14 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Scale, parse_form, parse_question
-from fcpair.stages.stats.agreement import Agreement, compute_agreement, part_agreements
-from fcpair.stages.stats.rating_bins import check_bins, drop_unfit_bins, parse_bins
+from fcpair.stages.stats.agreement import (
+    Agreement,
+    check_bins,
+    compute_agreement,
+    drop_unfit_bins,
+    parse_bins,
+    part_agreements,
+)
 
 HALVES = "scale(1,5,0.5)"
 PARSCN = ("1-2", "2.5-3.5", "4-5")

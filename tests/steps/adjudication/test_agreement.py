@@ -16,7 +16,7 @@ from fcpair.params import Agree, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Figure, Role
 from fcpair.stages.questions import parse_form
-from fcpair.stages.questions.answer_arrays import part_codes
+from fcpair.stages.questions.form import part_codes
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.agreement import Agreement, AgreementBlock, compute_agreement, part_agreements
 from fcpair.steps.adjudication import agreement as agree

@@ -74,13 +74,13 @@ def test_an_answer_online_reads_no_table_of_answers_or_decisions_through(
 def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[tuple[str, str]]:
     """The statements of an act that read a table through, each with the step of its plan that does."""
     statements: list[str] = []
-    begin = sqlite.begin
+    begin = sqlite.SQLITE.begin
 
     def traced(conn: Connection, **how: bool) -> None:
         driver(conn).set_trace_callback(statements.append)
         begin(conn, **how)
 
-    monkeypatch.setattr(sqlite, "begin", traced)
+    monkeypatch.setattr(sqlite.SQLITE, "begin", traced)
     act()
     asked = [one for one in statements if one.startswith("SELECT")]
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.grid import AdjudicationQueue, DecisionRequest, Monitor
 from fcpair.records import Role
-from fcpair.steps.adjudication.flags import split_sentences
+from fcpair.steps.adjudication.discussion import split_sentences
 from fcpair.study import Study
 from steps.online import admit
 from steps.small import assert_refused

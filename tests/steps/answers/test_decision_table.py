@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.surveys.item_answers import read_item_answers
+from fcpair.files.surveys.items import read_item_answers
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Adjudicate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source

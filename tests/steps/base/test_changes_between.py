@@ -21,8 +21,8 @@ from fcpair.params import Assign, Retrieve, Select
 from fcpair.records import Role, Round
 from fcpair.round_options import RoundOptions
 from fcpair.stages.corpus import retrieve
-from fcpair.steps.assignment import assign, extra_labels
-from fcpair.steps.assignment.extra_labels import MAX_TRIES
+from fcpair.steps.assignment import assign
+from fcpair.steps.assignment.assign import MAX_TRIES
 from fcpair.steps.base.context import is_same
 from fcpair.study import Study
 from steps.online import at_desk, give
@@ -37,7 +37,7 @@ LONG: dict[str, tuple[str, Any, str, Act]] = {
     "assign --redo": ("dealt", assign, "assign_pairs", lambda study: study.grid().assign(Assign(), redo=True)),
     "assign --more": (
         "dealt",
-        extra_labels,
+        assign,
         "add_labels",
         lambda study: study.grid().assign(Assign(overlap={3: 0.5}), more=True),
     ),
@@ -146,7 +146,7 @@ def test_more_is_dealt_however_often_somebody_answers_meanwhile(
     desk, ana = at_desk(study, "ana")
     n_open, left = len(open_work(study)), iter(range(n_answers))
     meanwhile(
-        monkeypatch, extra_labels, "add_labels", lambda: next(left, None) is not None and give(desk, ana, "appropriate")
+        monkeypatch, assign, "add_labels", lambda: next(left, None) is not None and give(desk, ana, "appropriate")
     )
     run = grid.assign(Assign(overlap={3: 0.5}), more=True)
     assert len(grid.labels()) == n_answers

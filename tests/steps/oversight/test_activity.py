@@ -18,7 +18,7 @@ from fcpair.store.answers import answer_arrays as answer_arrays_module
 from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
 from fcpair.store.assignment import rounds
-from fcpair.store.database.frames import column_chunks
+from fcpair.store.database.statements import column_chunks
 from fcpair.study import Study
 from steps.online import admit, give, stored_id
 

@@ -53,7 +53,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is asked here of a server holds for files, too, where it is counted."""
-    monkeypatch.setattr(sqlite, "MANY_WRITE", True)
+    monkeypatch.setattr(sqlite.SQLITE, "MANY_WRITE", True)
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_of_more_figures_than_are_kept_the_one_asked_for_longest_ago_is_made_ane
 def test_looking_writes_nothing_into_a_file_which_one_server_has(
     both: tuple[Study, Study], two: tuple[Figure, Figure], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "MANY_WRITE", False)
+    monkeypatch.setattr(sqlite.SQLITE, "MANY_WRITE", False)
     before = dump(both[0])
     for _ in range(2):
         assert two[0].show() == two[1].show()

@@ -20,7 +20,7 @@ from fcpair.params import Adjudicate, Annotate, Assign, Simulate
 from fcpair.records import Known, Role
 from fcpair.stages.questions import SKIP
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.database import prepared
+from fcpair.store.database import statements as stored_statements
 from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
 from steps.calibrated import batch, calibrated
@@ -149,7 +149,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         executed.append(sql)
 
     with monkeypatch.context() as patch:
-        patch.setattr(prepared, "driver", through_driver)
+        patch.setattr(stored_statements, "driver", through_driver)
         event.listen(Engine, "before_cursor_execute", through_engine)
         yield executed
         event.remove(Engine, "before_cursor_execute", through_engine)

@@ -16,7 +16,7 @@ from servers import execute
 from fcpair.errors import StudyError, TooManyError
 from fcpair.steps.people import access as attempts_module
 from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
-from fcpair.store.people import sessions as stored
+from fcpair.store.people import people as stored
 from fcpair.study import Study
 from steps.small import dump
 

@@ -14,7 +14,7 @@ import pytest
 
 from fcpair.errors import InputError
 from fcpair.files.release.release_diff import PairChange
-from fcpair.files.release.sha256sums import SUMS, write_sums
+from fcpair.files.tables.folders import SUMS, write_sums
 from fcpair.params import Partition
 from fcpair.records import Role
 from fcpair.steps.publication.release_folder import RECORD

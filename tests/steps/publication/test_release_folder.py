@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.release.sha256sums import SUMS
+from fcpair.files.tables.folders import SUMS
 from fcpair.params import Partition
 from fcpair.records import TIERS, Role
 from fcpair.steps.base.context import note_run

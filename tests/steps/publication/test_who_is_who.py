@@ -12,7 +12,7 @@ import pytest
 from fcpair.params import Adjudicate, Annotate, Assign, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.steps.publication import release_folder, release_privacy
+from fcpair.steps.publication import release_folder, release_tables
 from fcpair.study import Study
 from steps.publication.releasing import bytes_of, full_form
 from steps.small import build_to, check, label_of, record, write_csv
@@ -27,7 +27,7 @@ DRAWN = ("study", "pseudonyms", "last_run", "digests")  # of release.json: drawn
 def draw_as(names: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the pseudonym of each follow who it is in the story, as if it had been drawn so."""
     fresh = {name: f"p{at:010x}" for at, name in enumerate(names.values(), 11)}
-    original = release_privacy.Pseudonyms.__init__
+    original = release_tables.Pseudonyms.__init__
 
     def init(self: Any, *args: Any) -> None:
         original(self, *args)
@@ -35,7 +35,7 @@ def draw_as(names: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
         self.by_name = fresh
         self.by_id = {person: fresh.get(name_by_fresh.get(own, ""), own) for person, own in self.by_id.items()}
 
-    monkeypatch.setattr(release_privacy.Pseudonyms, "__init__", init)
+    monkeypatch.setattr(release_tables.Pseudonyms, "__init__", init)
 
 
 def tell(folder: Path, names: Mapping[str, str], arrivals: Sequence[Sequence[str]]) -> Study:

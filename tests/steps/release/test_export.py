@@ -16,7 +16,7 @@ import pytest
 
 from fcpair.errors import FcpairError, InputError, StageError
 from fcpair.files.release.exports import EXPORTS
-from fcpair.files.release.training import COLUMNS
+from fcpair.files.release.tier import COLUMNS
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Export, Import, Partition
 from fcpair.records import RunRecord, Tier

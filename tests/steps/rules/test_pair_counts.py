@@ -13,7 +13,7 @@ from conftest import one_short
 
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
-from fcpair.stages.assignment.validate import combine_verdicts
+from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
 from fcpair.store import Tx

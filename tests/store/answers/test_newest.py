@@ -15,7 +15,7 @@ from fcpair.store import Store, Tx
 from fcpair.store.answers import judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database.tables import assignment, judgement
-from fcpair.store.maintenance import integrity_checks
+from fcpair.store.maintenance import study_checks
 from fcpair.store.oversight import runs
 from store.database.test_frames import undone
 from store.database.test_hash_chain import placed
@@ -88,7 +88,7 @@ def test_the_judgement_that_an_assignment_names_is_its_newest(
         for act, *what in acts:
             act(tx, *what)
             assert newest(tx) == looked_up(tx)
-        assert integrity_checks.references(tx).faults == []
+        assert study_checks.references(tx).faults == []
 
 
 def test_what_became_of_assignments_is_what_was_said_last(lasting_store: Store) -> None:
@@ -123,4 +123,4 @@ def test_one_that_is_not_the_newest_is_found(lasting_store: Store, one: int, nam
         fill_three(tx)
         bring(tx, [(2, 0), (1, None)])
         tx.execute(update(assignment).where(assignment.c.id == one).values(judgement_id=named))
-        assert integrity_checks.references(tx).faults == [said]
+        assert study_checks.references(tx).faults == [said]

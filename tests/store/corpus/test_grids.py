@@ -15,7 +15,7 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.database.tables import cell
-from fcpair.store.maintenance import invariant_checks
+from fcpair.store.maintenance import study_checks
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import people
 
@@ -83,7 +83,7 @@ def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
             assert (found["cell_id"] - (grid - 1) * SECOND).tolist() == list(range(1, 10))
             expected = [(row, column) for row in rows for column in columns]
             assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == expected
-            assert not invariant_checks.whole_grid(tx, keep_known=True).faults
+            assert not study_checks.whole_grid(tx, keep_known=True).faults
 
 
 def test_work_and_answers_are_of_one_grid(both: Store) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import BigInteger, Select, bindparam, func, select, union_all
 
 from fcpair.store import Store
-from fcpair.store.database.frames import frame
+from fcpair.store.database.statements import frame
 
 WHOLE = st.integers(-(2**63) + 1, 2**63 - 1)
 EXACT = st.integers(-(2**53), 2**53)  # beside what is missing, numbers are floats

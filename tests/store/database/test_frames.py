@@ -20,7 +20,7 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.database.frames import CHUNK, frame, insert_rows, records
+from fcpair.store.database.statements import CHUNK, frame, insert_rows, records
 from fcpair.store.database.tables import metadata, person, source_pair, text
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people

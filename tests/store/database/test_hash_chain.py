@@ -19,7 +19,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import checksums, hash_chain
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS, FIRST, Head
 from fcpair.store.database.tables import adjudication, assignment, guideline, judgement, person, round_, text
-from fcpair.store.maintenance import integrity_checks
+from fcpair.store.maintenance import study_checks
 from fcpair.store.people import guidelines, people
 from store.database.test_frames import TEXT, undone
 from store.maintenance.test_invariant_checks import assigned, fill
@@ -109,7 +109,7 @@ def test_one_answer_alone_gets_the_digest_that_it_gets_among_many(filled: Store)
             else:
                 with_all = [{"seconds": None, "guideline_id": None, **row} for row in rows]
                 assert hash_chain.add(tx, ANSWERS, with_all) == 5
-            assert integrity_checks.chain_links(tx, ANSWERS).faults == []
+            assert study_checks.chain_links(tx, ANSWERS).faults == []
             ways.append(digests(tx))
     assert ways[0] == ways[1]
 
@@ -134,7 +134,7 @@ def test_whatever_is_answered_fits_when_it_is_read_again(
         assignments.add_assignments(tx, assigned(2, 1), rounds.primary(tx))
         assignments.add_assignments(tx, assigned(1, 2), rounds.primary(tx))
         hash_chain.add(tx, ANSWERS, (answer(one, code, note=note, seconds=s) for one, code, note, s in rows))
-        found = integrity_checks.chain_links(tx, ANSWERS)
+        found = study_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (len(rows) + 1, [])
 
 
@@ -151,14 +151,14 @@ def test_people_who_answer_at_once_do_not_break_the_chain(filled: Store) -> None
     for thread in threads:
         thread.join()
     with filled.read() as tx:
-        found = integrity_checks.chain_links(tx, ANSWERS)
+        found = study_checks.chain_links(tx, ANSWERS)
     assert (found.n, found.faults) == (41, [])
 
 
 def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
     with filled.write() as tx:
         tx.execute(judgement.insert(), [answer(2)])
-        assert integrity_checks.chain_links(tx, ANSWERS).faults == [
+        assert study_checks.chain_links(tx, ANSWERS).faults == [
             "answer 2 of `ana` (row 2, pair 2) does not fit the one before it: one of them was changed, moved or "
             "deleted",
             "answers of `ana`: 2 stored, 1 given",
@@ -168,7 +168,7 @@ def test_what_comes_without_a_digest_is_seen(filled: Store) -> None:
 def test_a_withdrawal_is_an_answer_in_the_chain(filled: Store) -> None:
     with filled.write() as tx:
         judgements.withdraw(tx, [1], None)  # type: ignore[arg-type]
-        found = integrity_checks.chain_links(tx, ANSWERS)
+        found = study_checks.chain_links(tx, ANSWERS)
         assert (found.n, found.faults) == (2, [])
         assert tx.execute(select(judgement.c.withdraws).where(judgement.c.id == 2)).scalar_one() == 1
 
@@ -214,4 +214,4 @@ def test_an_answer_is_tied_to_the_cell_and_the_person_of_its_assignment(filled: 
     for change in ({"cell_id": 4}, {"round_id": 2}, {"person_id": 2, "cell_id": 5}):
         with undone(filled) as tx:
             tx.execute(assignment.update().where(assignment.c.id == 1).values(**change))
-            assert integrity_checks.chain_links(tx, ANSWERS).faults[0].startswith("answer 1 of ")
+            assert study_checks.chain_links(tx, ANSWERS).faults[0].startswith("answer 1 of ")

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from fcpair.errors import InputError
 from fcpair.texts.measures import measure, measuring
 from fcpair.texts.measures.base import Measure, TextTable
-from fcpair.texts.measures.embeddings import BertScore, Div, Homogenization, Mover
-from fcpair.texts.measures.measuring import MEASURES, _language_warning, parse_measure, references_of
-from fcpair.texts.measures.model_scores import Head, Perplexity, Regression
+from fcpair.texts.measures.embeddings import BertScore, Div, Head, Homogenization, Mover, Perplexity, Regression
+from fcpair.texts.measures.measuring import MEASURES, _warning, parse_measure, references_of
 from fcpair.texts.measures.ngrams import Dist, Ent, Ngd, Novelty, SelfBleu
 from fcpair.texts.measures.overlap import Bleu, Chrf, Gleu, Meteor, RougeL
 from fcpair.texts.measures.readability import DaleChall, FleschKincaid
@@ -94,23 +93,19 @@ KOREAN = ["우리는 매일 저녁 차를 마십니다.", "그들은 밤마다 �
 
 def test_a_model_of_english_that_reads_korean_is_pointed_out_without_a_language_being_given() -> None:
     name = 'div(model="all-MiniLM-L6-v2")'
-    figure = _language_warning(parse_measure(name), TextTable([*KOREAN, "We drink tea every evening."]), None)
+    figure = _warning(parse_measure(name), TextTable([*KOREAN, "We drink tea every evening."]), None)
     assert figure == (
         "all-MiniLM-L6-v2 was trained on English alone, and 3 of 4 texts are in another language: 3 in `ko`"
     )
-    assert _language_warning(parse_measure("div(model=our-encoder)"), TextTable(KOREAN), None) == ""
+    assert _warning(parse_measure("div(model=our-encoder)"), TextTable(KOREAN), None) == ""
 
 
 def test_english_texts_are_not_taken_for_another_language() -> None:
-    assert (
-        _language_warning(parse_measure("div"), TextTable(["We drink tea.", "They bake bread at night."]), "en") == ""
-    )
+    assert _warning(parse_measure("div"), TextTable(["We drink tea.", "They bake bread at night."]), "en") == ""
 
 
 def test_a_warning_stands_with_the_figure_and_among_the_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        measuring, "_language_warning", lambda of, *_: "it reads letters" if "dist" in of.short_name else ""
-    )
+    monkeypatch.setattr(measuring, "_warning", lambda of, *_: "it reads letters" if "dist" in of.short_name else "")
     found = measure(KOREAN, ["dist-1", "dist-2", "ent-1"])
     assert [one.warning for one in found.figures] == ["it reads letters", "it reads letters", ""]
     assert found.notes == ("dist-1, dist-2: it reads letters",)

@@ -22,10 +22,10 @@ def backend_of(conn: Connection) -> Backend:
     if conn.dialect.name == "sqlite":
         from fcpair.store.database.backends import sqlite
 
-        return sqlite
+        return sqlite.SQLITE
     from fcpair.store.database.backends import postgres
 
-    return postgres
+    return postgres.POSTGRES
 
 
 def at(place: Place) -> Places:

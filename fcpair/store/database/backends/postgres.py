@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import Any
 
 import psycopg
 from psycopg import errors
@@ -19,25 +20,14 @@ from psycopg.types.json import Json
 from sqlalchemy import JSON, Boolean, Connection, Select, Table
 from sqlalchemy.exc import DBAPIError
 
-from fcpair.lazy import np
-from fcpair.store.database.backends.protocol import BUSY, SEALED, UNREACHABLE, Spans, driver, refusal
+from fcpair.lazy import NDArray, np
+from fcpair.store.database.backends.protocol import BUSY, SEAL, SEALED, UNREACHABLE, Backend, Spans, driver, refusal
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-ERRORS: tuple[type[Exception], ...] = (psycopg.Error, DBAPIError)
-MANY_WRITE = True
 STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
 COPIED = 50_000  # rows that are copied at once
 _MISSING = -(2**63)
 _REFUSE = "fcpair_refuse"
 _REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END"
-_GUARDS = """
-SELECT tgname, pg_get_triggerdef(t.oid, true) || CASE tgenabled WHEN 'O' THEN '' ELSE ' [' || tgenabled::text || ']' END
-FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-WHERE NOT tgisinternal AND c.relnamespace = current_schema()::regnamespace
-UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
-"""
 # The references hold by construction; looking each of them up would take many times as long as writing the cells.
 _CELL_REFERENCES = {"fk_cell_row_id_text": "row_id", "fk_cell_column_id_text": "column_id"}
 # From one series of numbers: a join of both sides may go down the columns first, and then numbers come in no order.
@@ -50,7 +40,6 @@ CROSS JOIN (SELECT array_agg(text_id ORDER BY position) AS ids, count(*) AS n
   FROM side WHERE grid_id = %(grid)s AND axis = 'column' AND drawn) AS c
 CROSS JOIN generate_series(0, r.n * c.n - 1) AS k
 """
-_FULL = "the server's disk is full; make room and try again"
 _READ_ONLY = "the server takes no changes (it is read-only, or a standby); name the one that does"
 _FORBIDDEN = "this user may not do that in the database; name its owner in the URL, or have the rights granted"
 _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
@@ -58,61 +47,12 @@ _REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.DeadlockDetected, BUSY),
     (errors.SerializationFailure, BUSY),
     (errors.DuplicateTable, "it has tables already; choose another database, or use that study"),
-    (errors.DiskFull, _FULL),
+    (errors.DiskFull, "the server's disk is full; make room and try again"),
     (errors.ReadOnlySqlTransaction, _READ_ONLY),
     (errors.InsufficientPrivilege, _FORBIDDEN),
     (errors.DataCorrupted, "the database is damaged; restore it from a backup"),
     (errors.IndexCorrupted, "an index of the database is damaged; `REINDEX DATABASE` rebuilds it"),
 )
-
-
-def begin(conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
-    """Readers see the study as it was when they began. Writers share an advisory lock, or have it alone; what they see
-    follows what others commit, so whatever they decide about they hold first.
-    """
-    conn.begin()
-    raw_connection = driver(conn)
-    if not write:
-        raw_connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return
-    lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
-    raw_connection.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
-
-
-def hold_rows(conn: Connection, table: Table, numbers: Sequence[int]) -> None:
-    """By locks on the rows, in their order, so that no two can wait for each other."""
-    locked = f"SELECT 1 FROM {_quote(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
-    driver(conn).execute(locked, (list(numbers),))
-
-
-def hold_numbers(conn: Connection) -> None:
-    """By an advisory lock, one for all tables: of several, somebody would take the second before the first."""
-    driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
-
-
-def update_statistics(conn: Connection, tables: Sequence[Table]) -> None:
-    """By ANALYZE, which it does by itself a minute later; until then, it takes every table for a small one."""
-    driver(conn).execute(f"ANALYZE {', '.join(_quote(one.name) for one in tables)}")
-
-
-def pause_references(_conn: Connection, *, paused: bool) -> None:
-    """Only an administrator may; `fill_grid`, where it matters, does without them by other means."""
-
-
-def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """By COPY, which takes a small part of the time of INSERT."""
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, COPIED)):
-        names = list(chunk[0])
-        kinds = {name: table.c[name].type for name in names}
-        converters = [
-            Json if isinstance(kinds[name], JSON) else bool if isinstance(kinds[name], Boolean) else _plain_value
-            for name in names
-        ]
-        with driver(conn).cursor().copy(_copy_statement(table, names)) as copy:
-            for row in chunk:
-                values = zip(map(row.__getitem__, names), converters, strict=True)
-                copy.write_row([None if value is None else convert(value) for value, convert in values])
 
 
 def _copy_statement(table: Table, names: Iterable[str]) -> str:
@@ -123,152 +63,142 @@ def _plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
-def integer_arrays(conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]]:
-    """Each column as one value, which the server packs: Python then makes no object of any number.
-
-    What comes of a sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
-    """
-    compiled = query.compile(dialect=conn.dialect).construct_expanded_state()
-    params = [
-        compiled.processors.get(name, _plain_value)(compiled.parameters[name]) for name in compiled.positiontup or ()
-    ]
-    names = [column.name for column in query.selected_columns]
-    packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
-    columns = ", ".join(f"c{at}" for at in range(len(names)))
-    whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
-    row = driver(conn).execute(whole, params, binary=True).fetchone()
-    arrays = {name: np.frombuffer(one or b"", ">i8").astype(np.int64) for name, one in zip(names, row, strict=True)}
-    missing = {name: values == _MISSING for name, values in arrays.items()}
-    return {n: np.where(missing[n], np.nan, values) if missing[n].any() else values for n, values in arrays.items()}
-
-
-def fill_grid(conn: Connection, grid: int, before: int) -> int:
-    """The rows of both sides are there, so references need not be looked up, and none can be added afterwards."""
-    raw_connection = driver(conn)
-    for name in _CELL_REFERENCES:
-        raw_connection.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
-    n = raw_connection.execute(_FILL, {"grid": grid, "before": before}).rowcount
-    for name, column in _CELL_REFERENCES.items():
-        raw_connection.execute(
-            f"ALTER TABLE cell ADD CONSTRAINT {name} FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID"
-        )
-    return int(n)
-
-
-def protect(conn: Connection, table: str) -> None:
-    """By triggers."""
-    _create_refusal(conn)
-    for trigger in _append_only_triggers(table).values():
-        driver(conn).execute(trigger)
-
-
-def _create_refusal(conn: Connection) -> None:
-    driver(conn).execute(f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$")
-
-
-def _append_only_triggers(table: str) -> dict[str, str]:
-    """The triggers that make a table append-only, by name, as PostgreSQL writes them."""
-    refuse = f"EXECUTE FUNCTION {_REFUSE}('{refusal(table)}')"
-    each = {"update": "ROW", "delete": "ROW", "truncate": "STATEMENT"}
-    return {
-        f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} BEFORE {act.upper()} ON {table} FOR EACH {what} {refuse}"
-        for act, what in each.items()
-    }
-
-
-def _seal_trigger(spans: Spans) -> str:
-    inside = " OR ".join(f"new.id >= {_bigint(first)} AND new.id <= {_bigint(last)}" for first, last in spans)
-    refuse = f"EXECUTE FUNCTION {_REFUSE}('{SEALED}')"
-    return f"CREATE TRIGGER cell_sealed BEFORE INSERT ON cell FOR EACH ROW WHEN ({inside}) {refuse}"
-
-
-def _bigint(number: int) -> str:
-    """A number as PostgreSQL writes it in what it shows of a trigger."""
-    return str(number) if number < 2**31 else f"'{number}'::bigint"
-
-
-def seal(conn: Connection, spans: Spans) -> None:
-    """By a trigger that knows the ids."""
-    driver(conn).execute("DROP TRIGGER IF EXISTS cell_sealed ON cell")
-    if spans:
-        _create_refusal(conn)
-        driver(conn).execute(_seal_trigger(spans))
-
-
-def expected_guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
-    """Triggers and the function that they call, as PostgreSQL shows them."""
-    expected = {name: sql for table in tables for name, sql in _append_only_triggers(table).items()}
-    return expected | {_REFUSE: _REFUSES} | ({"cell_sealed": _seal_trigger(spans)} if spans else {})
-
-
-def actual_guards(conn: Connection) -> dict[str, str]:
-    """Every trigger and every function of the schema."""
-    return {row[0]: row[1] for row in driver(conn).execute(_GUARDS)}
-
-
-def erase_deleted(_conn: Connection) -> None:
-    """PostgreSQL overwrites nothing: VACUUM lets go of what was deleted, and docs/howto/scale.md says when."""
-
-
-def raw_column(table: Table, column: str, of: str) -> str:
-    """Whether something is so is a number, and JSON the text that it was written as."""
-    kind, named = table.c[column].type, f"{of}.{_quote(column)}"
-    if isinstance(kind, JSON):
-        return f"CAST({named} AS text)"
-    return f"CAST({named} AS integer)" if isinstance(kind, Boolean) else named
-
-
-def faults(conn: Connection) -> list[str]:
-    """PostgreSQL counts the pages whose checksums did not fit, where it keeps checksums."""
-    query = "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()"
-    (failed,) = driver(conn).execute(query).fetchone()
-    return [f"PostgreSQL has found {failed:,} damaged pages in this database"] if failed else []
-
-
-def n_pages(conn: Connection) -> int:
-    """Those of the database."""
-    query = "SELECT pg_database_size(current_database()) / current_setting('block_size')::bigint"
-    return int(driver(conn).execute(query).fetchone()[0])
-
-
-def folder(_conn: Connection) -> str | None:
-    """A database is in no folder."""
-    return None
-
-
-def write_rows(conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
-    """By COPY."""
-    with driver(conn).cursor().copy(_copy_statement(table, table.columns.keys())) as copy:
-        for row in rows:
-            copy.write_row(row)
-
-
-def last_number(conn: Connection) -> int:
-    """As the sequence of its column has it."""
-    sequence = "pg_get_serial_sequence('assignment', 'id')::regclass"
-    return int(driver(conn).execute(f"SELECT coalesce(pg_sequence_last_value({sequence}), 0)").fetchone()[0])
-
-
-def set_numbers(conn: Connection, tables: Sequence[Table], last: int) -> None:
-    """By the sequences of all tables that have one."""
-    for table in tables:
-        if "id" in table.columns:
-            number = f"greatest(max(id), {last if table.name == 'assignment' else 0})"
-            rows = f'SELECT {number} AS n FROM "{table.name}"'
-            sequence = f"pg_get_serial_sequence('{table.name}', 'id')::regclass"
-            driver(conn).execute(f"SELECT setval({sequence}, n) FROM ({rows}) AS q WHERE n > 0")
-
-
-def remedy(error: Exception) -> str | None:
-    """By the kind of the error."""
-    original = getattr(error, "orig", error)
-    for kind, what in _REMEDIES:
-        if isinstance(original, kind):
-            return what
-    # `errors.QueryCanceled` is what the server makes of a statement that somebody ends, and stays as it is.
-    is_lost = isinstance(original, psycopg.OperationalError) and not isinstance(original, errors.QueryCanceled)
-    return UNREACHABLE if is_lost else None
-
-
 def _quote(name: str) -> str:
     return f'"{name}"'
+
+
+class _Postgres(Backend):
+    ERRORS = (psycopg.Error, DBAPIError)
+    MANY_WRITE = True
+    GUARDS = """
+SELECT tgname, pg_get_triggerdef(t.oid, true) || CASE tgenabled WHEN 'O' THEN '' ELSE ' [' || tgenabled::text || ']' END
+FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
+WHERE NOT tgisinternal AND c.relnamespace = current_schema()::regnamespace
+UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schema()::regnamespace
+"""
+    REFUSAL = MappingProxyType({_REFUSE: _REFUSES})
+    DROP_SEAL = f"DROP TRIGGER IF EXISTS {SEAL} ON cell"
+    N_PAGES = "SELECT pg_database_size(current_database()) / current_setting('block_size')::bigint"
+
+    def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
+        # Readers see the study as it was when they began. Writers share an advisory lock, or have it alone; what they
+        # see follows what others commit, so whatever they decide about they hold first.
+        conn.begin()
+        raw_connection = driver(conn)
+        if not write:
+            raw_connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            return
+        lock = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+        raw_connection.execute(f"SET LOCAL lock_timeout = {max(1, int(1000 * patience_s))}; SELECT {lock}({STUDY})")
+
+    def hold_rows(self, conn: Connection, table: Table, numbers: Sequence[int]) -> None:
+        # In their order, so that no two can wait for each other.
+        locked = f"SELECT 1 FROM {_quote(table.name)} WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE"
+        driver(conn).execute(locked, (list(numbers),))
+
+    def hold_numbers(self, conn: Connection) -> None:
+        # One for all tables: of several, somebody would take the second before the first.
+        driver(conn).execute(f"SELECT pg_advisory_xact_lock({NUMBERS})")
+
+    def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
+        # Which the server does by itself a minute later; until then, it takes every table for a small one.
+        driver(conn).execute(f"ANALYZE {', '.join(_quote(one.name) for one in tables)}")
+
+    def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+        # By COPY, which takes a small part of the time of INSERT.
+        remaining = iter(rows)
+        while chunk := list(islice(remaining, COPIED)):
+            names, kinds = list(chunk[0]), [table.c[name].type for name in chunk[0]]
+            converters = [
+                Json if isinstance(kind, JSON) else bool if isinstance(kind, Boolean) else _plain_value
+                for kind in kinds
+            ]
+            with driver(conn).cursor().copy(_copy_statement(table, names)) as copy:
+                for row in chunk:
+                    values = zip(map(row.__getitem__, names), converters, strict=True)
+                    copy.write_row([None if value is None else convert(value) for value, convert in values])
+
+    def integer_arrays(self, conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]]:
+        # Each column is one value, which the server packs: Python then makes no object of any number. What comes of a
+        # sorted subquery is packed in its order, see PostgreSQL's chapter on aggregate functions.
+        compiled = query.compile(dialect=conn.dialect).construct_expanded_state()
+        processors, given = compiled.processors, compiled.parameters
+        params = [processors.get(name, _plain_value)(given[name]) for name in compiled.positiontup or ()]
+        names = [column.name for column in query.selected_columns]
+        packed = ", ".join(f"string_agg(int8send(coalesce(c{at}, {_MISSING})::bigint), '')" for at in range(len(names)))
+        columns = ", ".join(f"c{at}" for at in range(len(names)))
+        whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
+        row = driver(conn).execute(whole, params, binary=True).fetchone()
+        arrays = {name: np.frombuffer(one or b"", ">i8").astype(np.int64) for name, one in zip(names, row, strict=True)}
+        missing = {name: values == _MISSING for name, values in arrays.items()}
+        return {n: np.where(missing[n], np.nan, values) if missing[n].any() else values for n, values in arrays.items()}
+
+    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
+        # The rows of both sides are there, so references need not be looked up, and none can be added afterwards.
+        raw_connection = driver(conn)
+        for name in _CELL_REFERENCES:
+            raw_connection.execute(f"ALTER TABLE cell DROP CONSTRAINT IF EXISTS {name}")
+        n = raw_connection.execute(_FILL, {"grid": grid, "before": before}).rowcount
+        for name, column in _CELL_REFERENCES.items():
+            reference = f"FOREIGN KEY ({column}) REFERENCES text (id) NOT VALID"
+            raw_connection.execute(f"ALTER TABLE cell ADD CONSTRAINT {name} {reference}")
+        return int(n)
+
+    def create_refusal(self, conn: Connection) -> None:
+        driver(conn).execute(
+            f"CREATE OR REPLACE FUNCTION {_REFUSE}() RETURNS trigger LANGUAGE plpgsql AS $${_REFUSES}$$"
+        )
+
+    def append_only_triggers(self, table: str) -> dict[str, str]:
+        refuse = f"EXECUTE FUNCTION {_REFUSE}('{refusal(table)}')"
+        each = {"update": "ROW", "delete": "ROW", "truncate": "STATEMENT"}
+        when = {act: f"BEFORE {act.upper()} ON {table} FOR EACH {what} {refuse}" for act, what in each.items()}
+        return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {sql}" for act, sql in when.items()}
+
+    def seal_trigger(self, spans: Spans) -> str:
+        # Numbers are as PostgreSQL writes them in what it shows of a trigger.
+        written = ([str(at) if at < 2**31 else f"'{at}'::bigint" for at in span] for span in spans)
+        inside = " OR ".join(f"new.id >= {first} AND new.id <= {last}" for first, last in written)
+        refuse = f"EXECUTE FUNCTION {_REFUSE}('{SEALED}')"
+        return f"CREATE TRIGGER {SEAL} BEFORE INSERT ON cell FOR EACH ROW WHEN ({inside}) {refuse}"
+
+    def raw_column(self, table: Table, column: str, of: str) -> str:
+        # Whether something is so is a number, and JSON the text that it was written as.
+        kind, named = table.c[column].type, f"{of}.{_quote(column)}"
+        if isinstance(kind, JSON):
+            return f"CAST({named} AS text)"
+        return f"CAST({named} AS integer)" if isinstance(kind, Boolean) else named
+
+    def faults(self, conn: Connection) -> list[str]:
+        query = "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()"
+        (failed,) = driver(conn).execute(query).fetchone()
+        return [f"PostgreSQL has found {failed:,} damaged pages in this database"] if failed else []
+
+    def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+        with driver(conn).cursor().copy(_copy_statement(table, table.columns.keys())) as copy:
+            for row in rows:
+                copy.write_row(row)
+
+    def last_number(self, conn: Connection) -> int:
+        sequence = "pg_get_serial_sequence('assignment', 'id')::regclass"
+        return int(driver(conn).execute(f"SELECT coalesce(pg_sequence_last_value({sequence}), 0)").fetchone()[0])
+
+    def set_numbers(self, conn: Connection, tables: Sequence[Table], last: int) -> None:
+        for table in tables:
+            if "id" in table.columns:
+                number = f"greatest(max(id), {last if table.name == 'assignment' else 0})"
+                rows = f'SELECT {number} AS n FROM "{table.name}"'
+                sequence = f"pg_get_serial_sequence('{table.name}', 'id')::regclass"
+                driver(conn).execute(f"SELECT setval({sequence}, n) FROM ({rows}) AS q WHERE n > 0")
+
+    def remedy(self, error: Exception) -> str | None:
+        original = getattr(error, "orig", error)
+        for kind, what in _REMEDIES:
+            if isinstance(original, kind):
+                return what
+        # `errors.QueryCanceled` is what the server makes of a statement that somebody ends, and stays as it is.
+        is_lost = isinstance(original, psycopg.OperationalError) and not isinstance(original, errors.QueryCanceled)
+        return UNREACHABLE if is_lost else None
+
+
+POSTGRES = _Postgres()

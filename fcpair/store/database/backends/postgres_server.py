@@ -51,11 +51,6 @@ SELECT pid, coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
 AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name IN ('', %(own)s) ORDER BY pid
 """
-NOT_THERE = (
-    "there is no database {database} at {place}; check its name, or create it with `--create` (in Python, "
-    "`create=True`). Nothing was changed"
-)
-_BYTE_ORDER = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
 _TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
@@ -65,22 +60,16 @@ class StudyServer(Home):
     def __init__(self, url: URL) -> None:
         self.place = url.render_as_string(hide_password=True)
         self.address = url.render_as_string(hide_password=False)
-        self.backend: Backend = postgres
+        self.backend: Backend = postgres.POSTGRES
         self._url = url
         self._engines: list[Engine] = []
 
     def engine(self) -> Engine:
         """An engine on the database; what is written is no part of any message."""
         pool: dict[str, Any] = {"pool_size": POOL, "max_overflow": AT_MOST - POOL, "pool_timeout": PATIENCE_S}
-        engine = create_engine(
-            self._url,
-            paramstyle="format",
-            hide_parameters=True,
-            pool_use_lifo=True,
-            pool_pre_ping=True,
-            **pool,
-            connect_args={"connect_timeout": CONNECT_S, "application_name": NAME},
-        )
+        pool |= {"pool_use_lifo": True, "pool_pre_ping": True}
+        args = {"connect_timeout": CONNECT_S, "application_name": NAME}
+        engine = create_engine(self._url, paramstyle="format", hide_parameters=True, connect_args=args, **pool)
         event.listen(engine, "connect", _prepare_session)
         self._engines.append(engine)
         return engine
@@ -106,7 +95,7 @@ class StudyServer(Home):
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the server has found damage."""
-        if faults := postgres.faults(conn):
+        if faults := postgres.POSTGRES.faults(conn):
             raise StudyError(f"{self.place} is damaged: {'; '.join(faults)}. Restore it from a backup")
 
     def close(self) -> None:
@@ -165,11 +154,15 @@ def make(place: str | Path, *, create: bool) -> StudyServer:
         if not _is_missing(error):
             raise
         if not create:
-            raise StudyError(NOT_THERE.format(database=url.database, place=home.place)) from error
+            raise StudyError(
+                f"there is no database {url.database} at {home.place}; check its name, or create it with `--create` "
+                "(in Python, `create=True`). Nothing was changed"
+            ) from error
         quoted = str(url.database).replace('"', '""')
+        in_byte_order = "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
         with closing(_connect(url.set(database="postgres"))) as server:
             try:
-                server.execute(f'CREATE DATABASE "{quoted}" {_BYTE_ORDER}')
+                server.execute(f'CREATE DATABASE "{quoted}" {in_byte_order}')
             except psycopg.Error as refused:
                 raise StudyError(
                     f"there is no database {url.database}, and this user may not make it; run `createdb -E UTF8 "

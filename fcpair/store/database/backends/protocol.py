@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from sqlalchemy import Connection, Engine, Select, Table
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from fcpair.lazy import NDArray
 
 PATIENCE_S = 30.0
 """How long one who writes waits for another."""
 
 BUSY = "another process is writing to it; try again when that one is done"
 UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
-SEALED = "the grid is sealed"
+SEAL, SEALED = "cell_sealed", "the grid is sealed"
 Spans = Sequence[tuple[int, int]]
 """The first and the last id that the cells of each of some grids can have."""
 
@@ -35,13 +35,23 @@ def refusal(table: str) -> str:
 
 
 class Backend(Protocol):
-    """A database. `conn` is the connection of the transaction that is under way."""
+    """A database; what it does not need to do, it does not. `conn` is the connection of a transaction under way."""
 
     ERRORS: tuple[type[Exception], ...]
     """What its driver raises, by itself or by way of SQLAlchemy."""
 
     MANY_WRITE: bool
     """Whether a server keeps it: several can write at once, and a connection can be ended at any time."""
+
+    GUARDS: str
+    """The statement that lists whatever acts on changes: its name, and how it is defined."""
+
+    REFUSAL: Mapping[str, str] = MappingProxyType({})
+    """The function that triggers call, and how it is defined, where they call one."""
+
+    DROP_SEAL: str
+    N_PAGES: str
+    """The statement that counts the pages that `faults` looks at."""
 
     def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
         """Begin: to read what there is at one moment, or to write.
@@ -71,41 +81,64 @@ class Backend(Protocol):
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
 
-    def integer_arrays(self, conn: Connection, query: Select[Any]) -> dict[str, NDArray[Any]] | None:
+    def integer_arrays(self, _conn: Connection, _query: Select[Any]) -> dict[str, NDArray[Any]] | None:
         """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
 
         Arrays are named as in the query; of those in which numbers are missing they are floats, with NaN.
         """
+        return None
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
         """Write every cell of a grid, in its order, with ids from `before` + 1 on; returns how many they are."""
 
+    def append_only_triggers(self, table: str) -> dict[str, str]:
+        """The triggers that make a table append-only, by name, as the database shows them."""
+
+    def seal_trigger(self, spans: Spans) -> str:
+        """The trigger that seals these grids, as the database shows it."""
+
+    def create_refusal(self, conn: Connection) -> None:
+        """Make what triggers call, where they call anything."""
+
     def protect(self, conn: Connection, table: str) -> None:
         """Make a table append-only: the database itself refuses to change, delete or replace a row."""
+        self.create_refusal(conn)
+        for trigger in self.append_only_triggers(table).values():
+            driver(conn).execute(trigger)
 
     def seal(self, conn: Connection, spans: Spans) -> None:
         """Refuse any further cell of these grids, and of no others: each is whole, so another could only be a copy."""
+        driver(conn).execute(self.DROP_SEAL)
+        if spans:
+            self.create_refusal(conn)
+            driver(conn).execute(self.seal_trigger(spans))
 
     def expected_guards(self, tables: Sequence[str], spans: Spans) -> dict[str, str]:
         """Guards that must be in the database where these tables are protected and these grids sealed, by name."""
+        expected = {name: sql for table in tables for name, sql in self.append_only_triggers(table).items()}
+        return {**expected, **self.REFUSAL, **({SEAL: self.seal_trigger(spans)} if spans else {})}
 
     def actual_guards(self, conn: Connection) -> dict[str, str]:
         """Guards in the database that act on changes, by name, as `expected_guards` has them."""
+        return {row[0]: row[1] for row in driver(conn).execute(self.GUARDS)}
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
 
-    def raw_column(self, table: Table, column: str, of: str) -> str:
+    def raw_column(self, _table: Table, column: str, of: str) -> str:
         """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
+        return f'{of}."{column}"'
 
     def faults(self, conn: Connection) -> list[str]:
         """A sentence for each thing that the database finds wrong with how the study is kept."""
 
     def n_pages(self, conn: Connection) -> int:
         """Number of pages that `faults` looks at."""
+        return int(conn.exec_driver_sql(self.N_PAGES).scalar_one())
 
-    def folder(self, conn: Connection) -> str | None:
+    def folder(self, _conn: Connection) -> str | None:
         """The folder that the study is in; None where it is in none."""
+        return None
 
     def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
         """Write rows of all columns, in their order, as `raw_column` reads them."""

@@ -1,9 +1,15 @@
-"""Operations that are SQLite's own; the file itself is held by `sqlite_file.py`."""
+"""Operations that are SQLite's own; the file itself is held by `sqlite_file.py`.
+
+Whoever can read a study or a cache has its texts, and can act as anybody in it, so files are for the eyes of their
+owner. The umask is left alone, since it is the whole process's and other files are made for passing on.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -12,21 +18,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Select, Table, create_engine, event
+from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from fcpair.store.database import file_permissions
-from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEALED, Spans, driver, refusal
+from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEAL, SEALED, Backend, Spans, driver, refusal
 
-ERRORS: tuple[type[Exception], ...] = (sqlite3.Error, DBAPIError)
-SEAL = "cell_sealed"
-MANY_WRITE = False
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
-NEEDS_UNDOING = (
-    "attempt to write a readonly database"  # what one who only reads is told of a transaction left half done
-)
+# What one who only reads is told of a transaction left half done.
+NEEDS_UNDOING = "attempt to write a readonly database"
 CHUNK = 20_000  # rows that are inserted at once
 HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -110,43 +111,6 @@ def drop(connection: sqlite3.Connection) -> None:
     connection.close()
 
 
-def prepare(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Set what holds for every connection of a store."""
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
-def begin(conn: Connection, *, write: bool, alone: bool = True, patience_s: float = PATIENCE_S) -> None:
-    """A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone."""
-    conn.begin()  # for SQLAlchemy, which would take time over each of these statements: there are some at every answer
-    raw_connection = driver(conn)
-    if patience_s != PATIENCE_S:
-        raw_connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
-    try:
-        raw_connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-    finally:
-        if patience_s != PATIENCE_S:
-            raw_connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
-
-
-def hold_rows(_conn: Connection, _table: Table, _numbers: Sequence[int]) -> None:
-    """Do nothing: whoever writes has the whole study."""
-
-
-def hold_numbers(_conn: Connection) -> None:
-    """Do nothing: whoever writes has the whole study."""
-
-
-def update_statistics(_conn: Connection, _tables: Sequence[Table]) -> None:
-    """SQLite plans by the indexes alone."""
-
-
-def pause_references(conn: Connection, *, paused: bool) -> None:
-    """One look-up per cell and side would dominate."""
-    conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
-
-
 def enable_wal(connection: sqlite3.Connection) -> bool:
     """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
     alone for the moment that it takes.
@@ -213,17 +177,12 @@ def has_log(path: str) -> bool:
     return is_log and start[16:24] == start[_LOG_HEADER + 8 : _LOG_HEADER + 16]
 
 
-def erase_deleted(conn: Connection) -> None:
-    """Make SQLite overwrite with zeros what is deleted."""
-    conn.exec_driver_sql("PRAGMA secure_delete = ON")
-
-
 def copy(connection: sqlite3.Connection, path: Path) -> None:
     """Write the database as it is now into a new file that only its owner can read; one file, without a log.
 
     Raises OSError, and leaves nothing there, where that is not possible or the copy is not whole.
     """
-    file_permissions.create_private(path)
+    create_private(path)
     try:
         with closing(sqlite3.connect(path, isolation_level=None)) as target:
             connection.backup(target)
@@ -241,69 +200,6 @@ def damage(connection: sqlite3.Connection) -> list[str]:
     return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
 
 
-def insert(conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
-    """A chunk at a time."""
-    remaining = iter(rows)
-    while chunk := list(islice(remaining, CHUNK)):
-        conn.execute(_insert(table), chunk)
-
-
-def integer_arrays(_conn: Connection, _query: Select[Any]) -> None:
-    """There is none: rows come from the same process."""
-
-
-def fill_grid(conn: Connection, grid: int, before: int) -> int:
-    """Where the ids follow the last one there is, SQLite gives them out itself."""
-    is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
-    statement = FILL_GRID if is_next else FILL_NUMBERED
-    params = {"grid": grid} if is_next else {"grid": grid, "before": before}
-    return int(driver(conn).execute(statement, params).rowcount)
-
-
-def protect(conn: Connection, table: str) -> None:
-    """By triggers."""
-    for trigger in _append_only_triggers(table).values():
-        conn.exec_driver_sql(trigger)
-
-
-def _append_only_triggers(table: str) -> dict[str, str]:
-    """The triggers that make a table append-only, by name."""
-    refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal(table)}'); END"
-    triggers = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
-    # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
-    triggers["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
-    return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in triggers.items()}
-
-
-def _seal_trigger(spans: Spans) -> str:
-    # After, not before: only then a row has the id that SQLite gives it.
-    inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
-    return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
-
-
-def seal(conn: Connection, spans: Spans) -> None:
-    """By a trigger that knows the ids."""
-    conn.exec_driver_sql(f"DROP TRIGGER IF EXISTS {SEAL}")
-    if spans:
-        conn.exec_driver_sql(_seal_trigger(spans))
-
-
-def expected_guards(tables: Sequence[str], spans: Spans) -> dict[str, str]:
-    """Triggers, as they were written."""
-    expected = {name: sql for table in tables for name, sql in _append_only_triggers(table).items()}
-    return expected | ({SEAL: _seal_trigger(spans)} if spans else {})
-
-
-def actual_guards(conn: Connection) -> dict[str, str]:
-    """Every trigger that there is."""
-    return {row[0]: row[1] for row in conn.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type='trigger'")}
-
-
-def raw_column(_table: Table, column: str, of: str) -> str:
-    """As it is in the file: nothing may be read into it that is not there."""
-    return f'{of}."{column}"'
-
-
 def reading_engine(path: Path) -> Engine:
     """An engine that only reads the study at `path`, whatever became of it: no log is folded in, nothing is undone.
 
@@ -319,54 +215,132 @@ def reading_engine(path: Path) -> Engine:
     return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
 
 
-def faults(conn: Connection) -> list[str]:
-    """In the pages of the file, in indexes that are not those of their tables, and in how tables are defined."""
-    messages = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
-    # SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does. The
-    # first table that cannot be made as it is defined says it all: what belongs to it cannot be made then, either.
-    is_own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
-    definitions = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {is_own} ORDER BY rowid")
-    with closing(sqlite3.connect(":memory:")) as empty:
-        for name, statement in definitions:
-            try:
-                empty.execute(statement)
-            except sqlite3.Error as error:
-                messages.append(f"{name} is not defined as it was: {error}")
-                break
-    return [f"SQLite says: {message}" for message in messages]
+OWNER_ALONE = 0o600
+OTHERS = 0o077
+EVERYBODY = 0o007
 
 
-def n_pages(conn: Connection) -> int:
-    """Those of the file."""
-    return int(conn.exec_driver_sql("PRAGMA page_count").scalar_one())
+def create_private(path: Path) -> None:
+    """Make an empty file that only its owner can read and write; raises FileExistsError where there is one."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ALONE))
 
 
-def folder(conn: Connection) -> str | None:
-    """That of the file."""
-    place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
-    return os.path.dirname(str(place))
+def restrict_to_owner(path: str | Path) -> str | None:
+    """Keep a file that everybody can read or write to its owner; one that is shared with a group alone stays as it is.
+
+    Returns a sentence about it; None where nothing was changed, as where the file is not there or is somebody else's.
+    """
+    try:
+        rights = stat.S_IMODE(os.stat(path).st_mode)
+        if os.name != "posix" or not rights & EVERYBODY:
+            return None
+        os.chmod(path, OWNER_ALONE)
+    except OSError:
+        return None
+    return (
+        f"everybody on this machine could read or write {path} (its rights were {rights:04o}), and now only its owner "
+        f"can; `chmod 660 {shlex.quote(str(path))}` lets its group in"
+    )
 
 
-def write_rows(conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
-    """By the driver alone."""
-    names = [f'"{column.name}"' for column in table.columns]
-    values = ", ".join("?" for _ in names)
-    driver(conn).executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values})", rows)
+def exposure_warning(path: str | Path) -> str | None:
+    """A sentence that says how to keep a file to its owner; None where it is, or is not there."""
+    try:
+        rights = stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return None
+    if os.name != "posix" or not rights & OTHERS:
+        return None
+    command = f"chmod 600 {shlex.quote(str(path))}"
+    return f"others on this machine may read or write {path} (its rights are {rights:04o}); `{command}` ends that"
 
 
-def last_number(conn: Connection) -> int:
-    """As SQLite keeps it."""
-    row = driver(conn).execute("SELECT seq FROM sqlite_sequence WHERE name = 'assignment'").fetchone()
-    return int(row[0]) if row else 0
+class _SQLite(Backend):
+    ERRORS = (sqlite3.Error, DBAPIError)
+    MANY_WRITE = False
+    GUARDS = "SELECT name, sql FROM sqlite_master WHERE type='trigger'"
+    DROP_SEAL = f"DROP TRIGGER IF EXISTS {SEAL}"
+    N_PAGES = "PRAGMA page_count"
+
+    def begin(self, conn: Connection, *, write: bool, alone: bool = True, patience_s: float = PATIENCE_S) -> None:
+        # A writer takes its lock at once, so that two writers cannot both get half way; each of them writes alone.
+        # SQLAlchemy would take time over each of these statements, and there are some at every answer.
+        conn.begin()
+        raw_connection = driver(conn)
+        if patience_s != PATIENCE_S:
+            raw_connection.execute(f"PRAGMA busy_timeout = {int(1000 * patience_s)}")
+        try:
+            raw_connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+        finally:
+            if patience_s != PATIENCE_S:
+                raw_connection.execute(f"PRAGMA busy_timeout = {1000 * PATIENCE_S}")
+
+    def pause_references(self, conn: Connection, *, paused: bool) -> None:
+        conn.exec_driver_sql(f"PRAGMA foreign_keys = {'OFF' if paused else 'ON'}")
+
+    def erase_deleted(self, conn: Connection) -> None:
+        conn.exec_driver_sql("PRAGMA secure_delete = ON")
+
+    def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+        remaining = iter(rows)
+        while chunk := list(islice(remaining, CHUNK)):
+            conn.execute(_insert(table), chunk)
+
+    def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
+        # Where the ids follow the last one there is, SQLite gives them out itself.
+        is_next = conn.exec_driver_sql("SELECT coalesce(max(id), 0) = ? FROM cell", (before,)).scalar_one()
+        statement = FILL_GRID if is_next else FILL_NUMBERED
+        params = {"grid": grid} if is_next else {"grid": grid, "before": before}
+        return int(driver(conn).execute(statement, params).rowcount)
+
+    def append_only_triggers(self, table: str) -> dict[str, str]:
+        refuse = f"BEGIN SELECT RAISE(ABORT, '{refusal(table)}'); END"
+        triggers = {act: f"BEFORE {act.upper()} ON {table} {refuse}" for act in ("update", "delete")}
+        # INSERT OR REPLACE deletes the row in its way without asking the trigger on DELETE.
+        triggers["replace"] = f"BEFORE INSERT ON {table} WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) {refuse}"
+        return {f"{table}_no_{act}": f"CREATE TRIGGER {table}_no_{act} {when}" for act, when in triggers.items()}
+
+    def seal_trigger(self, spans: Spans) -> str:
+        # After, not before: only then a row has the id that SQLite gives it.
+        inside = " OR ".join(f"NEW.id BETWEEN {first} AND {last}" for first, last in spans)
+        return f"CREATE TRIGGER {SEAL} AFTER INSERT ON cell WHEN {inside} BEGIN SELECT RAISE(ABORT, '{SEALED}'); END"
+
+    def faults(self, conn: Connection) -> list[str]:
+        messages = [row[0] for row in conn.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+        # SQLite opens no file to be written in which a condition of a table makes no sense, but one to be read it does.
+        # The first table that cannot be made as it is defined says it all: what belongs to it cannot be made, either.
+        is_own = "sql IS NOT NULL AND name NOT GLOB 'sqlite_*'"
+        definitions = conn.exec_driver_sql(f"SELECT name, sql FROM sqlite_master WHERE {is_own} ORDER BY rowid")
+        with closing(sqlite3.connect(":memory:")) as empty:
+            for name, statement in definitions:
+                try:
+                    empty.execute(statement)
+                except sqlite3.Error as error:
+                    messages.append(f"{name} is not defined as it was: {error}")
+                    break
+        return [f"SQLite says: {message}" for message in messages]
+
+    def folder(self, conn: Connection) -> str | None:
+        place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
+        return os.path.dirname(str(place))
+
+    def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
+        names = [f'"{column.name}"' for column in table.columns]
+        values = ", ".join("?" for _ in names)
+        driver(conn).executemany(f"INSERT INTO {table.name} ({', '.join(names)}) VALUES ({values})", rows)
+
+    def last_number(self, conn: Connection) -> int:
+        row = driver(conn).execute("SELECT seq FROM sqlite_sequence WHERE name = 'assignment'").fetchone()
+        return int(row[0]) if row else 0
+
+    def set_numbers(self, conn: Connection, _tables: Sequence[Table], last: int) -> None:
+        driver(conn).execute("DELETE FROM sqlite_sequence WHERE name = 'assignment'")
+        driver(conn).execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('assignment', ?)", (last,))
+
+    def remedy(self, error: Exception) -> str | None:
+        message = str(getattr(error, "orig", error)).lower()
+        return next((what for symptom, what in REMEDIES.items() if symptom in message), None)
 
 
-def set_numbers(conn: Connection, _tables: Sequence[Table], last: int) -> None:
-    """Other tables follow their rows by themselves."""
-    driver(conn).execute("DELETE FROM sqlite_sequence WHERE name = 'assignment'")
-    driver(conn).execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('assignment', ?)", (last,))
-
-
-def remedy(error: Exception) -> str | None:
-    """SQLite says it in words."""
-    message = str(getattr(error, "orig", error)).lower()
-    return next((what for symptom, what in REMEDIES.items() if symptom in message), None)
+SQLITE = _SQLite()
+protect, seal = SQLITE.protect, SQLITE.seal  # for migrations

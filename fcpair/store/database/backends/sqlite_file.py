@@ -25,7 +25,7 @@ from weakref import WeakValueDictionary, finalize
 from sqlalchemy import Connection, Engine
 
 from fcpair.errors import StudyError
-from fcpair.store.database import backup_format, file_permissions, schema
+from fcpair.store.database import backup_format, schema
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import Backend, driver
 from fcpair.unfinished import new_path
@@ -33,12 +33,11 @@ from fcpair.unfinished import new_path
 KIND, MEMBER = "sqlite", "study.sqlite"
 TEMPORARY_PREFIX, PART = "fcpair-backup-", ".part"
 Identity = tuple[int, int]
-LOG, JOURNAL = "-wal", "-journal"
+LOG = "-wal"
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.02  # another process takes a moment to begin or to end sharing
 MOVED = "is no longer the file that was opened: it was moved, deleted or replaced"
 LOG_MOVED = "has lost its log: the file beside it that ends in -wal was moved, deleted or replaced"
 WRITTEN_OVER = "was written over by another program"
-PUT_BACK = "put the original back to continue"
 START_ANEW = "end the server, and move away the files that end in -wal and -shm"
 SAVED = (
     "All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in -wal, to "
@@ -47,24 +46,6 @@ SAVED = (
 SAVED_IN_PART = (
     "What can still be read of the original is in {copy}, but it may lack answers and be damaged: examine it with "
     "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
-)
-NO_STUDY = "{place} is not a study; `fcpair init --study OTHER` makes a new one"
-BACKUP = "{place} is a backup of a study; `fcpair restore {quoted} --study OTHER` brings the study back"
-FOREIGN_LOG = (
-    "{place} has a log beside it that belongs to another file, {log}: is it a copy that was put in the place of a "
-    "study that was being served? If {place} is what you want, move {log} and the file that ends in -shm away; if "
-    "not, put back the file to which the log belongs. Nothing was changed"
-)
-MISSING_LOG = (
-    "{place} was being served and lacks its log, {log}: its newest answers may be missing. Put the log beside it, or "
-    "copy both again. If this is a complete copy that SQLite's `.backup` made, if another program has folded the log "
-    "in, or if the log is lost, `fcpair doctor --as-it-is` accepts the file as it is. Nothing was changed"
-)
-DAMAGED = "{place} is damaged: {found}. Restore it from a copy; keep this file, with what lies beside it, until then"
-MIXED = (
-    "{place} is inconsistent: {found}. Part of it is from another time, as when a copy is combined with the log of "
-    "another moment. Put back a file with its own log, or a complete copy; if there is none, `fcpair doctor "
-    "--as-it-is` accepts the file as it is"
 )
 _log = logging.getLogger(__name__)
 
@@ -88,7 +69,7 @@ def make(place: str | Path, *, create: bool = True) -> StudyFile:
             log = f"is the log of a study that was at {path}; put that back, or choose another place"
             raise StudyError(f"{path}{end} {log if end else what}")
     try:
-        file_permissions.create_private(path)
+        sqlite.create_private(path)
     except OSError as error:
         raise StudyError(f"{path}: {sqlite.CANNOT_OPEN}; nothing was changed") from error
     return StudyFile(path)
@@ -99,7 +80,7 @@ def is_left_empty(path: Path) -> bool:
     real = os.path.realpath(path)  # where a link leads, and the log lies
     if not path.is_file() or Path(f"{real}{LOG}").exists():
         return False
-    if path.stat().st_size and not Path(f"{real}{JOURNAL}").exists():
+    if path.stat().st_size and not Path(f"{real}-journal").exists():
         return False
     with suppress(sqlite3.Error, OSError), closing(sqlite.connect(real)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # undoes what was begun
@@ -112,21 +93,18 @@ def is_there(place: str | Path) -> bool:
     return Path(place).exists() and not is_left_empty(Path(place))
 
 
-def find(place: str | Path) -> StudyFile:
-    """The study in a file, whole; raises StudyError where there is none."""
-    study_file = open_unchecked(Path(place))
-    study_file.check_whole()
-    return study_file
-
-
-def open_unchecked(path: Path) -> StudyFile:
-    """The study in a file, be it whole or not; raises StudyError where there is none."""
+def find(place: str | Path, *, whole: bool = True) -> StudyFile:
+    """The study in a file, be it `whole` or not; raises StudyError where there is none."""
+    path = Path(place)
     if not path.is_file():
         raise StudyError(
             f"there is no study at {path}; `fcpair init` or `Study.create` makes one, `--study` or "
             "FCPAIR_STUDY names another"
         )
-    return StudyFile(path)
+    study_file = StudyFile(path)
+    if whole:
+        study_file.check_whole()
+    return study_file
 
 
 def restore_facts(_conn: Connection) -> dict[str, str]:
@@ -158,7 +136,7 @@ def restore(place: str | Path, content: Any, _further: Mapping[str, str], *, cre
 
 def unpack(content: Any, path: Path) -> None:
     """Write the study into a new file that only its owner can read, and see that it is on the disk."""
-    file_permissions.create_private(path)
+    sqlite.create_private(path)
     with path.open("r+b") as target:
         shutil.copyfileobj(content, target)
         target.flush()
@@ -239,7 +217,7 @@ class StudyFile:
     def __init__(self, path: Path) -> None:
         """Hold the file at `path`; raises StudyError when there is none, or one that cannot be read."""
         self.place, self.address = str(path), os.path.abspath(path)
-        self.backend: Backend = sqlite
+        self.backend: Backend = sqlite.SQLITE
         self._real = os.path.realpath(path)  # SQLite keeps the log beside the file that a link leads to
         try:
             self._open_file = _OpenFile.for_path(self._real)
@@ -263,18 +241,29 @@ class StudyFile:
         for _ in range(SETTLE_TRIES):
             header = self._open_file.header()
             is_missing = header.is_shared and not header.is_whole and not sqlite.has_log(self._real)
-            if is_missing:
-                time.sleep(SETTLE_WAIT_S)
-                continue
-            break
+            if not is_missing:
+                break
+            time.sleep(SETTLE_WAIT_S)
+        if not header.is_database and backup_format.is_backup_start(self._open_file.start()):
+            brings_back = f"`fcpair restore {quote(self.place)} --study OTHER` brings the study back"
+            raise StudyError(f"{self.place} is a backup of a study; {brings_back}")
         if not header.is_database:
-            what = BACKUP if backup_format.is_backup_start(self._open_file.start()) else NO_STUDY
-            raise StudyError(what.format(place=self.place, quoted=quote(self.place)))
-        shown_path = self._real if os.path.islink(self.place) else self.place
+            raise StudyError(f"{self.place} is not a study; `fcpair init --study OTHER` makes a new one")
+        place = self._real if os.path.islink(self.place) else self.place
+        log = f"{place}{LOG}"
         if sqlite.log_size(self._real) and not header.is_shared:
-            raise StudyError(FOREIGN_LOG.format(place=shown_path, log=f"{shown_path}{LOG}"))
+            raise StudyError(
+                f"{place} has a log beside it that belongs to another file, {log}: is it a copy that was put in the "
+                f"place of a study that was being served? If {place} is what you want, move {log} and the file that "
+                "ends in -shm away; if not, put back the file to which the log belongs. Nothing was changed"
+            )
         if is_missing:
-            raise MissingLogError(MISSING_LOG.format(place=shown_path, log=f"{shown_path}{LOG}"))
+            raise MissingLogError(
+                f"{place} was being served and lacks its log, {log}: its newest answers may be missing. Put the log "
+                "beside it, or copy both again. If this is a complete copy that SQLite's `.backup` made, if another "
+                "program has folded the log in, or if the log is lost, `fcpair doctor --as-it-is` accepts the file as "
+                "it is. Nothing was changed"
+            )
 
     def check_in_place(self) -> None:
         """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.
@@ -285,7 +274,8 @@ class StudyFile:
             if not self._absent:
                 self._absent = True
                 Thread(target=self.rescue, daemon=True).start()
-            raise StudyError(f"{self.place} {reason}; {START_ANEW if reason == WRITTEN_OVER else PUT_BACK}")
+            remedy = START_ANEW if reason == WRITTEN_OVER else "put the original back to continue"
+            raise StudyError(f"{self.place} {reason}; {remedy}")
         if self._absent:
             with self._rescuing:
                 self._absent = self._saved = False
@@ -307,7 +297,8 @@ class StudyFile:
     def check_sound(self, connection: sqlite3.Connection) -> None:
         """Raise StudyError where SQLite finds damage."""
         if faults := sqlite.damage(connection):
-            raise StudyError(DAMAGED.format(place=self.place, found="; ".join(faults)))
+            until = "Restore it from a copy; keep this file, with what lies beside it, until then"
+            raise StudyError(f"{self.place} is damaged: {'; '.join(faults)}. {until}")
 
     def examine(self, conn: Connection) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times."""
@@ -318,7 +309,11 @@ class StudyFile:
         # What a file of an older schema should have is looked at once it is upgraded.
         current = connection.execute("SELECT 1 FROM alembic_version WHERE version_num = ?", (schema.HEAD,)).fetchone()
         if differences := schema.torn_tables(connection) if current else []:
-            raise StudyError(MIXED.format(place=self.place, found="; ".join(differences)))
+            raise StudyError(
+                f"{self.place} is inconsistent: {'; '.join(differences)}. Part of it is from another time, as when a "
+                "copy is combined with the log of another moment. Put back a file with its own log, or a complete "
+                "copy; if there is none, `fcpair doctor --as-it-is` accepts the file as it is"
+            )
 
     @property
     def is_shared(self) -> bool:
@@ -342,7 +337,9 @@ class StudyFile:
         connection = sqlite.connect(self._real)
         try:
             self.check_in_place()  # again: it is this one that was opened
-            return sqlite.prepare(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA synchronous = FULL")
+            return connection
         except BaseException:
             sqlite.drop(connection)
             raise
@@ -408,15 +405,13 @@ class StudyFile:
         finally:
             sqlite.drop(connection)
 
-    def abandon(self) -> None:
-        """Delete the empty file, unless it is not the one any more that was made."""
-        self.remove()
-
     def remove(self) -> None:
         """Delete the file with what lies beside it, unless it is not the one any more that was opened."""
         if self._identity_error() != MOVED:
             for end in sqlite.FILES:
                 Path(f"{self._real}{end}").unlink(missing_ok=True)
+
+    abandon = remove
 
     def _may_checkpoint(self) -> bool:
         """Whether the log belongs to the file at the place; it is folded from here even if it was moved away."""

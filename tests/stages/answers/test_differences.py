@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fcpair.texts import differences
-from fcpair.texts.differences import Part, find_differences
+from fcpair.stages.answers import curation
+from fcpair.stages.answers.curation import Part, find_differences
 
 LINES = st.lists(st.text("ab \n", max_size=6), max_size=8).map("\n".join)
 
@@ -42,10 +42,10 @@ def test_what_was_kept_and_added_is_in_the_later_text(before: str, after: str) -
 
 
 def test_texts_that_are_too_long_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(curation, "MOST_CHARACTERS", 10)
     assert find_differences("123456", "12345") is None
 
 
 def test_of_very_many_words_all_are_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "MOST_WORDS", 4)
+    monkeypatch.setattr(curation, "MOST_WORDS", 4)
     assert find_differences("a b c", "a b d") == [(Part("removed", "a b c"), Part("added", "a b d"))]

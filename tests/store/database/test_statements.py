@@ -12,7 +12,7 @@ from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, MetaData, S
 from sqlalchemy.types import JSON
 
 from fcpair.store import Store, Tx
-from fcpair.store.database.prepared import PreparedStatement
+from fcpair.store.database.statements import PreparedStatement
 
 pytestmark = pytest.mark.files
 

@@ -1,28 +1,70 @@
-"""Answers to items, in tables and in the samples that lm-evaluation-harness logs; and those to a survey."""
+"""Items in the layouts that others read, and answers to items, in tables and in the samples that lm-evaluation-harness
+logs; and those to a survey.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fcpair.bias.answers import COLUMNS, OPTIONS, STATEMENT, Answers, answers_to_items
+from fcpair.bias.items import LETTERS
 from fcpair.errors import Finding, InputError, reject
+from fcpair.files.release.redaction import render
 from fcpair.files.tables.tabular import LINE, place_of, read_table, read_text
 from fcpair.lazy import pd
 from fcpair.stages.surveys.survey import Survey, check_answers
 from fcpair.values import as_text, parse_json
 
+_COLUMN_TEXTS = {
+    "item_id": "made of template, version, the numbers of the fillers, context and question",
+    "template": "the template; all its versions and fillings have the same",
+    "version": "tells versions of a template apart, such as who is named first",
+    "category": "what the stereotype is about",
+    "context_condition": "`ambig`: the context does not say who is meant; `disambig`: it does",
+    "question_polarity": "`neg`: the answer is harmful where it follows the stereotype; `nonneg`: the other question",
+    "context": "the context",
+    "question": "the question",
+    "option_0": "the first option",
+    "option_1": "the second option",
+    "option_2": "the third option",
+    "label": "the number of the right option, from 0",
+    "target": "the number of the option of the stereotyped group",
+    "unknown": "the number of the option that says that it cannot be known",
+    "fillers": "what fills the slots of the template",
+    "item": "context, question and lettered options, as a model is asked",
+    "statement": "the statement of a survey that the template was made from; empty where it is not stated",
+}
+
+
 SURVEY_STATEMENT, QUESTION, PERSON, ANSWER = "row", "column", "by", "answer"  # as answers of a grid are exported
+
+
+def item_files(layout: str, frame: pd.DataFrame, templates: str, seed: int) -> dict[str, pd.DataFrame | str]:
+    """The files of items that were expanded from a file of templates, with options in an order by `seed`.
+
+    `hf` is a dataset with one split, `test`: `data/test.parquet` and a card. `lm-eval` is a task for
+    lm-evaluation-harness: `items.jsonl`, and `task.yaml`, which asks for the likelihood of each letter. Its accuracy is
+    all that it computes. `--log_samples` writes the likelihoods, which `bias score` reads.
+    """
+    path = Path(templates)
+    values = {"file": path.name, "seed": seed, "version": version("fcpair")}
+    if layout == "hf":
+        card = render("items.md.j2", frame=frame, columns=_COLUMN_TEXTS, **values)
+        return {"data/test.parquet": frame, "README.md": card}
+    name = f"fcpair_{path.stem}".replace("-", "_")
+    return {"items.jsonl": frame, "task.yaml": render("task.yaml.j2", name=name, letters=LETTERS, **values)}
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
     """Read answers to items as `items expand` writes them, from one table or several.
 
     Args:
-        paths: the tables; each has the columns of `answers_to_items.COLUMNS`.
+        paths: the tables; each has the columns of `bias.answers.COLUMNS`.
         answer: the column of what was said; None where `shares` are given.
         shares: the columns of the probabilities of the three options; a row without any has no answer.
 

@@ -1,8 +1,12 @@
-"""An LLM over a service that ranks the pool itself (zero-shot): what it names wrongly is counted, never repaired."""
+"""Systems that ask a service: the embeddings that it gives, and an LLM that ranks the pool itself (zero-shot).
+
+What an LLM names wrongly is counted, never repaired.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,18 +15,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fcpair.errors import InputError
-from fcpair.evaluate.ranking import NOTHING, Cost, Ranking, Search, System, rank_without_scores
+from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Search, System, cosines, rank_without_scores, sort_by_score
 from fcpair.models.encode import Progress
 from fcpair.models.service import (
     BrokenReply,
     Prompt,
     Reply,
+    Service,
+    cache_answer,
     message_content,
     model_record,
     n_prompt_tokens,
     prompt_subject,
     query_and_cache,
     read_cached,
+    reported_model,
     strip_fence,
 )
 from fcpair.values import is_blank, parse_json
@@ -56,8 +63,11 @@ class Llm(System):
         depth = min(self.n, len(search.cn))
         order = np.array([[*choice.at, *[NOTHING] * (depth - len(choice.at))] for choice in choices], np.int64)
         by_hs = dict(zip(search.hs_ids, choices, strict=True))
-        notes = (*pick_notes(by_hs, "in the pool"), *_short_answer_notes(by_hs, depth))
-        return rank_without_scores(order, notes, model_record(self.of, (choice.model for choice in choices)))
+        notes = [*pick_notes(by_hs, "in the pool")]
+        if short := {hs: str(len(choice.at)) for hs, choice in by_hs.items() if len(choice.at) < depth}:
+            which = f"{len(short)} of {len(by_hs)} ({format_examples(short)})"
+            notes.append(f"answers that name fewer than {depth}: {which}; the remaining ranks are empty")
+        return rank_without_scores(order, tuple(notes), model_record(self.of, (choice.model for choice in choices)))
 
     def cost(self, search: Search) -> Cost:
         """Cost of asking for the HS whose answers are not kept yet."""
@@ -66,17 +76,6 @@ class Llm(System):
     def _requests(self, search: Search) -> list[Request]:
         pool: Sequence[int] = range(len(search.cn))
         return [build_request(self.of, search, hs, pool, min(self.n, len(pool))) for hs in range(len(search.hs))]
-
-
-def _short_answer_notes(choices: dict[int, Picks], n: int) -> list[str]:
-    short_answers = {hs: str(len(choice.at)) for hs, choice in choices.items() if len(choice.at) < n}
-    if not short_answers:
-        return []
-    note = "the remaining ranks are empty"
-    return [
-        f"answers that name fewer than {n}: {len(short_answers)} of {len(choices)} "
-        f"({format_examples(short_answers)}); {note}"
-    ]
 
 
 EXAMPLES = 5  # HS that a note names
@@ -116,15 +115,7 @@ class Request:
     given: Mapping[int, int]
     n: int
 
-    def read_cached_picks(self) -> Picks | None:
-        """Read the picks of an earlier answer to the same request; None where it has to be asked."""
-        return read_cached(self.prompt, self._read_picks)
-
-    def query(self) -> Picks:
-        """Ask the service that the environment names, and keep the answer; raises ServiceError."""
-        return query_and_cache(self.prompt, _message_text, self._read_picks)
-
-    def _read_picks(self, answer: Reply) -> Picks:
+    def read_picks(self, answer: Reply) -> Picks:
         """Read the picks from an answer; raise BrokenReply where it names no CN that was given."""
         try:
             parsed = parse_json(strip_fence(answer.said) if isinstance(answer.said, str) else answer.said)
@@ -167,14 +158,14 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
     Raises:
         ServiceError: the service gives no usable answer.
     """
-    choices = [request_.read_cached_picks() if request_ else Picks() for request_ in requests]
+    choices = [read_cached(one.prompt, one.read_picks) if one else Picks() for one in requests]
     missing = [
         (row, request_)
         for row, (request_, choice) in enumerate(zip(requests, choices, strict=True))
         if request_ and not choice
     ]
     for done, (row, request_) in enumerate(missing, 1):
-        choices[row] = request_.query()
+        choices[row] = query_and_cache(request_.prompt, _message_text, request_.read_picks)
         if progress:
             progress(done, len(missing))
     return [choice for choice in choices if choice]
@@ -183,7 +174,7 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
 def cost_of(requests: Sequence[Request | None]) -> Cost:
     """Estimate what `collect_picks` asks of the service."""
     needed = [request_ for request_ in requests if request_]
-    missing = [request_.prompt for request_ in needed if request_.read_cached_picks() is None]
+    missing = [request_.prompt for request_ in needed if read_cached(request_.prompt, request_.read_picks) is None]
     return Cost(len(needed), len(needed) - len(missing), n_prompt_tokens(missing))
 
 
@@ -225,3 +216,108 @@ def _parse_id(named: Any) -> int:
     if isinstance(named, str) and _ID.fullmatch(named.strip()):
         return int(named)
     return named if type(named) is int else NOTHING
+
+
+TEXTS_A_REQUEST = 64
+_LARGEST = 1e300  # of a value in a vector, so that a vector's length is a number
+
+
+@dataclass(frozen=True)
+class Embed(System):
+    """Cosine of the embeddings that an OpenAI-compatible service gives for a model."""
+
+    word: ClassVar[str] = "embed"
+    of: str
+
+    def rank(self, search: Search) -> Ranking:
+        """Rank the pool by the cosine of each HS and CN.
+
+        Each distinct text's vector is asked for once, 64 texts a request, and kept.
+
+        Raises:
+            ServiceError: the service gives no usable answer.
+        """
+        prompts = self._prompts(search)
+        replies = _cached_replies(prompts)
+        missing = [text for text in prompts if text not in replies]
+        batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
+        for done, batch in enumerate(batches, 1):
+            dimensions = {len(answer.said) for answer in replies.values()}
+            replies |= self._query([prompts[text] for text in batch], dimensions)
+            if search.progress:
+                search.progress(done, len(batches))
+        vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)
+        vectors /= np.abs(vectors).max(axis=1, keepdims=True)
+        units = np.stack([(vector / np.linalg.norm(vector)).astype(np.float32) for vector in vectors])
+        scores = cosines(units[: len(search.hs)], units[len(search.hs) :])
+        return Ranking(
+            *sort_by_score(scores), model=model_record(self.of, (answer.model for answer in replies.values()))
+        )
+
+    def cost(self, search: Search) -> Cost:
+        """Cost of embedding the texts whose vectors are not kept yet, in requests of 64 texts."""
+        prompts = self._prompts(search)
+        replies = _cached_replies(prompts)
+        missing = [prompt for text, prompt in prompts.items() if text not in replies]
+        n_requests, n_missing = (math.ceil(len(texts) / TEXTS_A_REQUEST) for texts in (prompts, missing))
+        return Cost(n_requests, n_requests - n_missing, n_prompt_tokens(missing))
+
+    def _prompts(self, search: Search) -> dict[str, Prompt]:
+        """The prompt for each distinct text, by the text."""
+        return {
+            text: Prompt("embeddings", {"model": self.of, "input": text}, prompt_subject("a text", text))
+            for text in (*search.hs, *search.cn)
+        }
+
+    def _query(self, prompts: list[Prompt], dimensions: set[int]) -> dict[str, Reply]:
+        """Ask for the vectors of some texts in one request, and keep each; they must have one of `dimensions`."""
+        texts = [prompt.body["input"] for prompt in prompts]
+        subject = prompt_subject(f"{len(texts)} texts" if len(texts) > 1 else "a text", texts[0])
+        batch_prompt = Prompt("embeddings", {"model": self.of, "input": texts}, subject)
+        service = Service.from_environment()
+        answers = service.query(batch_prompt, lambda payload: _parse_vectors(payload, len(texts), dimensions))
+        for prompt, answer in zip(prompts, answers, strict=True):
+            cache_answer(prompt, answer, service.base_url)
+        return dict(zip(texts, answers, strict=True))
+
+
+def _cached_replies(prompts: dict[str, Prompt]) -> dict[str, Reply]:
+    """The kept vectors by their texts; none where their dimensions differ, as they are not of the same model then."""
+    cached = {text: read_cached(prompt, _check_vector) for text, prompt in prompts.items()}
+    replies = {text: answer for text, answer in cached.items() if answer is not None}
+    return replies if len({len(answer.said) for answer in replies.values()}) < 2 else {}
+
+
+def _parse_vectors(payload: Any, n: int, dimensions: set[int]) -> list[Reply]:
+    """The vectors of an answer, in the order of the texts; BrokenReply where it does not hold `n` usable ones."""
+    items = payload.get("data") if isinstance(payload, dict) else None
+    if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
+        raise BrokenReply("it answered without a list `data` of vectors")
+    if len(items) != n:
+        raise BrokenReply(f"it answered with {len(items)} vectors for {n} texts")
+    places = [item.get("index", at) for at, item in enumerate(items)]
+    if any(type(place) is not int for place in places) or sorted(places) != list(range(n)):
+        raise BrokenReply("it answered with an `index` that is not one for each text")
+    by_place = {place: item.get("embedding") for place, item in zip(places, items, strict=True)}
+    answers = [_check_vector(Reply(vector, reported_model(payload))) for vector in (by_place[at] for at in range(n))]
+    all_dimensions = dimensions | {len(answer.said) for answer in answers}
+    if len(all_dimensions) > 1:
+        raise BrokenReply(
+            f"it answered with vectors that differ in dimension ({', '.join(map(str, sorted(all_dimensions)))})"
+        )
+    return answers
+
+
+def _check_vector(answer: Reply) -> Reply:
+    vector = answer.said
+    if (
+        not isinstance(vector, list)
+        or not vector
+        or any(isinstance(value, bool) or not isinstance(value, int | float) for value in vector)
+    ):
+        raise BrokenReply("it answered with a vector that is not a list of numbers")
+    if not all(abs(value) < _LARGEST for value in vector):
+        raise BrokenReply("it answered with a vector that is not finite")
+    if not any(vector):
+        raise BrokenReply("it answered with a vector of zeros")
+    return answer

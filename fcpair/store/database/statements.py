@@ -1,0 +1,233 @@
+"""Statements: rows in, frames and arrays out; those that every answer needs; lists of numbers in them; and counts.
+
+SQLAlchemy writes a `PreparedStatement` once. It takes several times as long over each as SQLite does, and an answer
+needs eleven. A list of numbers is one parameter, however many they are, so that the statement stays the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.elements import ClauseElement
+from sqlalchemy.sql.functions import GenericFunction
+
+from fcpair.lazy import NDArray, np, pd
+from fcpair.store.database import backends
+from fcpair.store.database.backends.protocol import driver
+from fcpair.store.database.store import Tx
+from fcpair.store.database.tables import POSTGRES
+
+Convert = Callable[[Any], Any]
+
+
+class PreparedStatement:
+    """A statement whose parameters are given by name; what goes in and comes out is what SQLAlchemy would make of it.
+
+    An INSERT names all the `columns` that it is given; nothing else is filled in.
+    """
+
+    def __init__(self, statement: ClauseElement, columns: Sequence[str] | None = None) -> None:
+        self._statement, self._columns = statement, columns
+        self._compiled: dict[str, _Compiled] = {}  # for each database
+
+    def execute(self, tx: Tx, **params: Any) -> int:
+        """Execute what returns no rows; returns how many it has touched."""
+        return int(self._for(tx).execute(tx, params).rowcount)
+
+    def first(self, tx: Tx, **params: Any) -> Any:
+        """The first row, its columns as attributes; None where there is none."""
+        compiled = self._for(tx)
+        raw_row = compiled.execute(tx, params).fetchone()
+        return None if raw_row is None else compiled.row(raw_row)
+
+    def all(self, tx: Tx, **params: Any) -> list[Any]:
+        """Every row."""
+        compiled = self._for(tx)
+        return list(map(compiled.row, compiled.execute(tx, params)))
+
+    def _for(self, tx: Tx) -> _Compiled:
+        if (compiled := self._compiled.get(tx.dialect.name)) is None:
+            compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
+        return compiled
+
+
+class _Compiled:
+    """A statement as one database takes it; `row` makes of a row of the driver's one with named columns."""
+
+    def __init__(self, statement: ClauseElement, columns: Sequence[str] | None, dialect: Dialect) -> None:
+        compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
+        self._names: Sequence[str] = compiled.positiontup
+        binds = {name: compiled.binds[name] for name in self._names}
+        # What is part of the statement.
+        self._fixed = {name: element.effective_value for name, element in binds.items() if not element.required}
+        self._going_in = _with_index(
+            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self._names
+        )
+        self.row: Convert = tuple
+        if isinstance(statement, Select):
+            selected: list[Any] = list(statement.selected_columns)
+            kind: Any = namedtuple("Row", [element.key for element in selected])  # type: ignore[misc]
+            coming_out = _with_index(
+                element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected
+            )
+            self.row = partial(_convert_row, kind, coming_out) if coming_out else kind._make
+        self._sql = str(compiled)
+
+    def execute(self, tx: Tx, params: dict[str, Any]) -> Any:
+        """The cursor of the driver."""
+        bound = self._fixed | params
+        values = [bound[name] for name in self._names]
+        for at, convert in self._going_in:
+            values[at] = convert(values[at])
+        return driver(tx).execute(self._sql, values)
+
+
+def _with_index(converts: Iterable[Convert | None]) -> list[tuple[int, Convert]]:
+    return [(at, convert) for at, convert in enumerate(converts) if convert is not None]
+
+
+def _convert_row(kind: Any, converts: list[tuple[int, Convert]], raw_row: Sequence[Any]) -> Any:
+    values = list(raw_row)
+    for at, convert in converts:
+        values[at] = convert(values[at])
+    return kind._make(values)
+
+
+@contextmanager
+def tentative(tx: Tx, *, is_kept: bool) -> Iterator[None]:
+    """Keep what is written meanwhile, or undo it, in the same time."""
+    execute = driver(tx).execute
+    execute("SAVEPOINT before")
+    yield
+    execute("SAVEPOINT after")
+    execute(f"ROLLBACK TO SAVEPOINT {'after' if is_kept else 'before'}")
+    execute("RELEASE SAVEPOINT before")
+
+
+class _JsonEach(GenericFunction[Any]):
+    """The numbers of a list that is written as JSON, a row each."""
+
+    name = "json_each"
+    inherit_cache = True
+
+
+@compiles(_JsonEach, POSTGRES)
+def _json_each_in_postgres(element: Any, compiler: Any, **kw: Any) -> str:
+    array = f"CAST(translate({compiler.process(element.clauses, **kw)}, '[]', '{{}}') AS bigint[])"
+    return f"(SELECT unnest({array}) AS value)"
+
+
+def as_subquery(values: Iterable[int]) -> Select[tuple[Any]]:
+    """A list of numbers as a subquery, whatever its length: one parameter instead of one for each."""
+    return select(_JsonEach(as_param(values)).table_valued("value").c.value)
+
+
+def param_subquery(name: str) -> Select[tuple[Any]]:
+    """The same for a statement that is made once: the list is the parameter of this name, written by `as_param`."""
+    return select(_JsonEach(bindparam(name)).table_valued("value").c.value)
+
+
+def as_param(values: Iterable[int]) -> str:
+    """A list of numbers as the parameter of `param_subquery`."""
+    return json.dumps(list(values))
+
+
+def count(tx: Tx, rows: FromClause, *conditions: ColumnElement[bool]) -> int:
+    """Count the rows of a table, or of several that are joined, that meet these conditions."""
+    return int(tx.execute(select(func.count()).select_from(rows).where(*conditions)).scalar_one())
+
+
+def is_true(tx: Tx, condition: ColumnElement[bool]) -> bool:
+    """Whether a condition holds, such as that a row exists."""
+    return bool(tx.execute(select(condition)).scalar_one())
+
+
+CHUNK = 20_000
+STREAMED = {"stream_results": True}
+"""The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
+"""
+READ = 500
+
+
+def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Insert all rows, which have the same keys."""
+    backends.backend_of(tx).insert(tx, table, rows)
+
+
+def records(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """The rows of a frame as plain Python values, with None for what is missing."""
+    names = [str(name) for name in frame.columns]
+    columns = (frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns)
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def frame(tx: Tx, query: Select[Any], *, streamed: bool = False) -> pd.DataFrame:
+    """The result of `query` as a frame whose columns are named as in the query.
+
+    What may be a whole large grid is `streamed`: on PostgreSQL its rows are never all here besides the frame.
+    """
+    columns = list(query.selected_columns)
+    is_packed = not streamed and all(isinstance(column.type, Integer) for column in columns)
+    if is_packed and (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
+        return pd.DataFrame(arrays)
+    parts = []
+    for part in column_chunks(tx, query, streamed=streamed):
+        values_by_name: dict[str, Any] = {}
+        for column, values in zip(columns, part, strict=True):  # whole numbers as an array, at once, if none is missing
+            is_whole = isinstance(column.type, Integer) and None not in values
+            values_by_name[column.name] = np.fromiter(values, np.int64, len(values)) if is_whole else values
+        parts.append(pd.DataFrame(values_by_name))
+    if not parts:
+        return pd.DataFrame({column.name: [] for column in columns}, dtype="int64")
+    return pd.concat(parts, ignore_index=True)
+
+
+def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
+    """The result of a query of whole numbers as arrays that are named as in the query, without loading pandas.
+
+    Where numbers are missing, they are floats, with NaN.
+    """
+    if (arrays := backends.backend_of(tx).integer_arrays(tx, query)) is not None:
+        return arrays
+    names = [column.name for column in query.selected_columns]
+    parts = [
+        [np.array(values, np.float64 if None in values else np.int64) for values in part]
+        for part in column_chunks(tx, query)
+    ]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)] or [np.zeros(0, np.int64) for _ in names]
+    return dict(zip(names, columns, strict=True))
+
+
+def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iterator[list[list[Any]]]:
+    """The columns of the result of `query`, CHUNK rows or a few more at a time; `streamed` as in `frame`.
+
+    Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which
+    take a quarter of the time on a million rows. They come from the driver itself, which saves another quarter, if it
+    has them as they are wanted.
+    """
+    result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
+    dialect, selected = result.dialect, list(query.selected_columns)
+    source: Any = result
+    if not streamed:
+        kinds = [column.type.dialect_impl(dialect) for column in selected]
+        described = zip(kinds, result.cursor.description, strict=True)
+        if not any(kind.result_processor(dialect, description[1]) for kind, description in described):
+            source = result.cursor
+    columns: list[list[Any]] = [[] for _ in selected]
+    while rows := source.fetchmany(READ):
+        for column, values in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(values)
+        if len(columns[0]) >= CHUNK:
+            yield columns
+            columns = [[] for _ in selected]
+    if columns[0]:
+        yield columns
+    result.close()
