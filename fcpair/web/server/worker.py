@@ -59,8 +59,8 @@ class WorkerPool:
     """A pool of one process that looks."""
 
     def __init__(self, method: str, *, preloads: bool = False) -> None:
-        self._pool = ProcessPoolExecutor(1, multiprocessing.get_context(method), _begin)
-        self._pid = self._pool.submit(_preload if preloads else os.getpid)  # upon which the process begins
+        self.executor = ProcessPoolExecutor(1, multiprocessing.get_context(method), _begin)
+        self._pid = self.executor.submit(_preload if preloads else os.getpid)  # upon which the process begins
 
     @classmethod
     def forked(cls) -> WorkerPool | None:
@@ -75,17 +75,9 @@ class WorkerPool:
         """The process; None while it has not begun, and where it was killed as it did."""
         return self._pid.result() if self._pid.done() and not self._pid.exception() else None
 
-    def submit(self, request: _Request) -> Future[Reply]:
-        """Have a request answered."""
-        return self._pool.submit(answer, request)
-
-    def hang_up(self) -> None:
-        """Have the process end when it is done with what it does."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
     async def end(self) -> None:
         """End the process; where it is not done within a moment, as it is."""
-        ending = asyncio.create_task(asyncio.to_thread(self._pool.shutdown, cancel_futures=True))
+        ending = asyncio.create_task(asyncio.to_thread(self.executor.shutdown, cancel_futures=True))
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(ending), END_S)
         if not ending.done():
@@ -133,14 +125,14 @@ class ReportWorker:
     def _submit(self, request: _Request) -> Future[Reply]:
         if self._pool is not None:
             with suppress(BrokenProcessPool):
-                return self._pool.submit(request)
+                return self._pool.executor.submit(answer, request)
         self._pool = WorkerPool(START_METHOD)
-        return self._pool.submit(request)
+        return self._pool.executor.submit(answer, request)
 
     def _hang_up(self) -> None:
         pool, self._pool = self._pool, None
         if pool is not None:
-            pool.hang_up()
+            pool.executor.shutdown(wait=False, cancel_futures=True)  # it ends when it is done with what it does
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
