@@ -28,7 +28,7 @@ from benchmarks.looking import Seen, answer_without_pause
 from benchmarks.measure import Figure, job, show
 from benchmarks.serving import server
 from benchmarks.visible import ARGUMENTS
-from fcpair.web.lead.navigation import LEAD_PAGES
+from fcpair.web.current_grid import LEAD_PAGES
 
 if TYPE_CHECKING:
     import psutil

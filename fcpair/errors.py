@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from os import PathLike
+from typing import Any, Self
 
 from fcpair.sentences import Id, join, mark, mark_plural, say, say_number
 
@@ -76,6 +77,11 @@ class FcpairError(Exception):
 
     def __str__(self) -> str:  # also of those that are OSErrors, which would say it as one of the machine's
         return str(self.args[0]) if self.args else ""
+
+    @classmethod
+    def say(cls, template: str, /, **values: Any) -> Self:
+        """The error that says this sentence with its values, as `sentences.say` takes them."""
+        return cls(say(template, **values))
 
 
 @contextmanager

@@ -157,7 +157,7 @@ class Desk(_GridPart):
     round_of_blocks = steps.agreement.round_of_blocks
     list_tiers = steps.partition.list_tiers
     search_choices = steps.pair_search.list_choices
-    add_note = steps.note.add_note
+    add_note = steps.status.add_note
 
     def has_saved_options(self, cls: type[Any]) -> bool:
         """Whether options of this kind were ever set; `effective_options` gives the defaults where they were not."""
@@ -229,7 +229,7 @@ class Grid(GridContext):
     import_published = steps.import_fc_conan.import_published
     answers = steps.answer_tables.export_answers
     texts = steps.answer_tables.export_texts
-    rows = steps.grid_rows.export_rows
+    rows = steps.answer_tables.export_rows
     refusals = steps.answer_tables.export_refusals
     replies = steps.answer_tables.export_replies
     curation = steps.curation.measure_curation

@@ -19,31 +19,23 @@ from starlette.concurrency import run_in_threadpool
 from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
-from fcpair.web.acts import (
-    act_progress,
-    calibration,
-    log_acts,
-    overlap,
-    pair_acts,
-    practice_items,
-    terms_form,
-    words_form,
-)
 from fcpair.web.api import routes
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
+    act_progress,
     conflicts,
     evaluation,
-    examples,
     files,
     grid_map,
     guidelines,
     inspection,
+    pair_acts,
     people,
     progress,
     search,
+    words_form,
 )
 from fcpair.web.pages import adjudicate, annotator, login, offline, practice
 from fcpair.web.server.admission import AdmissionControl
@@ -92,10 +84,9 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, offline, practice, adjudicate),
-    *(draft_pages, table_upload),
-    *(inspection, progress, people, conflicts, examples, guidelines, evaluation, files, search, grid_map),
-    *(calibration, overlap, practice_items, words_form, terms_form, pair_acts, act_progress, log_acts),
+    *(routes, login, annotator, offline, practice, adjudicate, draft_pages, table_upload),
+    *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
+    *(words_form, pair_acts, act_progress),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))
 

@@ -30,9 +30,8 @@ from fcpair.sentences import mark
 from fcpair.stages.assignment.pace import FASTEST_WPM, LAST_INTERVALS, LEAST_INTERVALS, MEAN_WPM, PAUSE_S, RATE_DAYS
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
-from fcpair.web.current_grid import CurrentGrid, Grids
+from fcpair.web.current_grid import CurrentGrid, Grids, lead_pages
 from fcpair.web.languages import ENGLISH, LANGUAGES, Language, notice_plain, preferred_language
-from fcpair.web.lead.navigation import lead_pages
 from fcpair.web.server.answer_batches import Batches
 from fcpair.web.server.static_files import static_files
 from fcpair.words import READERS, Noun

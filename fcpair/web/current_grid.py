@@ -1,7 +1,11 @@
-"""The grid that a page is about: the address names it, and so does every link, form and request of the page."""
+"""The grid that a page is about, and the lead's pages: their names, their addresses, and in which grids each is of use.
+
+The address names the grid, and so does every link, form and request of the page.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,10 +17,10 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import AdjudicationQueue, Grid, Monitor
 from fcpair.params import MAIN
 from fcpair.records import Role
-from fcpair.sentences import say
+from fcpair.sentences import mark, say
 from fcpair.study import Study
 
-GRID = "grid"
+GRID_PARAM = "grid"
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,10 @@ class CurrentGrid:
         """The lead's view of it."""
         return Monitor(self.grid)
 
-    def find_overview(self, overviews: list[tuple[CurrentGrid, dict[str, Any]]]) -> dict[str, Any]:
-        """How far it is, of what `Grids.overview` has."""
-        return next(overview for _, overview in overviews if overview["name"] == self.grid.grid.name)
-
     def address(self, path: str, **query: Any) -> str:
         """An address that is about this grid: with `query`, and the grid where there are several."""
         path, hash_, anchor = path.partition("#")
-        query_string = urlencode(query | ({GRID: self.name} if self.name else {}))
+        query_string = urlencode(query | ({GRID_PARAM: self.name} if self.name else {}))
         sign = ("&" if "?" in path else "?") if query_string else ""
         return f"{path}{sign}{query_string}{hash_}{anchor}"
 
@@ -68,7 +68,7 @@ class Grids:
         Raises UnknownIdError, with the names there are, when there is none of that name.
         """
         names = self._study.grids
-        return self._current(names, request.query_params.get(GRID) or (MAIN if MAIN in names else names[0]))
+        return self._current(names, request.query_params.get(GRID_PARAM) or (MAIN if MAIN in names else names[0]))
 
     def by_name(self, name: str | None) -> CurrentGrid:
         """The grid of this name, or the only one; raises InputError where there are several and no name."""
@@ -118,3 +118,70 @@ class Grids:
         kind = (grid.desk.is_planned, grid.desk.has_labels, grid.desk.primary_role is Role.RESPONDENT)
         made = CurrentGrid(grid, shown_name, grid.facts, *kind)
         return self._served.setdefault((name, shown_name), made)  # another request may have made it meanwhile
+
+
+Fits = Callable[[CurrentGrid], bool]
+
+
+def fits_always(_here: CurrentGrid) -> bool:
+    """Any grid has it."""
+    return True
+
+
+def has_labels(here: CurrentGrid) -> bool:
+    """The answers that count are labels."""
+    return here.has_labels
+
+
+def has_decisions(here: CurrentGrid) -> bool:
+    """The answers that count are labels that somebody, or a policy, decides on; what respondents say is not decided."""
+    return here.has_labels and (not here.is_survey or here.grid.policy is not None)
+
+
+@dataclass(frozen=True)
+class LeadPage:
+    """A page of the lead's, with the panels that it shows; it is offered where it `fits` the grid.
+
+    The addresses that begin as `parts` say are about one thing on it.
+    """
+
+    path: str
+    title: str
+    panels: tuple[str, ...] = ()
+    fits: Fits = fits_always
+    parts: tuple[str, ...] = ()
+
+    def has_part(self, path: str) -> bool:
+        """Whether what is at an address is about one thing on this page."""
+        return path.startswith(self.parts)
+
+
+PROGRESS = LeadPage(
+    "/lead",
+    mark("Progress"),
+    ("glance", "progress", "tiers", "results"),
+    parts=("/lead/examples", "/lead/imports", "/lead/generate", "/lead/notes"),
+)
+PEOPLE = LeadPage(
+    "/lead/people",
+    mark("People"),
+    ("known_pairs", "pilots", "labels", "with_others", "speed", "exposure"),
+    parts=("/lead/people/", "/lead/answers"),
+)
+AGREEMENT = LeadPage(
+    "/lead/agreement", mark("Agreement"), ("agreement", "every_two", "disputed"), has_labels, ("/lead/calibration",)
+)
+CALIBRATION = LeadPage("/lead/calibration", mark("Calibration"), ("calibration",))
+GRID = LeadPage("/lead/grid", mark("Grid"), ("coverage",), parts=("/lead/pair/", "/lead/grid/"))
+CONFLICTS = LeadPage("/lead/conflicts", mark("Conflicts"), (), has_decisions, parts=("/lead/conflicts/",))
+GUIDELINES = LeadPage(
+    "/lead/guidelines", mark("Guidelines"), ("flags",), parts=("/lead/guidelines/", "/lead/words", "/lead/terms")
+)
+EVALUATION = LeadPage("/lead/evaluation", mark("Evaluation"), (), has_decisions, parts=("/lead/acts",))
+DOWNLOADS = LeadPage("/lead/downloads", mark("Downloads"))
+LEAD_PAGES = (PROGRESS, PEOPLE, AGREEMENT, GRID, CONFLICTS, GUIDELINES, EVALUATION, DOWNLOADS)
+
+
+def lead_pages(here: CurrentGrid | None) -> list[LeadPage]:
+    """The pages that are offered for a grid; of no grid in particular, those that any grid has."""
+    return [page for page in LEAD_PAGES if (page.fits(here) if here else page.fits is fits_always)]

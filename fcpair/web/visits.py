@@ -33,7 +33,7 @@ from fcpair.records import WORKERS, Role, RunRecord, Visitor
 from fcpair.sentences import say
 from fcpair.study import Study
 from fcpair.web.context import Context, context_of, replace_commands
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import CurrentGrid, LeadPage
 from fcpair.web.languages import Language
 
 STATUS: Mapping[type[FcpairError], HTTPStatus] = {
@@ -85,9 +85,15 @@ class Visit:
         """The language of the page."""
         return self.context.language_of(self.request, self.visitor)
 
-    def grid_links(self) -> list[tuple[CurrentGrid, dict[str, Any]]]:
-        """Each grid, and how far it is, where there are several."""
-        return self.context.grids.overview() if self.here.name else []
+    @cached_property
+    def overviews(self) -> list[tuple[CurrentGrid, dict[str, Any]]]:
+        """Each grid, and how far it is."""
+        return self.context.grids.overview()
+
+    @property
+    def overview(self) -> dict[str, Any]:
+        """How far the grid is that the address names."""
+        return next(overview for _, overview in self.overviews if overview["name"] == self.here.grid.grid.name)
 
     def translate(self, sentence: str, here: CurrentGrid | None = None) -> str:
         """A sentence of fcpair's in the language of the page."""
@@ -104,6 +110,11 @@ class Visit:
         shown = {"done": done, "problem": problem, "wrong": self.refusal.parameter if self.refusal else "", **values}
         status = status_of(self.refusal) if self.refusal else HTTPStatus.OK
         return self.context.page(self.request, self.visitor, template, here, status, **shown)
+
+    def lead_page(self, template: str, page: LeadPage, run: int = 0, /, **values: Any) -> Response:
+        """One of the lead's pages, about the grid that the address names, with links to the others if there are any."""
+        here = self.here
+        return self.page(template, here, run, page=page, grids=self.overviews if here.name else [], **values)
 
     @property
     def why(self) -> str:

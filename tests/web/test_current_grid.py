@@ -34,4 +34,4 @@ def test_two_requests_at_once_on_a_fresh_server_get_the_same_grid(
     with ThreadPoolExecutor(2) as pool:
         first, second = [begun.result() for begun in [pool.submit(lambda: served.oldest) for _ in range(2)]]
     assert first is second
-    assert [first.find_overview(served.overview())["name"]] == study.grids
+    assert [first.grid.grid.name] == study.grids

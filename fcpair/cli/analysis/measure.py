@@ -357,7 +357,7 @@ def describe(
 def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
     from fcpair.files.tables.tabular import write_table
 
-    if not labels or not labels[0].aliases.is_declared:
+    if not labels or not labels[0].aliases.labels:
         raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
     cells = [cell for one in labels for cell in texts.frame[one.column]]
     spellings = labels[0].aliases.list_spellings(cells)

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,14 +132,6 @@ class _ActTimes:
     new: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
-    def add_decision(self, at: str, *, new: bool) -> None:
-        time = _posix(at)
-        self.times.append(time)
-        self.together.append(None)
-        if new:
-            self.new.append(time)
-            self.gains.append(time)
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -165,34 +158,23 @@ def round_activity(
 
     `vacant_and_free` are how many slots are vacant and how many free.
     """
-    acts = _answer_times(round_, answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE)))
-    active_people = [entry for entry in everybody if entry.role is round_.role or entry.id in counts_by_person]
+    online = answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE))
+    acts, is_first = dict[int, _ActTimes](), online.is_first()
+    keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(online.hs_id).tolist()}
+    for person_id, is_own in _by_person(online):
+        times, new = online.time[is_own], is_first[is_own]
+        together: list[Hashable | None] = [keys[hs_id] for hs_id in online.hs_id[is_own].tolist()]
+        gains = times[new & ~online.skipped[is_own]]
+        acts[person_id] = _ActTimes(times.tolist(), together, times[new].tolist(), gains.tolist())
     people = tuple(
         _person_activity(entry, counts_by_person.get(entry.id, {}), acts.get(entry.id, _ActTimes()), clock)
-        for entry in active_people
+        for entry in everybody
+        if entry.role is round_.role or entry.id in counts_by_person
     )
-    done, n_open, (vacant, n_free) = (
-        sum(entry.done for entry in people),
-        sum(entry.open for entry in people),
-        vacant_and_free,
-    )
+    vacant, n_free = vacant_and_free
+    done, n_open = sum(entry.done for entry in people), sum(entry.open for entry in people)
     stage = _stage_activity((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
     return replace(stage, free=n_free)
-
-
-def _answer_times(round_: Round, answers: AnswerArrays) -> dict[int, _ActTimes]:
-    """When each person, by id, gave which of these answers of a round."""
-    acts, is_first = {}, answers.is_first()
-    keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(answers.hs_id).tolist()}
-    for person_id, is_own in _by_person(answers):
-        times, hs_ids, new = answers.time[is_own], answers.hs_id[is_own].tolist(), is_first[is_own]
-        acts[person_id] = _ActTimes(
-            times.tolist(),
-            [keys[hs_id] for hs_id in hs_ids],
-            times[new].tolist(),
-            times[new & ~answers.skipped[is_own]].tolist(),
-        )
-    return acts
 
 
 def _by_person(answers: AnswerArrays) -> Iterator[tuple[int, NDArray[np.bool_]]]:
@@ -217,22 +199,22 @@ def adjudication_activity(
     seen_ids: set[int] = set()
     for entry in decisions:
         if entry.rule == Rule.PERSON:
-            acts.setdefault(entry.person_id, _ActTimes()).add_decision(entry.at, new=entry.cell_id not in seen_ids)
+            own, time = acts.setdefault(entry.person_id, _ActTimes()), _posix(entry.at)
+            own.times.append(time)
+            own.together.append(None)
+            if entry.cell_id not in seen_ids:
+                own.new.append(time)
+                own.gains.append(time)
             seen_ids.add(entry.cell_id)
-    active_people = [entry for entry in everybody if entry.role is Role.ADJUDICATOR or entry.id in acts]
     people = tuple(
         _person_activity(
             entry, {Status.DONE.value: n_decided_by_person[entry.id]}, acts.get(entry.id, _ActTimes()), clock
         )
-        for entry in active_people
+        for entry in everybody
+        if entry.role is Role.ADJUDICATOR or entry.id in acts
     )
-    stage = _stage_activity(
-        (ADJUDICATE, Role.ADJUDICATOR),
-        (n_decided_by_person.total(), pairs.wait_for_person + n_again, 0),
-        people,
-        acts,
-        clock,
-    )
+    counts = n_decided_by_person.total(), pairs.wait_for_person + n_again, 0
+    stage = _stage_activity((ADJUDICATE, Role.ADJUDICATOR), counts, people, acts, clock)
     return replace(stage, again=n_again, by_policy=pairs.wait_for_policy)
 
 
@@ -244,27 +226,22 @@ def _stage_activity(
     clock: Clock,
 ) -> StageActivity:
     n_per_day = answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
-    outlooks = [one.outlook for one in people]
-    ends_at = end_time(counts[1], n_per_day, clock.now)
+    outlooks, ends_at = [one.outlook for one in people], end_time(counts[1], n_per_day, clock.now)
     return StageActivity(
         *name_and_role, *counts, people, n_per_day, ends_at, last_end(outlooks), longest_left(outlooks)
     )
 
 
 def _person_activity(person: Person, counts: Mapping[str, int], acts: _ActTimes, clock: Clock) -> PersonActivity:
-    n_open = counts.get(Status.OPEN.value, 0)
+    by_status: dict[str, Any] = {status.value: counts.get(status.value, 0) for status in Status}
+    times = spread_batch_times(zip(acts.times, acts.together, strict=True))
     return PersonActivity(
         name=person.name,
         role=person.role,
         retired=person.retired,
-        done=counts.get(Status.DONE.value, 0),
-        open=n_open,
-        skipped=counts.get(Status.SKIPPED.value, 0),
-        withdrawn=counts.get(Status.WITHDRAWN.value, 0),
+        **by_status,
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=estimate_time(
-            n_open, spread_batch_times(zip(acts.times, acts.together, strict=True)), acts.new, clock.now
-        ),
+        outlook=estimate_time(by_status["open"], times, acts.new, clock.now),
     )
 
 

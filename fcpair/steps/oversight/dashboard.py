@@ -15,13 +15,28 @@ import numpy as np
 from fcpair.pair_filter import NO_METADATA, check_name
 from fcpair.params import Adjudicate, Partition
 from fcpair.records import Figure, Person, Role, Round
-from fcpair.stages.assignment.pace import PAUSE_S
+from fcpair.report.data import DecisionsPart, PeopleFigures
+from fcpair.stages.assignment.pace import PAUSE_S, Exposure
+from fcpair.stages.stats.agreement import Agreement, PartAgreements
+from fcpair.steps.adjudication.agreement import (
+    DisputedTexts,
+    load_disputed_texts,
+    metadata_blocks,
+    metadata_columns,
+)
 from fcpair.steps.adjudication.discussion import Flag, load_flags
 from fcpair.steps.base.context import GridContext, effective_options, has_saved_options, is_planned, labels_of
 from fcpair.steps.base.figure_cache import Kept, Marks
 from fcpair.steps.oversight import activity
 from fcpair.steps.oversight.activity import QuestionShares, question_shares
-from fcpair.steps.oversight.next_steps import NextStep, TallyOf, next_steps
+from fcpair.steps.oversight.label_figures import (
+    current_labels,
+    decision_figures,
+    load_agreement,
+    load_alpha,
+    load_people,
+)
+from fcpair.steps.oversight.next_steps import NextStep, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
@@ -35,12 +50,8 @@ from fcpair.store.corpus.sides import Axis
 from fcpair.store.people import people
 
 if TYPE_CHECKING:
-    from fcpair.report.data import DecisionsPart, PeopleFigures
     from fcpair.report.map_file import CellMap
     from fcpair.report.page import Section
-    from fcpair.stages.assignment.pace import Exposure
-    from fcpair.stages.stats.agreement import Agreement, PartAgreements
-    from fcpair.steps.adjudication.agreement import DisputedTexts
 
 
 @dataclass(frozen=True)
@@ -60,25 +71,6 @@ class Headlines:
     last_seen: Mapping[str, str]
     roles: frozenset[Role]
     uninvited: Mapping[Role, int]
-
-
-def find_headlines(tx: Tx, now: datetime, answers: AnswerArrays, tally_of: TallyOf = tally) -> Headlines:
-    """The headlines of the grid that a transaction is about; its pairs are counted by `tally_of`."""
-    taking_part = [one for one in people.people(tx, active=True) if one.role is not Role.MODEL]
-    primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
-    since = (now - timedelta(seconds=PAUSE_S)).isoformat()
-    # The current answers, skips left out, by the day (UTC) on which they were given.
-    is_counted = answers.current & ~answers.skipped & np.isin(answers.round_id, primary.ids)
-    days, counts = np.unique(answers.at[is_counted].astype(f"S{len('2026-01-31')}"), return_counts=True)
-    return Headlines(
-        steps=tuple(step for step in next_steps(tx, tally_of=tally_of) if step.n),
-        primary=primary.name,
-        by_day=tuple((day.decode(), n) for day, n in zip(days.tolist(), counts.tolist(), strict=True)),
-        active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),
-        last_seen={one.name: newest[one.id] for one in people.people(tx) if one.id in newest},
-        roles=frozenset(one.role for one in taking_part),
-        uninvited=Counter(one.role for one in taking_part if one.id not in with_token),
-    )
 
 
 Made = TypeVar("Made")
@@ -117,48 +109,31 @@ class Monitor:
         """The tally of the pairs of the grid, which all figures share."""
         return self._figures.at(tx, "tally", tally)
 
-    @staticmethod
-    def preload() -> None:
-        """Load what the headlines need, so that the first who asks for them need not wait."""
-        import fcpair.steps.oversight.label_figures  # noqa: F401
-
     def marks(self) -> activity_log.ChangeMarks:
         """Numbers that change when anything happens in the study."""
-        with self._grid._store.read() as tx:
-            return activity_log.change_marks(tx)
+        return self._read(activity_log.change_marks)
 
     @kept
     def alpha(self, tx: Tx) -> Figure | None:
         """The alpha of `agreement`, without the rest of it."""
-        from fcpair.steps.oversight.label_figures import current_labels, load_alpha
-
         return load_alpha(tx, current_labels(tx, answer_arrays(tx)))
 
     @kept
     def agreement(self, tx: Tx) -> Agreement | None:
         """Agreement on the labels, by the grid's own options; None before there are any."""
-        from fcpair.steps.oversight.label_figures import load_agreement
-
         return load_agreement(tx)
 
     @kept
     def disputed_texts(self, tx: Tx) -> dict[Axis, DisputedTexts]:
         """The rows and the columns on which people disagree most."""
-        from fcpair.steps.adjudication.agreement import load_disputed_texts
-
         return load_disputed_texts(tx)
 
     def metadata_columns(self) -> dict[Axis, tuple[str, ...]]:
         """The metadata columns of each side for which `blocks` may be asked."""
-        from fcpair.steps.adjudication.agreement import metadata_columns
-
-        with self._grid._store.read() as tx:
-            return metadata_columns(tx)
+        return self._read(metadata_columns)
 
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
         """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
-        from fcpair.steps.adjudication.agreement import metadata_blocks
-
         check_name(NO_METADATA, column, self.metadata_columns()[axis])
         name = f"blocks {axis} {column}"
         return self._figures.get(name, lambda: metadata_blocks(self._grid, axis, column)).made
@@ -166,24 +141,19 @@ class Monitor:
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
         """What was decided, and the tiers that follow, by the grid's own rules."""
-        from fcpair.steps.oversight.label_figures import current_labels, decision_figures
-
         rules, labels = effective_options(tx, Partition, {}), current_labels(tx, answer_arrays(tx))
         return decision_figures(tx, rules, self._tally(tx), labels)
 
     @kept
     def people(self, tx: Tx) -> PeopleFigures:
         """Labels and verdicts of each person."""
-        from fcpair.steps.oversight.label_figures import load_people
-
         return load_people(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
         from fcpair.steps.oversight.report_grid import may_have_asked_part
 
-        with self._grid._store.read() as tx:
-            return may_have_asked_part(tx)
+        return self._read(may_have_asked_part)
 
     @kept
     def survey_sections(self, tx: Tx) -> list[Section]:
@@ -206,13 +176,11 @@ class Monitor:
 
     def side_texts(self, axis: Axis, first: int = 0, n: int | None = None) -> list[str]:
         """The texts of the rows or the columns that are drawn, in order: `n` of them from place `first` on, from 0."""
-        with self._grid._store.read() as tx:
-            return sides.values(tx, axis, "body", drawn=True, first=first, n=n)
+        return self._read(lambda tx: sides.values(tx, axis, "body", drawn=True, first=first, n=n))
 
     def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
-        with self._grid._store.read() as tx:
-            return simulated_note(n_by_origin(tx))
+        return self._read(lambda tx: simulated_note(n_by_origin(tx)))
 
     @kept
     def notes(self, tx: Tx) -> StudyNotes:
@@ -227,11 +195,9 @@ class Monitor:
         """Get a value that depends on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
             return make(activity.Clock.at_time(now))
-
-        def make_now() -> Made:
-            return make(activity.Clock.at_time(datetime.now(UTC)))
-
-        return self._figures.get(name, make_now, _minute_marks, base_marks=self._acts_marks).made
+        return self._figures.get(
+            name, lambda: make(activity.Clock.at_time(datetime.now(UTC))), _minute_marks, base_marks=self._acts_marks
+        ).made
 
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._kept_acts().made
@@ -246,16 +212,11 @@ class Monitor:
 
             stages = [round_stage(one) for one in rounds.answer_rounds(tx)]
             if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
-                pairs, n_decided_by_person, n_again = (
-                    self._tally(tx).pairs,
-                    pair_counts.n_decided_by_person(tx),
-                    len(rule_decisions.stale_decisions(tx)),
-                )
                 decisions = [one for one in acts.decisions if cell_span.has(one.cell_id)]
+                n_decided, n_again = pair_counts.n_decided_by_person(tx), len(rule_decisions.stale_decisions(tx))
+                pairs = self._tally(tx).pairs
                 stages.append(
-                    activity.adjudication_activity(
-                        acts.everybody, decisions, n_decided_by_person, pairs, n_again, clock
-                    )
+                    activity.adjudication_activity(acts.everybody, decisions, n_decided, pairs, n_again, clock)
                 )
             if check_round.ids:
                 stages.append(replace(round_stage(check_round), not_due=disputes.n_verdicts_not_due(tx)))
@@ -263,11 +224,25 @@ class Monitor:
 
     def headlines(self) -> Headlines:
         """What is next in the grid, who is at work just now, and how many answers came on which day."""
+        return self._figures.get("headlines", lambda: self._read(self._find_headlines), _minute_marks).made
 
-        def find(tx: Tx) -> Headlines:
-            return find_headlines(tx, datetime.now(UTC), answer_arrays(tx), self._tally)
-
-        return self._figures.get("headlines", lambda: self._read(find), _minute_marks).made
+    def _find_headlines(self, tx: Tx) -> Headlines:
+        answers, everybody = answer_arrays(tx), people.people(tx)
+        taking_part = [one for one in everybody if not one.retired and one.role is not Role.MODEL]
+        primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
+        since = (datetime.now(UTC) - timedelta(seconds=PAUSE_S)).isoformat()
+        # The current answers, skips left out, by the day (UTC) on which they were given.
+        is_counted = answers.current & ~answers.skipped & np.isin(answers.round_id, primary.ids)
+        days, counts = np.unique(answers.at[is_counted].astype(f"S{len('2026-01-31')}"), return_counts=True)
+        return Headlines(
+            steps=tuple(step for step in next_steps(tx, tally_of=self._tally) if step.n),
+            primary=primary.name,
+            by_day=tuple((day.decode(), n) for day, n in zip(days.tolist(), counts.tolist(), strict=True)),
+            active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),
+            last_seen={one.name: newest[one.id] for one in everybody if one.id in newest},
+            roles=frozenset(one.role for one in taking_part),
+            uninvited=Counter(one.role for one in taking_part if one.id not in with_token),
+        )
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """Pairs that each person has read in all grids, and for how long."""
@@ -293,8 +268,7 @@ class Monitor:
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
-        with self._grid._store.read() as tx:
-            return load_flags(tx)
+        return self._read(load_flags)
 
     def _kept_acts(self) -> Kept[_Acts]:
         return self._figures.get("acts", lambda: self._read(_read_acts))

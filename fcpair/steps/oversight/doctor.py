@@ -1,17 +1,20 @@
-"""Examining a study: what was changed, lost or added behind fcpair's back, and whether its promises hold."""
+"""Examining a study: what was changed, lost or added behind fcpair's back, and whether its promises hold; and backups.
+
+What is restored is examined.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fcpair import params
 from fcpair.errors import SettingError
-from fcpair.examination_records import CheckResult, Health
+from fcpair.examination_records import BackupReport, CheckResult, Health
 from fcpair.models.encode import Progress
 from fcpair.params import Import, Pair, Partition
 from fcpair.records import BY_HAND, UNDECIDED, Known
@@ -37,13 +40,17 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
+from fcpair.store.database import schema
+from fcpair.store.database.backends import Place
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
-from fcpair.store.database.schema import ACCEPT
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
-from fcpair.store.maintenance import study_checks
+from fcpair.store.maintenance import backups, study_checks
+from fcpair.store.maintenance.backups import copy
 from fcpair.store.maintenance.study_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
 from fcpair.store.people import optouts, people
+
+__all__ = ["accept", "back_up", "check_backup", "copy", "examine", "restore", "study_digests"]
 
 RESTORE = (
     "the disk, or something other than fcpair, has changed this file: keep it as it is, and go back to a copy that is "
@@ -86,7 +93,7 @@ class Check(NamedTuple):
     asks: str
     of: str
     make: Callable[[Tx], CheckOutcome]
-    advice: str
+    advice: str = RESTORE
 
 
 def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
@@ -97,20 +104,25 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
     """
     store = Store.open_to_examine(path)
     if reason := study_checks.unreadable_reason(store):
-        first_check = CHECKS[0]
-        faults = (f"it cannot be opened: {reason}",)
-        return Health(
-            store.place,
-            (CheckResult(first_check.name, first_check.asks, 0, first_check.of, faults, RECOVER),),
-            _digest([]),
-        )
+        first_check, faults = CHECKS[0], (f"it cannot be opened: {reason}",)
+        result = CheckResult(first_check.name, first_check.asks, 0, first_check.of, faults, RECOVER)
+        return Health(store.place, (result,), _digest([]))
+    results, marks = list[CheckResult](), list[bytes]()
     with store.read() as tx:
         revision = study_checks.check_schema(tx, store.place)
-        results, marks = _perform_all_checks(tx, progress or (lambda done, total: None))
-        settings_digest, log_digest = (
-            _digest_readable(tx, study_checks.setting_rows),
-            _digest_readable(tx, study_checks.log_rows),
-        )
+        for n_done, check in enumerate(CHECKS):
+            if progress:
+                progress(n_done, len(CHECKS))
+            findings, advice = _perform_check(check, tx)
+            advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
+            results.append(
+                CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
+            )
+            marks += findings.marks
+        if progress:
+            progress(len(CHECKS), len(CHECKS))
+        digests = (_digest_readable(tx, rows) for rows in (study_checks.setting_rows, study_checks.log_rows))
+        settings_digest, log_digest = digests
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
@@ -119,10 +131,9 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
 
 def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) -> None:
     """Note that a study is taken as it is: what is found lost, and what is missing of each table from now on."""
-    run = note_run(tx, ACCEPT, {}, {"missing": lost})
-    settings.save_settings(
-        tx, ACCEPT, {name: list(numbers) for name, numbers in missing.items() if any(numbers)}, run.id
-    )
+    run = note_run(tx, schema.ACCEPT, {}, {"missing": lost})
+    numbers_by_table = {name: list(numbers) for name, numbers in missing.items() if any(numbers)}
+    settings.save_settings(tx, schema.ACCEPT, numbers_by_table, run.id)
 
 
 def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
@@ -150,21 +161,6 @@ def _digest_rows(rows: Sequence[tuple[Any, ...]]) -> str:
     return hashlib.sha256(content.encode()).hexdigest()
 
 
-def _perform_all_checks(tx: Tx, progress: Progress) -> tuple[list[CheckResult], list[bytes]]:
-    results: list[CheckResult] = []
-    marks: list[bytes] = []
-    for index, check in enumerate(CHECKS):
-        progress(index, len(CHECKS))
-        findings, advice = _perform_check(check, tx)
-        advice = advice if tx.dialect.name == "sqlite" else IN_DATABASE.get(advice, advice)
-        results.append(
-            CheckResult(check.name, check.asks, findings.n, check.of, tuple(findings.faults), advice, findings.note)
-        )
-        marks += findings.marks
-    progress(len(CHECKS), len(CHECKS))
-    return results, marks
-
-
 def _perform_check(check: Check, tx: Tx) -> tuple[CheckOutcome, str]:
     """Run a check, and return what it found and what to do about it."""
     try:
@@ -186,13 +182,11 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
     """The same check in every grid."""
 
     def make_all(tx: Tx) -> CheckOutcome:
-        findings_by_grid = [make(tx) for _ in grids.for_each_grid(tx)]
-        advice, note = (
-            next(filter(None, said), "")
-            for said in zip(*((findings.advice, findings.note) for findings in findings_by_grid), strict=True)
-        )
-        faults = [fault for findings in findings_by_grid for fault in findings.faults]
-        return CheckOutcome(sum(findings.n for findings in findings_by_grid), faults, note=note, advice=advice)
+        by_grid = [make(tx) for _ in grids.for_each_grid(tx)]
+        advice = next((one.advice for one in by_grid if one.advice), "")
+        note = next((one.note for one in by_grid if one.note), "")
+        faults = [fault for findings in by_grid for fault in findings.faults]
+        return CheckOutcome(sum(findings.n for findings in by_grid), faults, note=note, advice=advice)
 
     return make_all
 
@@ -215,9 +209,7 @@ def _check_settings(tx: Tx) -> CheckOutcome:
         for stage in (cls.stage, settings.RECIPE + cls.stage):
             saved_settings = settings.of_stage(tx, stage)
             n += len(saved_settings)
-            if (
-                saved_settings.get("reader") == FORMAT
-            ):  # texts that came with their labels, and by no import of a corpus
+            if saved_settings.get("reader") == FORMAT:  # texts that came with labels, by no import of a corpus
                 del saved_settings["reader"]
             try:
                 if saved_settings:
@@ -242,23 +234,20 @@ def _check_rules(tx: Tx) -> CheckOutcome:
     policy = rule_decisions.policy_that_holds(tx)
     if policy is None:
         return CheckOutcome(n, [])
-    changes = rule_decisions.preview_policy(tx, policy)
-    name = grids.pair_namer(tx)
-    missing_decisions = [
-        f"a rule would decide {name(cell_id)} differently, or for the first time" for cell_id, _ in changes.new
+    changes, name = rule_decisions.preview_policy(tx, policy), grids.pair_namer(tx)
+    faults = [
+        *(f"a rule would decide {name(cell_id)} differently, or for the first time" for cell_id, _ in changes.new),
+        *(f"no rule would decide {name(cell_id)} now" for cell_id in changes.reopened),
     ]
-    faults = missing_decisions + [f"no rule would decide {name(cell_id)} now" for cell_id in changes.reopened]
-    return CheckOutcome(
-        n, faults, advice=f"once there are no other errors, run `{policy.command}`, which is the current policy"
-    )
+    advice = f"once there are no other errors, run `{policy.command}`, which is the current policy"
+    return CheckOutcome(n, faults, advice=advice)
 
 
 def _check_tiers(tx: Tx) -> CheckOutcome:
     question = labels_of(tx)
     if question is None or not judgements.is_answered(tx) or tier_obstacle(question):
         return CheckOutcome(0, [])
-    pairs = partition.tiers_of(tx, effective_options(tx, Partition, {})).pairs
-    return CheckOutcome(len(pairs), [])
+    return CheckOutcome(len(partition.tiers_of(tx, effective_options(tx, Partition, {})).pairs), [])
 
 
 def _check_slots(tx: Tx) -> CheckOutcome:
@@ -278,36 +267,30 @@ def _check_slots(tx: Tx) -> CheckOutcome:
 
 def _check_opt_outs(tx: Tx) -> CheckOutcome:
     names = {one.id: one.name for one in people.people(tx, active=True)}
-    opt_outs = {one: topics_ for one, topics_ in people.opt_outs(tx).items() if one in names}
-    n_open = {one: optouts.n_open_about(tx, one, topics_) for one, topics_ in opt_outs.items()}
-    return CheckOutcome(
-        len(opt_outs),
-        [f"`{names[one]}` has {n:,} open on topics that they opted out of" for one, n in n_open.items() if n],
-    )
+    opt_outs = [(id_, topics_) for id_, topics_ in people.opt_outs(tx).items() if id_ in names]
+    n_open = [(names[id_], optouts.n_open_about(tx, id_, topics_)) for id_, topics_ in opt_outs]
+    faults = [f"`{name}` has {n:,} open on topics that they opted out of" for name, n in n_open if n]
+    return CheckOutcome(len(opt_outs), faults)
 
 
 def _check_releases(tx: Tx) -> CheckOutcome:
     """The file of each release is what was written; of several in one place the last."""
-    releases = runs.releases(tx)
+    releases, notes = runs.releases(tx), list[str]()
     newest_sha256 = {row["path"]: row["sha256"] for row in releases if row["path"]}
     sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
     changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
-    missing_files = [file for file in newest_sha256 if file not in sha256_by_file]
-    notes = [f"missing or unreadable, so not checked: {_by_folder(missing_files)}"] if missing_files else []
+    missing_by_folder: dict[str, list[str]] = {}
+    for file in (file for file in newest_sha256 if file not in sha256_by_file):
+        missing_by_folder.setdefault(os.path.dirname(file), []).append(file)
+    if missing_by_folder:
+        missing = ", ".join(
+            of[0] if len(of) == 1 else f"{len(of)} files in {folder or '.'}" for folder, of in missing_by_folder.items()
+        )
+        notes.append(f"missing or unreadable, so not checked: {missing}")
     if n_downloaded := sum(row["path"] is None for row in releases):
         notes.append(f"downloaded, so not here to be checked: {n_downloaded:,}")
     found = [f"{file} differs from what was released" for file in changed_files]
     return CheckOutcome(len(sha256_by_file), found, note="; ".join(notes))
-
-
-def _by_folder(paths: Iterable[str]) -> str:
-    """The files, and of a folder that has several their number."""
-    by_folder: dict[str, list[str]] = {}
-    for path in paths:
-        by_folder.setdefault(os.path.dirname(path), []).append(path)
-    return ", ".join(
-        of[0] if len(of) == 1 else f"{len(of)} files in {folder or '.'}" for folder, of in by_folder.items()
-    )
 
 
 def _sha256(file: str) -> str | None:
@@ -319,52 +302,25 @@ def _sha256(file: str) -> str | None:
 
 
 CHECKS = (
-    Check("file", "every page and index can be read", "pages", study_checks.pages, RESTORE),
-    Check("tables", "tables have their columns and indexes", "tables", study_checks.tables, RESTORE),
-    Check("protection", "answers are append-only, the grid is sealed", "triggers", study_checks.protection, RESTORE),
-    Check("references", "rows that other rows refer to exist", "tables", study_checks.references, RESTORE),
-    Check("numbering", "no number is missing", "rows", study_checks.numbering, RESTORE),
+    Check("file", "every page and index can be read", "pages", study_checks.pages),
+    Check("tables", "tables have their columns and indexes", "tables", study_checks.tables),
+    Check("protection", "answers are append-only, the grid is sealed", "triggers", study_checks.protection),
+    Check("references", "rows that other rows refer to exist", "tables", study_checks.references),
+    Check("numbering", "no number is missing", "rows", study_checks.numbering),
     Check("extent", "the rows written last are present", "tables", study_checks.extents, MIXED),
-    Check(
-        "answers",
-        "each fits the one before it",
-        "answers",
-        lambda tx: study_checks.chain_links(tx, ANSWERS),
-        RESTORE,
-    ),
-    Check(
-        "decisions",
-        "each fits the one before it",
-        "decisions",
-        lambda tx: study_checks.chain_links(tx, DECISIONS),
-        RESTORE,
-    ),
-    Check("texts", "as they were imported", "texts", lambda tx: study_checks.row_checksums(tx, text), RESTORE),
-    Check(
-        "guidelines",
-        "as they were written",
-        "versions",
-        lambda tx: study_checks.row_checksums(tx, guideline),
-        RESTORE,
-    ),
+    Check("answers", "each fits the one before it", "answers", lambda tx: study_checks.chain_links(tx, ANSWERS)),
+    Check("decisions", "each fits the one before it", "decisions", lambda tx: study_checks.chain_links(tx, DECISIONS)),
+    Check("texts", "as they were imported", "texts", lambda tx: study_checks.row_checksums(tx, text)),
+    Check("guidelines", "as they were written", "versions", lambda tx: study_checks.row_checksums(tx, guideline)),
     Check(
         "rounds",
         "answers mean what they meant",
         "rows",
         lambda tx: study_checks.row_checksums(tx, grid, round_, answer),
-        RESTORE,
     ),
-    Check(
-        "names",
-        "people have their pseudonyms",
-        "people",
-        lambda tx: study_checks.row_checksums(tx, person),
-        RESTORE,
-    ),
-    Check("receipts", "what was acknowledged is stored", "receipts", study_checks.receipts, RESTORE),
-    Check(
-        "pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid), RESTORE
-    ),
+    Check("names", "people have their pseudonyms", "people", lambda tx: study_checks.row_checksums(tx, person)),
+    Check("receipts", "what was acknowledged is stored", "receipts", study_checks.receipts),
+    Check("pairs", "the product of the sides minus the corpus, each once", "pairs", _in_each_grid(_check_grid)),
     Check(
         "settings",
         "each has a possible value",
@@ -372,14 +328,8 @@ CHECKS = (
         _check_settings,
         "set it again, by the command or the recipe of its stage (`fcpair adjudicate --policy POLICY`)",
     ),
-    Check(
-        "work",
-        "those done have an answer, those skipped have none",
-        "assignments",
-        _check_slots,
-        LOOK_AT_PAIRS,
-    ),
-    Check("codes", "answers and decisions are possible ones", "rows", _check_codes, RESTORE),
+    Check("work", "those done have an answer, those skipped have none", "assignments", _check_slots, LOOK_AT_PAIRS),
+    Check("codes", "answers and decisions are possible ones", "rows", _check_codes),
     Check(
         "roles",
         "nobody checks a pair that they labelled or decided",
@@ -387,8 +337,8 @@ CHECKS = (
         study_checks.checkers,
         LOOK_AT_PAIRS,
     ),
-    Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules), RESTORE),
-    Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers), RESTORE),
+    Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules)),
+    Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers)),
     Check("consent", "everybody who answered online had consented", "answers", study_checks.consents, LOOK_AT_PAIRS),
     Check(
         "opt-outs",
@@ -405,3 +355,36 @@ CHECKS = (
         "the file was changed or overwritten: write the tier again (`fcpair partition --tier TIER --out FILE`)",
     ),
 )
+
+
+def back_up(place: Place, file: str | Path) -> Path:
+    """Write a consistent copy of a study, which may be served meanwhile, to a new file; returns that.
+
+    Raises StudyError, and leaves no file, where the study is damaged, the file is there, or it cannot be written.
+    """
+    backups.back_up(place, Path(file))
+    return Path(file)
+
+
+def restore(file: str | Path, place: Place, *, create: bool = False, progress: Progress | None = None) -> BackupReport:
+    """Bring the study of a backup back at `place`, where none may be, and examine it.
+
+    Raises StudyError, and leaves nothing there, where the backup is not what was written, or is of another kind of
+    database or a newer fcpair, or where a server has no such database, unless one is to `create` it. A study of an
+    older fcpair is to be upgraded before it can be examined.
+    """
+    manifest = backups.restore(Path(file), place, create=create)
+    health = examine(place, progress=progress) if manifest.schema == schema.HEAD else None
+    return BackupReport(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)
+
+
+def check_backup(file: str | Path, *, progress: Progress | None = None) -> BackupReport:
+    """Say what a backup is, and, where its study was in a file, examine that, without restoring it.
+
+    Raises StudyError where the backup is not what was written, or is of a newer fcpair.
+    """
+    manifest = backups.check(Path(file))
+    with backups.unpacked_study(Path(file)) as study:
+        is_current = study is not None and manifest.schema == schema.HEAD
+        health = examine(study, progress=progress) if study is not None and is_current else None
+    return BackupReport(manifest.kind, manifest.schema, manifest.fcpair, manifest.at, health)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fcpair.lazy import pd
 from fcpair.params import Agree, Partition
-from fcpair.records import UNDECIDED, Figure, Person, Role, Round, Status, Verdict
+from fcpair.records import UNDECIDED, Figure, Role, Round, Status, Verdict
 from fcpair.report.data import DecisionsPart, PeopleFigures, PersonFigures, TierFigures
 from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
 from fcpair.stages.questions import NO_CODE, Closed
@@ -28,30 +26,27 @@ from fcpair.store.people import people
 
 def decision_figures(tx: Tx, rules: Partition, tally: Tally, labels: LabelArrays) -> DecisionsPart:
     """Decisions in a grid of labels, by its `tally`, and its tiers where it has any `labels` (GRADED)."""
-    question = scheme_of(tx)
-    standing = {rule: n for rule, n in tally.by_rule.items() if rule not in UNDECIDED}
+    question, tiers = scheme_of(tx), None
     no_tiers = tier_obstacle(question)
+    if len(labels["cell_id"]) and not no_tiers:
+        own_rules = tier_rules(rules)
+        pairs = graded_pairs(tx, question, own_rules, labels)
+        verdict = pairs["verdict"]
+        tiers = TierFigures(
+            diamond=rules.diamond,
+            rules=tuple((rule.tier, str(rule)) for rule in best_first(own_rules)),
+            tables=tier_table_rows(pairs, question, own_rules, heads_of(tx)),
+            n_labelled=len(verdict),
+            n_final=int((pairs["final"] >= 0).sum()),
+            n_verdicts=int((verdict >= 0).sum()),
+            n_valid=int((verdict == Verdict.AGREE).sum()),
+        )
     return DecisionsPart(
         question=question,
-        rules_used=split_unanimous(tx, standing),
+        rules_used=split_unanimous(tx, {rule: n for rule, n in tally.by_rule.items() if rule not in UNDECIDED}),
         n_need_person=tally.pairs.wait_for_person,
-        tiers=_tier_figures(tx, question, rules, labels) if len(labels["cell_id"]) and not no_tiers else None,
+        tiers=tiers,
         no_tiers=no_tiers,
-    )
-
-
-def _tier_figures(tx: Tx, question: Closed, options: Partition, labels: LabelArrays) -> TierFigures:
-    rules = tier_rules(options)
-    pairs = graded_pairs(tx, question, rules, labels)
-    verdict = pairs["verdict"]
-    return TierFigures(
-        diamond=options.diamond,
-        rules=tuple((rule.tier, str(rule)) for rule in best_first(rules)),
-        tables=tier_table_rows(pairs, question, rules, heads_of(tx)),
-        n_labelled=len(verdict),
-        n_final=int((pairs["final"] >= 0).sum()),
-        n_verdicts=int((verdict >= 0).sum()),
-        n_valid=int((verdict == Verdict.AGREE).sum()),
     )
 
 
@@ -63,31 +58,28 @@ def people_figures(
     `counts` are those of `assignments.counts_of_grid`.
     """
     columns = ("person_id", "code", "seconds", "has_note")
-    answers = judgements.current_answers(tx, round_, *columns, in_order=False)
-    by_person = counts.get(round_.name, {})
-    return tuple(
-        _person_figures(person, answers[answers["person_id"] == person.id], question, by_person.get(person.id, {}))
-        for person in people.people(tx)
-        if person.role is role or person.id in by_person
-    )
-
-
-def _person_figures(
-    person: Person, answers: pd.DataFrame, question: Closed | None, counts: Mapping[str, int]
-) -> PersonFigures:
-    by_status: dict[str, Any] = {status.value: counts.get(status.value, 0) for status in Status}
-    seconds = answers["seconds"].dropna()
-    return PersonFigures(
-        name=person.name,
-        role=person.role,
-        retired=person.retired,
-        assigned=sum(counts.values()),
-        **by_status,
-        answers=tuple(int((answers["code"] == choice.code).sum()) for choice in question or ()),
-        median_s=float(seconds.median()) if len(seconds) else None,
-        n_timed=len(seconds),
-        notes=int(answers["has_note"].sum()),
-    )
+    answers, by_person = judgements.current_answers(tx, round_, *columns, in_order=False), counts.get(round_.name, {})
+    figures = []
+    for person in people.people(tx):
+        if person.role is not role and person.id not in by_person:
+            continue
+        own, own_counts = answers[answers["person_id"] == person.id], by_person.get(person.id, {})
+        by_status: dict[str, Any] = {status.value: own_counts.get(status.value, 0) for status in Status}
+        seconds = own["seconds"].dropna()
+        figures.append(
+            PersonFigures(
+                name=person.name,
+                role=person.role,
+                retired=person.retired,
+                assigned=sum(own_counts.values()),
+                **by_status,
+                answers=tuple(int((own["code"] == choice.code).sum()) for choice in question or ()),
+                median_s=float(seconds.median()) if len(seconds) else None,
+                n_timed=len(seconds),
+                notes=int(own["has_note"].sum()),
+            )
+        )
+    return tuple(figures)
 
 
 def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
@@ -109,12 +101,8 @@ def load_alpha(tx: Tx, labels: LabelArrays) -> Figure | None:
     ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
     place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
     place_of[ids_by_name] = np.arange(len(ids_by_name))
-    return compute_alpha(
-        {**labels, "annotator": place_of[labels["person_id"]]},
-        scheme_of(tx),
-        effective_options(tx, Agree, {}),
-        sides_of(tx),
-    )
+    by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}
+    return compute_alpha(by_annotator, scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
 
 
 def load_agreement(tx: Tx) -> Agreement | None:

@@ -1,18 +1,20 @@
-"""The next steps in a grid, `main` or planned: when each act of `next_acts` is due, and what `status` prints of it."""
+"""The next steps in a grid, `main` or planned: when each act is due, and what is printed and offered of it.
+
+What a recipe does of an act is in `recipe_runner.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from enum import StrEnum
 from shlex import quote
 from typing import Any, NamedTuple
 
 from fcpair.params import Adjudicate, Calibration
 from fcpair.records import Known, Role, Round
-from fcpair.stages.questions.labels import tier_obstacle
-from fcpair.steps.base.answer_values import form_of
+from fcpair.sentences import mark, mark_plural
 from fcpair.steps.base.calibration_state import Phase, load_calibration
-from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned, labels_of
-from fcpair.steps.oversight.next_acts import ACTS, Act, ActRow
+from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned
 from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import PairCounts, Tally, tally
 from fcpair.steps.rules.round_progress import RoundProgress, round_progress, wait_for_grids
@@ -21,10 +23,230 @@ from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import for_each_grid
 from fcpair.store.oversight import settings
 from fcpair.store.oversight.build_progress import BUILDING, n_built
 
+_BUILDING, _ANSWERING, _DECIDING, _VALIDATING = (
+    mark("Building the grid"),
+    mark("Answering"),
+    mark("Adjudicating"),
+    mark("Validating"),
+)
+
+
+class Act(StrEnum):
+    """Kind of a next step; those that build a grid are called as their stages are (`BUILDING`)."""
+
+    IMPORT = "import"
+    SELECT = "select"
+    RETRIEVE = "retrieve"
+    PAIR = "pair"
+    ASSIGN = "assign"
+    START_CALIBRATION = "start calibration"
+    DISCUSS = "discuss"  # where everybody has answered the first batch
+    CLOSE_CALIBRATION = "close calibration"
+    WAIT = "wait"  # for another round, or another grid
+    FIND_EXAMPLES = "find examples"
+    REVIEW_EXAMPLES = "review examples"
+    ASK_MODELS = "ask models"
+    ANSWER = "answer"
+    ADD_PEOPLE = "add people"  # where nobody is left to answer
+    DECIDE = "decide"
+    APPLY_POLICY = "apply policy"
+    LOOK_AGAIN = "look again"
+    ASSIGN_VALIDATION = "assign validation"
+    ASSIGN_MORE_VALIDATION = "assign more validation"  # pairs decided after the others were assigned
+    VALIDATE_AGAIN = "validate again"
+    ADD_VALIDATORS = "add validators"
+    VALIDATE = "validate"
+
+
+class ActRow(NamedTuple):
+    """What is said and offered of an act.
+
+    `main` and `planned` are printed of it in the grid of HS and CNs and in a planned one; empty where nothing is. Of a
+    round of a planned grid, `planned` is used when nobody has anything open in it. A page says `text` in a `stage` of
+    the study, with a `button` that leads to a `page`, or does it by a form with `fields`; `in_round` and
+    `round_button` take their place where the step is about a round of a planned grid. Where nobody has the `role`, or
+    the act `adds` such people, the button adds them; with `watches` it leads to how those of the role get on. An act
+    without a button has a `command`.
+    """
+
+    stage: str
+    text: str | tuple[str, str]
+    main: str = ""
+    planned: str = ""
+    button: str = ""
+    page: str = ""
+    in_round: str | tuple[str, str] = ""
+    round_button: str = ""
+    fields: tuple[str, ...] | None = None
+    role: Role | None = None
+    adds: bool = False
+    watches: bool = False
+    command: str = ""
+
+
+_NOT_BUILT = mark("The grid is not built yet.")
+_MODELS_ANSWER = mark("Models answer round “%(round)s”.")
+_WITHOUT_VERDICT = ActRow(
+    _VALIDATING,
+    mark_plural(
+        "%(n)s decided pair without a verdict that holds.", "%(n)s decided pairs without a verdict that holds."
+    ),
+    button=mark("Assign pairs to validators"),
+    page="/lead/conflicts#dealing",
+    role=Role.VALIDATOR,
+)
+ACTS = {
+    **{
+        act: ActRow(_BUILDING, _NOT_BUILT, f"run `fcpair {act}`", command=f"fcpair {act}")
+        for act in (Act.IMPORT, Act.SELECT, Act.RETRIEVE)
+    },
+    Act.PAIR: ActRow(
+        _BUILDING,
+        _NOT_BUILT,
+        "run `fcpair pair`",
+        "run `fcpair pair {grid_option}`",
+        command="fcpair pair",
+        in_round=mark("The grid has no cells yet."),
+        round_button=mark("Fill the grid"),
+        page="/lead/rounds/pair",
+        fields=(),
+    ),
+    Act.ASSIGN: ActRow(
+        _BUILDING,
+        mark("The pairs are not assigned yet."),
+        "run `fcpair assign`",
+        "run `fcpair assign {options}`",
+        mark("Assign the pairs to annotators"),
+        "/lead/rounds/assign",
+        in_round=mark("Round “%(round)s” is not assigned yet."),
+        round_button=mark("Assign round “%(round)s”"),
+        fields=("round",),
+        role=Role.ANNOTATOR,
+    ),
+    Act.START_CALIBRATION: ActRow(
+        _ANSWERING,
+        mark("People calibrate themselves before pairs are assigned."),
+        "people calibrate themselves first: run `fcpair calibrate start{option}`",
+        button=mark("Start the calibration"),
+        page="/lead/calibration",
+    ),
+    Act.DISCUSS: ActRow(
+        _ANSWERING,
+        mark("Everybody has answered the calibration."),
+        "everybody has answered the calibration: run `fcpair calibrate discuss{option}`",
+        button=mark("Open the discussion"),
+        page="/lead/calibration",
+    ),
+    Act.CLOSE_CALIBRATION: ActRow(
+        _ANSWERING,
+        mark("Everybody has answered again."),
+        "everybody has answered again: run `fcpair calibrate close{option}`",
+        button=mark("Close the calibration"),
+        page="/lead/calibration",
+    ),
+    Act.WAIT: ActRow(
+        _ANSWERING,
+        mark("This grid waits for another round or grid to be done."),
+        in_round=mark("Round “%(round)s” waits for another round or grid to be done."),
+    ),
+    Act.FIND_EXAMPLES: ActRow(_ANSWERING, _MODELS_ANSWER, command="fcpair examples find --grid {grid} --round {round}"),
+    Act.REVIEW_EXAMPLES: ActRow(
+        _ANSWERING,
+        mark("Models are to be shown examples in round “%(round)s”, which somebody has to review."),
+        button=mark("Review the examples"),
+        page="/lead/examples",
+    ),
+    Act.ASK_MODELS: ActRow(
+        _ANSWERING,
+        _MODELS_ANSWER,
+        planned="run `fcpair generate {options}`",
+        button=mark("See what asking them takes"),
+        page="/lead/generate?{query}",
+    ),
+    Act.ANSWER: ActRow(
+        _ANSWERING,
+        mark_plural("%(n)s answer is open.", "%(n)s answers are open."),
+        "open labels: {n:,}; {where}",
+        "open answers in {subject}: {n:,} ({names}); `fcpair serve`",
+        in_round=mark_plural(
+            "%(n)s answer is open in round “%(round)s”.", "%(n)s answers are open in round “%(round)s”."
+        ),
+        watches=True,
+    ),
+    Act.ADD_PEOPLE: ActRow(
+        _ANSWERING,
+        mark_plural("%(n)s answer with nobody left to give it.", "%(n)s answers with nobody left to give them."),
+        "labels that nobody is left to give: {n:,}; `fcpair people add NAME`",
+        "answers in {subject} that nobody is left to give: {n:,}; `fcpair {add_command}`",
+        in_round=mark_plural(
+            "%(n)s answer with nobody left to give it in round “%(round)s”.",
+            "%(n)s answers with nobody left to give them in round “%(round)s”.",
+        ),
+        role=Role.ANNOTATOR,
+        adds=True,
+    ),
+    Act.DECIDE: ActRow(
+        _DECIDING,
+        mark_plural("%(n)s pair waits for a person's decision.", "%(n)s pairs wait for a person's decision."),
+        "pairs that wait for a decision: {n:,}; run `fcpair adjudicate`, or `fcpair serve`",
+        "cells of grid `{grid}` that wait for a decision: {n:,}; run `fcpair adjudicate {grid_option}`",
+        mark("See the conflicts"),
+        "/lead/conflicts",
+        role=Role.ADJUDICATOR,
+    ),
+    Act.APPLY_POLICY: ActRow(
+        _DECIDING,
+        mark_plural(
+            "%(n)s pair waits for a policy that decides it.", "%(n)s pairs wait for a policy that decides them."
+        ),
+        "pairs that a policy can decide: {n:,}; run `fcpair adjudicate`",
+        button=mark("Choose the policy"),
+        page="/lead/conflicts#adjudicating",
+    ),
+    Act.LOOK_AGAIN: ActRow(
+        _DECIDING,
+        mark_plural(
+            "%(n)s pair waits for a second look, because labels changed.",
+            "%(n)s pairs wait for a second look, because labels changed.",
+        ),
+        "pairs decided before their labels changed: {n:,}; `fcpair adjudicate`, or `fcpair serve`",
+        "cells of grid `{grid}` decided before their answers changed: {n:,}; run `fcpair adjudicate {grid_option}`",
+        mark("See the conflicts"),
+        "/lead/conflicts",
+        role=Role.ADJUDICATOR,
+    ),
+    Act.ASSIGN_VALIDATION: _WITHOUT_VERDICT._replace(
+        main="run `fcpair validate assign`", planned="run `fcpair validate assign {grid_option}`"
+    ),
+    Act.ASSIGN_MORE_VALIDATION: _WITHOUT_VERDICT._replace(
+        main="decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`",
+        planned="decided cells of grid `{grid}` that no validator has: {n:,}; "
+        "run `fcpair validate assign {grid_option} --more`",
+    ),
+    Act.VALIDATE_AGAIN: _WITHOUT_VERDICT._replace(
+        main="pairs whose label has changed since its verdict: {again}",
+        planned="cells of grid `{grid}` whose label has changed since its verdict: {again}",
+    ),
+    Act.ADD_VALIDATORS: ActRow(
+        _VALIDATING,
+        mark_plural("%(n)s verdict with nobody left to give it.", "%(n)s verdicts with nobody left to give them."),
+        "verdicts that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`",
+        "verdicts in grid `{grid}` that nobody is left to give: {n:,}; `fcpair people add NAME --role validator`",
+        role=Role.VALIDATOR,
+        adds=True,
+    ),
+    Act.VALIDATE: ActRow(
+        _VALIDATING,
+        mark_plural("%(n)s verdict is open.", "%(n)s verdicts are open."),
+        "open verdicts: {n:,}; `fcpair serve`, or `fcpair validate sheets DIR` and `fcpair validate import FILE`",
+        "open verdicts in grid `{grid}`: {n:,}; `fcpair serve`",
+        role=Role.VALIDATOR,
+        watches=True,
+    ),
+}
 CALIBRATING = (Act.START_CALIBRATION, Act.DISCUSS, Act.CLOSE_CALIBRATION)
 
 
@@ -196,14 +418,7 @@ def _closing_steps(work: OpenWork) -> list[NextStep]:
     return [step for is_due, step in steps if is_due]
 
 
-MAIN_COMMANDS = "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
 MAX_NAMED = 8  # of those who have something open
-
-
-def next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
-    """Split all that can be done now into what is `next` and what can `also` be done."""
-    all_steps = [*steps]
-    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
 
 
 def commands(tx: Tx, grid: str = "", work: OpenWork | None = None) -> Iterator[str]:
@@ -265,25 +480,3 @@ def _where_to_label(tx: Tx, step: NextStep) -> str:
     qualify = rounds.of_known_pairs(tx, use=Known.QUALIFICATION)
     first = ", where people qualify first (`fcpair people qualified` lists them)" if qualify else ""
     return f"`fcpair serve`{first}, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
-
-
-def final_commands(tx: Tx) -> str:
-    """Commands to run when nobody has anything left to do."""
-    planned_flags, offered = [], list[str]()
-    for key in for_each_grid(tx):
-        planned_flags.append(is_planned(tx))
-        if not planned_flags[-1]:
-            offered.append("partition")
-            continue
-        primary_round, question = rounds.primary(tx), labels_of(tx)
-        has_tiers = question is not None and not tier_obstacle(question)
-        has_several = primary_round.options.answers != 1  # 0: everybody answers
-        decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
-        option = f"--grid {quote(key.name)}"
-        if has_several and form_of(primary_round.form).parts():
-            offered.append(f"agreement {option}")
-        offered.append(f"{decide} {option}" if has_tiers else f"answers export {option} --out FILE")
-    if not any(planned_flags):
-        return MAIN_COMMANDS
-    named = ", ".join(f"`fcpair {command}`" for command in offered)
-    return f"everything has been answered: {named}, `fcpair report --out report.html`"

@@ -45,9 +45,7 @@ from fcpair.store.corpus.sides import AXES
 from fcpair.store.oversight import pair_search
 from fcpair.store.people import people
 
-MAX_VALUES = 30
-"""How many values of the metadata are offered to be chosen from; where there are more, one is typed."""
-
+MAX_VALUES = 30  # of the metadata that are offered to be chosen from; where there are more, one is typed
 FACTS = ("labels", "decision", "verdict", "tier")
 UNDECIDED = NO_CODE - 1  # in the place of a code, where no decision stands
 VERDICT_NAMES = {NO_CODE: "", int(Verdict.DISAGREE): "not valid", int(Verdict.AGREE): "valid"}
@@ -112,33 +110,36 @@ def find_pairs(
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
         layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
         columns = (layout.number, *layout.sides, *FACTS)
-        return FoundPairs(columns, _records(tx, matching[begin : begin + size].tolist()), len(matching), begin)
+        records = list(_records(tx, matching[begin : begin + size].tolist()))
+        return FoundPairs(columns, records, len(matching), begin)
 
 
 def list_choices(grid: GridContext) -> FilterChoices:
     """List what `find_pairs` can be asked for in this grid: the names that there are."""
     with grid._store.read() as tx:
-        question, has_answers = scheme_of(tx), pair_search.has_answers(tx)
-        rules = _rules(tx)
-        given = tuple(pair_search.people_with_pairs(tx))
+        question, has_answers, given = scheme_of(tx), pair_search.has_answers(tx), pair_search.people_with_pairs(tx)
         is_asked_only = rounds.primary(tx).role is Role.RESPONDENT and rule_decisions.policy_that_holds(tx) is None
         states: tuple[FilterState, ...] = (FilterState.OPEN,) if given else ()
         if has_answers:
             states = (FilterState.OPEN, FilterState.LABELLED) if is_asked_only else tuple(FilterState)
         has_tiers = has_answers and not is_asked_only and not tier_obstacle(question)
         return FilterChoices(
-            given,
+            tuple(given),
             tuple(choice.name for choice in question) if has_answers else (),
             tuple(state.value for state in states),
-            (*(rule.tier for rule in best_first(rules)), NO_TIER) if has_tiers else (),
+            (*(rule.tier for rule in best_first(_rules(tx))), NO_TIER) if has_tiers else (),
             has_answers,
-            tuple(_metadata_choices(tx)),
+            tuple(
+                MetadataChoice(name, tuple(distinct) if len(distinct) <= MAX_VALUES else ())
+                for name, values in _metadata_by_name(tx).items()
+                for distinct in [sorted(set(values.values()))]
+            ),
         )
 
 
 def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.FilterIds:
     """The ids of what a filter names."""
-    question = scheme_of(tx)
+    question, rules = scheme_of(tx), _rules(tx)
     ids_by_name = {one.name: one.id for one in people.people(tx)}
     for name in (wanted.person, wanted.other):
         check_name(mark("there is no person `%(name)s`; %(hint)s"), name, ids_by_name)
@@ -156,12 +157,8 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
     if wanted.metadata:
         rows, columns = _texts_with_metadata(tx, wanted.metadata)
         ids = replace(ids, rows=rows, columns=columns)
-    rules = _rules(tx)
-    check_name(
-        mark("there is no tier `%(name)s`; %(hint)s"),
-        wanted.tier,
-        (*(rule.tier for rule in best_first(rules)), NO_TIER),
-    )
+    tiers = (*(rule.tier for rule in best_first(rules)), NO_TIER)
+    check_name(mark("there is no tier `%(name)s`; %(hint)s"), wanted.tier, tiers)
     if wanted.tier:
         need_tiers(question)
     if wanted.state == FilterState.LABELLED:
@@ -216,12 +213,6 @@ def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
     return by_name
 
 
-def _metadata_choices(tx: Tx) -> Iterator[MetadataChoice]:
-    for name, values in _metadata_by_name(tx).items():
-        distinct = sorted(set(values.values()))
-        yield MetadataChoice(name, tuple(distinct) if len(distinct) <= MAX_VALUES else ())
-
-
 def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> tuple[tuple[list[int], ...], tuple[list[int], ...]]:
     """The texts of the rows, and of the columns, with each value that is wanted of their side."""
     known = _metadata_by_name(tx)
@@ -238,39 +229,21 @@ def _fold(text: str) -> str:
     return unicodedata.normalize("NFC", text).casefold()
 
 
-def _records(tx: Tx, cell_ids: list[int]) -> list[tuple[Any, ...]]:
+def _records(tx: Tx, cell_ids: list[int]) -> Iterator[tuple[Any, ...]]:
+    """The number and both texts of each pair; and its labels, decision, verdict and tiers in words, once answered."""
     located, bodies = cells.arrays_by_id(tx, cell_ids), _text_bodies(tx)
-    facts, unanswered = _facts(tx, cell_ids), ("",) * len(FACTS)
-    rows = zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True)
-    return [
-        (to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *facts.get(cell_id, unanswered))
-        for cell_id, hs_id, cn_id in rows
-    ]
-
-
-def _facts(tx: Tx, cell_ids: list[int]) -> dict[int, tuple[str, str, str, str]]:
-    """The labels, decision, verdict and tiers of each pair that anybody has answered, in words."""
     evidence, standings = load_standings(tx, cell_ids)
     question, tiers = evidence.tally.question, name_tiers(standings.tiers.tolist(), _rules(tx))
-    rows = zip(
-        standings.cell_id.tolist(),
-        evidence.tally.counts.tolist(),
-        np.where(standings.decided, evidence.final, UNDECIDED).tolist(),
-        standings.verdict.tolist(),
-        tiers,
-        strict=True,
-    )
+    columns = evidence.tally.counts, np.where(standings.decided, evidence.final, UNDECIDED), standings.verdict
+    rows = zip(*(column.tolist() for column in (standings.cell_id, *columns)), tiers, strict=True)
     names = [choice.name for choice in question]
     decisions = {UNDECIDED: "", NO_CODE: IRRECONCILABLE} | {choice.code: choice.name for choice in question}
-    return {
-        cell_id: (
-            ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count),
-            decisions[code],
-            VERDICT_NAMES[verdict],
-            tier,
-        )
-        for cell_id, counts, code, verdict, tier in rows
-    }
+    facts = {}
+    for cell_id, counts, code, verdict, tier in rows:
+        labels = ", ".join(f"{count} {name}" for name, count in zip(names, counts, strict=True) if count)
+        facts[cell_id] = labels, decisions[code], VERDICT_NAMES[verdict], tier
+    for cell_id, hs_id, cn_id in zip(*(located[name].tolist() for name in ("cell_id", "hs_id", "cn_id")), strict=True):
+        yield to_public_number(cell_id), bodies[hs_id], bodies[cn_id], *facts.get(cell_id, ("",) * len(FACTS))
 
 
 @dataclass(frozen=True)
@@ -297,14 +270,14 @@ class Standings:
 
 def current_standings(grid: GridContext, tx: Tx) -> Standings:
     """The pairs that somebody has answered as they stand in a transaction."""
+
+    def renew(tx: Tx, standings: Standings, marks: Marks) -> Standings:
+        """Work them out again for those pairs alone that somebody has answered or decided since."""
+        changed = disputes.pairs_touched_since(tx, *marks[:2])
+        return standings.replaced_by(load_standings(tx, changed)[1]) if changed else standings
+
     rules = effective_options(tx, Partition, {})
-    return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], _renew, rests_on=rules)
-
-
-def _renew(tx: Tx, standings: Standings, marks: Marks) -> Standings:
-    """Work them out again for those pairs alone that somebody has answered or decided since."""
-    changed = disputes.pairs_touched_since(tx, *marks[:2])
-    return standings.replaced_by(load_standings(tx, changed)[1]) if changed else standings
+    return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], renew, rests_on=rules)
 
 
 def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evidence, Standings]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fcpair.errors import RecipeError
 from fcpair.param_values import as_params
@@ -37,14 +35,12 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys, on_grid, side_names
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
-HEAD = ("stage", "key", "recipe", "study")
 NO_VALUE = "-"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """One parameter as the recipe has it, and as the study has it."""
 
     stage: str
@@ -68,9 +64,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             *(one for options in built for one in _stage_differences(tx, options)),
             *_planned_overlap(tx, recipe.assign),
             *(() if loosen else _limit_differences(tx, recipe.annotate)),
-            *_stage_differences(tx, recipe.calibration),
-            *_stage_differences(tx, recipe.adjudicate),
-            *_stage_differences(tx, recipe.validate),
+            *_later_differences(tx, recipe),
             *_grid_differences(tx, recipe),
         ]
         if recipe.simulate and (n := judgements.n_by_people(tx)):
@@ -79,11 +73,8 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             )
         has_judgements = judgements.n_judgements(tx) > 0
     if differences:
-        rows = [
-            HEAD,
-            *((difference.stage, difference.key, difference.recipe, difference.study) for difference in differences),
-        ]
-        widths = [max(len(row[index]) for row in rows) for index in range(len(HEAD) - 1)]
+        rows = [Difference._fields, *differences]
+        widths = [max(len(row[index]) for row in rows) for index in range(len(Difference._fields) - 1)]
         lines = [
             f"{study._store.place} differs from the recipe; nothing was done",
             *["  " + "  ".join([*map(str.ljust, row, widths), row[-1]]) for row in rows],
@@ -100,7 +91,11 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
             yield Difference("study", key, _format_value(getattr(setup, key)), _format_value(facts[key]))
     if setup.folding != (own_folding := text_digests.folding(tx)):
         yield Difference("study", "folding", setup.folding, own_folding)
-    if setup.guidelines is not None and not _is_a_version(tx, setup.guidelines):
+    try:
+        body = setup.guidelines.read_text("utf-8") if setup.guidelines else None
+    except (OSError, UnicodeDecodeError):
+        body = None  # a file that is gone says nothing
+    if body is not None and all(version["body"] != body for version in people.guideline_versions(tx)):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
@@ -112,15 +107,6 @@ def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
         return
     if saved_overlap := settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap"):
         yield Difference(Plan.stage, "overlap", NO_VALUE, _format_value(saved_overlap))
-
-
-def _is_a_version(tx: Tx, path: Path) -> bool:
-    """Whether the study ever had the guidelines of a file; one that is gone says nothing."""
-    try:
-        body = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return True
-    return any(version["body"] == body for version in guidelines.versions(tx))
 
 
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
@@ -139,8 +125,7 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
     if not saved_plan:
         yield Difference(place, NO_VALUE, "planned", "made of a corpus")
         return
-    row_name, column_name = side_names(tx)
-    for key, saved_name in {"row_name": row_name, "column_name": column_name}.items():
+    for key, saved_name in zip(("row_name", "column_name"), side_names(tx), strict=True):
         if (planned_name := getattr(plan, key)) != saved_name:
             yield Difference(place, key, planned_name, saved_name)
     for key in ("rows", "columns"):
@@ -155,20 +140,14 @@ def _plan_differences(tx: Tx, plan: GridPlan) -> Iterator[Difference]:
         yield from _round_differences(place, round_, rounds_by_name[round_.name], counts=round_ is plan.counting)
     if (plans_validation := bool(plan.validate)) != (has_validation := bool(rounds.validation(tx).ids)):
         yield Difference(place, "validate", _format_value(plans_validation), _format_value(has_validation))
-    yield from _stage_differences(tx, plan.calibration)
-    yield from _stage_differences(tx, plan.adjudicate)
-    yield from _stage_differences(tx, plan.validate)
+    yield from _later_differences(tx, plan)
 
 
 def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bool) -> Iterator[Difference]:
     designed = {name: as_params(plan)[name] for name in DESIGNED}
     planned_options = {"role": plan.answered_by, "form": plan.form, "counts": counts, **designed}
-    saved_options = {
-        "role": round_.role.value,
-        "form": round_.form,
-        "counts": round_.counts,
-        **round_.options.as_json(),
-    }
+    saved_options = {"role": round_.role.value, "form": round_.form, "counts": round_.counts}
+    saved_options |= round_.options.as_json()
     for key, planned_value in planned_options.items():
         if planned_value != saved_options[key]:
             shown_texts = _format_value(planned_value), _format_value(saved_options[key])
@@ -179,6 +158,12 @@ def _round_differences(place: str, plan: RoundPlan, round_: Round, *, counts: bo
 
 def _format_side(side: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}: {_format_value(value)}" for key, value in side.items() if value)
+
+
+def _later_differences(tx: Tx, sections: Recipe | GridPlan) -> Iterator[Difference]:
+    """Those of the stages that a recipe has for `main`, and a plan for its grid."""
+    for options in (sections.calibration, sections.adjudicate, sections.validate):
+        yield from _stage_differences(tx, options)
 
 
 def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
@@ -204,12 +189,8 @@ def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]
     """The limits that the recipe would loosen, and the opt-out that it would end."""
     for key, recipe_limit, own_limit in loosened_limits(tx, options) if options else ():
         no_limit = "no limit" if key in LIMITS else NO_VALUE
-        yield Difference(
-            Annotate.stage,
-            key,
-            no_limit if recipe_limit is None else _format_value(recipe_limit),
-            _format_value(own_limit),
-        )
+        recipe_text = no_limit if recipe_limit is None else _format_value(recipe_limit)
+        yield Difference(Annotate.stage, key, recipe_text, _format_value(own_limit))
 
 
 def _format_value(value: Any) -> str:
@@ -238,9 +219,9 @@ def _remedies(recipe: Recipe, differences: list[Difference], *, has_judgements: 
     yield "Make the recipe match the study, or make another study from it: `fcpair run RECIPE --study OTHER`."
     yield "`fcpair recipe` prints the recipe that matches the study."
     stages = {difference.stage for difference in differences}
-    building_stages = [name for name in build_progress.BUILDING if name in stages]
-    if building_stages and not has_judgements:
-        yield f"`fcpair {building_stages[0]} --redo` repeats that stage and everything built on it."
+    first = next((name for name in build_progress.BUILDING if name in stages), "")
+    if first and not has_judgements:
+        yield f"`fcpair {first} --redo` repeats that stage and everything built on it."
     if recipe.adjudicate and Adjudicate.stage in stages:
         policy = recipe.adjudicate
         yield f"`fcpair adjudicate --policy {policy.policy} --ties {policy.ties}` applies the recipe's policy."

@@ -25,8 +25,7 @@ from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.corpus import grids, import_, pair, retrieve
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
-from fcpair.steps.oversight.next_acts import Act
-from fcpair.steps.oversight.next_steps import CALIBRATING, NextStep, next_steps
+from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
 from fcpair.steps.rules import wording
@@ -90,8 +89,7 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
 
 def _missing_section(section: str, recipe: Recipe) -> str:
     advice = "add it, or run the stage by hand"
-    makes_pairs = any((recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign))
-    if section == Import.stage and not makes_pairs:
+    if section == Import.stage and not any((recipe.select, recipe.retrieve, recipe.pair, recipe.assign)):
         advice += (
             ". A recipe that makes no pairs is for a study that has some: `fcpair labels import FILE "
             "--reader fc-conan` imports those of a published partition, with their labels"

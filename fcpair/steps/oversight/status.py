@@ -1,33 +1,36 @@
-"""Status of the study: what is done, who has what to do, and what comes next."""
+"""Status of the study: what is done, who has what to do, and what comes next; the log, and notes of the lead in it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from shlex import quote
 from typing import Any
 
-from fcpair.errors import FcpairError
+from fcpair.errors import FcpairError, InputError, at_fault
 from fcpair.notebook import frame_of, html_of
-from fcpair.records import Round, RunLog, Status
+from fcpair.param_values import as_params
+from fcpair.params import Adjudicate, Note
+from fcpair.records import Round, RunLog, RunRecord, Status
 from fcpair.sentences import say, say_number
+from fcpair.stages.questions.labels import tier_obstacle
+from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import (
     STAGE_PRODUCTS,
     GridContext,
     StudyContext,
-    find_grid,
+    find_cell,
+    has_saved_options,
     is_planned,
+    labels_of,
     lease_minutes,
     load_sample_size,
+    note_run,
 )
+from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.oversight.next_steps import (
-    OpenWork,
-    TallyOf,
-    commands,
-    final_commands,
-    load_open_work,
-    next_and_also,
-)
+from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.pair_counts import look_again, simulated_note
 from fcpair.steps.rules.round_progress import round_progress
@@ -40,6 +43,8 @@ from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
+
+LONGEST_NOTE = 2_000  # characters
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,12 @@ def status(study: StudyContext) -> dict[str, Any]:
     else that can be done now). What is about the grid `main` is empty where there is none.
     """
     with study._store.read() as tx:
-        facts, origins, planned = runs.study_facts(tx), judgements.n_by_origin(tx), planned_grids(tx)
+        facts, origins = runs.study_facts(tx), judgements.n_by_origin(tx)
+        planned = [
+            grid_facts(tx, one.name) | _next_and_also(commands(tx, one.name))
+            for one in grids.for_each_grid(tx)
+            if is_planned(tx)
+        ]
         counts = assignments.counts_of_all_grids(tx)
         main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(current_grid_id(tx), {}))
         steps_now = [step for one in (main, *planned) for step in (one["next"], *one["also"])]
@@ -86,8 +96,36 @@ def status(study: StudyContext) -> dict[str, Any]:
             "simulated": simulated_note(origins),
             "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned,
-            **next_and_also(filter(None, steps_now), final_commands(tx)),
+            **_next_and_also(filter(None, steps_now), _final_commands(tx)),
         }
+
+
+def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[str, Any]:
+    """Split all that can be done now into what is `next` and what can `also` be done."""
+    all_steps = [*steps]
+    return {"next": all_steps[0] if all_steps else otherwise, "also": all_steps[1:]}
+
+
+def _final_commands(tx: Tx) -> str:
+    """Commands to run when nobody has anything left to do."""
+    planned_flags, offered = [], list[str]()
+    for key in for_each_grid(tx):
+        planned_flags.append(is_planned(tx))
+        if not planned_flags[-1]:
+            offered.append("partition")
+            continue
+        primary_round, question = rounds.primary(tx), labels_of(tx)
+        has_tiers = question is not None and not tier_obstacle(question)
+        has_several = primary_round.options.answers != 1  # 0: everybody answers
+        decide = "partition" if has_saved_options(tx, Adjudicate) else "adjudicate"
+        option = f"--grid {quote(key.name)}"
+        if has_several and form_of(primary_round.form).parts():
+            offered.append(f"agreement {option}")
+        offered.append(f"{decide} {option}" if has_tiers else f"answers export {option} --out FILE")
+    if not any(planned_flags):
+        return "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
+    named = ", ".join(f"`fcpair {command}`" for command in offered)
+    return f"everything has been answered: {named}, `fcpair report --out report.html`"
 
 
 def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
@@ -129,7 +167,7 @@ def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
         "lost_verdicts": work.tally.n_lost,
         "verdicts_not_due": work.n_not_due,
         "notes": _main_notes(tx, counts, work),
-        **next_and_also(commands(tx, work=work)),
+        **_next_and_also(commands(tx, work=work)),
     }
 
 
@@ -146,41 +184,28 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
-    sample = load_sample_size(tx)
+    not_due = say_number(  # which were dealt, and are asked for only then
+        "%(n)s open verdict waits until all labels of its pair are in",
+        "%(n)s open verdicts wait until all labels of their pairs are in",
+        work.n_not_due,
+    )
     return [
-        *([str(sample)] if sample else []),
+        *([str(sample)] if (sample := load_sample_size(tx)) else []),
         *look_again(work.n_second_look, work.tally.n_lost),
-        *_not_due_notes(work.n_not_due),
+        *([not_due] if work.n_not_due else []),
         *_late_joiner_notes(tx, counts, work.primary.round),
     ]
 
 
 def _clock_notes(tx: Tx) -> list[str]:
     """Notes on a wrong clock: answers at a time that has not come yet, which fill the limit of their day."""
-    future_times = [at for at in activity_log.newest_act_times(tx).values() if at > latest_plausible_time()]
-    if not future_times:
+    times = [at for at in activity_log.newest_act_times(tx).values() if at > latest_plausible_time()]
+    if not times:
         return []
-    subject = (
-        "somebody's newest answer is dated"
-        if len(future_times) == 1
-        else "the newest answers of several people are dated"
-    )
+    subject = "somebody's newest answer is" if len(times) == 1 else "the newest answers of several people are"
     return [
-        f"{subject} in the future ({max(future_times)[:16].replace('T', ' ')} UTC), because a clock was or is wrong; "
+        f"{subject} dated in the future ({max(times)[:16].replace('T', ' ')} UTC), because a clock was or is wrong; "
         "daily limits and pace depend on these times. Set the clock right; until then, such answers count as today's"
-    ]
-
-
-def _not_due_notes(n: int) -> list[str]:
-    """Verdicts that were dealt, and are asked for only when all labels of their pair are in."""
-    if not n:
-        return []
-    return [
-        say_number(
-            "%(n)s open verdict waits until all labels of its pair are in",
-            "%(n)s open verdicts wait until all labels of their pairs are in",
-            n,
-        )
     ]
 
 
@@ -188,11 +213,8 @@ def _late_joiner_notes(tx: Tx, counts: assignments.Counts, label_round: Round) -
     """Notes on people who joined after the pairs were assigned and have got none, while there are open ones."""
     active_people = people.people(tx, label_round.role, active=True)
     late_names = [one.name for one in active_people if one.id not in counts.get(label_round.name, {})]
-    if (
-        not late_names
-        or lease_minutes(tx, label_round) is not None
-        or not assignments.sum_of_round(counts, label_round)[Status.OPEN.value]
-    ):
+    n_open = assignments.sum_of_round(counts, label_round)[Status.OPEN.value]
+    if not late_names or lease_minutes(tx, label_round) is not None or not n_open:
         return []
     return [
         say(
@@ -225,6 +247,35 @@ def log(study: StudyContext) -> RunLog:
         return RunLog(runs.runs(tx))
 
 
+@takes_params
+def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
+    """Add a note to the log: something that happened outside of the program, such as that two annotators talked.
+
+    It changes nothing else. No release publishes it, as it may be about single people.
+
+    Raises:
+        InputError: the note is empty or too long.
+        UnknownIdError: the grid has no such pair.
+    """
+    note = note or Note()
+    with at_fault("text"):
+        if not note.text.strip():
+            raise InputError(say("the note is empty; write what happened"))
+        if len(note.text) > LONGEST_NOTE:
+            raise InputError(
+                say(
+                    "the note has %(number)s characters; expected at most %(most)s",
+                    number=len(note.text),
+                    most=LONGEST_NOTE,
+                )
+            )
+    with grid._store.write() as tx:
+        if note.pair is not None:
+            with at_fault("pair"):
+                find_cell(tx, note.pair)
+        return note_run(tx, note.stage, as_params(note), {})
+
+
 def overview(study: StudyContext) -> list[dict[str, Any]]:
     """The study's grids, oldest first, as plain values.
 
@@ -234,16 +285,6 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
     """
     with study._store.read() as tx:
         return [grid_facts(tx, one.name) for one in grids.for_each_grid(tx)]
-
-
-def planned_grids(tx: Tx) -> list[dict[str, Any]]:
-    """Facts from `overview` on each planned grid, with what is `next` there (or None) and what can `also` be done."""
-    names = [one.name for one in grids.for_each_grid(tx) if is_planned(tx)]
-    grids_planned = []
-    for name in names:
-        with grids.on_grid(tx, find_grid(tx, name).id):
-            grids_planned.append(grid_facts(tx, name) | next_and_also(commands(tx, name)))
-    return grids_planned
 
 
 def grid_facts(tx: Tx, name: str) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from fcpair.param_values import digest_params
 from fcpair.params import Adjudicate, DiamondRule, Partition, Policy, Ties, Validate
 from fcpair.records import Role, RunRecord
 from fcpair.sentences import mark
+from fcpair.web.current_grid import CONFLICTS
 from fcpair.web.form import Text, Ticked, fields
-from fcpair.web.lead.navigation import CONFLICTS
 from fcpair.web.param_fields import read_params
-from fcpair.web.visits import LeadVisit, Visit
+from fcpair.web.visits import LeadVisit
 from fcpair.work_records import DryRun
 
 router = APIRouter(include_in_schema=False)
@@ -29,8 +29,7 @@ NONE = "none"  # in the place of a policy that held, where none did
 @router.get(CONFLICTS.path)
 def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", before: str = "") -> Response:
     """Show the adjudication policy, with what it would do, and the assigning of pairs to validators."""
-    here, log, overviews = visit.here, visit.study.log(), visit.context.grids.overview()
-    notes, rounds = visit.context.grids.oldest.monitor.notes(), here.find_overview(overviews)["rounds"]
+    here, log, notes = visit.here, visit.study.log(), visit.context.grids.oldest.monitor.notes()
     done = next((one for one in log if one.id == run), None)
     held = here.grid.policy
     shown = parse_policy(policy, ties) if policy else held or here.grid.effective_options(Adjudicate)
@@ -38,24 +37,24 @@ def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", 
         would = here.grid.desk.adjudicate_dry_run(shown)
     except StageError:  # while there are no labels
         would = None
-    values = {
-        "policy": shown,
-        "held": held,
-        "seen": policy_key(held),
-        "policies": get_args(Policy),
-        "all_ties": get_args(Ties),
-        "would": would,
-        "dealt": next((one for one in rounds if one["role"] == Role.VALIDATOR), None),
-        "not_due": here.grid.desk.verdicts_not_due,
-        "dealing": here.grid.effective_options(Validate),
-        "page": CONFLICTS,
-        "grids": overviews if here.name else [],
-        "done": done,
-        "back": _way_back(here.grid, log, done, before),
-        "simulated": notes.simulated,
-        "notes": notes.notes,
-    }
-    return visit.page("lead_conflicts.html.j2", here, run, **values)
+    return visit.lead_page(
+        "lead_conflicts.html.j2",
+        CONFLICTS,
+        run,
+        policy=shown,
+        held=held,
+        seen=policy_key(held),
+        policies=get_args(Policy),
+        all_ties=get_args(Ties),
+        would=would,
+        dealt=next((one for one in visit.overview["rounds"] if one["role"] == Role.VALIDATOR), None),
+        not_due=here.grid.desk.verdicts_not_due,
+        dealing=here.grid.effective_options(Validate),
+        done=done,
+        back=_way_back(here.grid, log, done, before),
+        simulated=notes.simulated,
+        notes=notes.notes,
+    )
 
 
 def parse_policy(policy: Any, ties: Any) -> Adjudicate:
@@ -101,14 +100,15 @@ def adjudicate(visit: LeadVisit, policy: Text = "", ties: Text = "", confirmed: 
     preview = grid.desk.adjudicate_dry_run(options)
     is_overtaken = current not in (None, options) and seen != policy_key(current)
     if is_overtaken or _confirmation(preview) not in ("", confirmed):
-        values = {
-            "policy": options,
-            "would": preview,
-            "confirmed": _confirmation(preview),
-            "seen": policy_key(current),
-            "overtaking": current if is_overtaken else None,
-        }
-        return visit.page("lead_confirm_policy.html.j2", visit.here, **values)
+        return visit.page(
+            "lead_confirm_policy.html.j2",
+            visit.here,
+            policy=options,
+            would=preview,
+            confirmed=_confirmation(preview),
+            seen=policy_key(current),
+            overtaking=current if is_overtaken else None,
+        )
     return visit.act(lambda: grid.adjudicate(options), CONFLICTS.path, before=policy_key(current) or NONE)
 
 
@@ -123,12 +123,6 @@ def validate(visit: LeadVisit, blind: Ticked = False, more: Ticked = False) -> R
     return visit.act(lambda: grid.assign_validation(options, more=more), CONFLICTS.path)
 
 
-@router.get(DIAMOND)
-def compare_rules(visit: LeadVisit, run: int = 0) -> Response:
-    """Show the tiers as each rule of Diamond makes them."""
-    return _show_rules(visit, run)
-
-
 @router.post(DIAMOND)
 def choose_rule(visit: LeadVisit, seen: Text = "") -> Response:
     """Let a rule hold for the grid: in its tiers, report, downloads and evaluation."""
@@ -137,10 +131,12 @@ def choose_rule(visit: LeadVisit, seen: Text = "") -> Response:
     def save() -> RunRecord:
         return grid.save.partition(read_params(grid.effective_options(Partition), typed), seen=seen)
 
-    return visit.act(save, DIAMOND, _show_rules)
+    return visit.act(save, DIAMOND, compare_rules)
 
 
-def _show_rules(visit: Visit, run: int = 0) -> Response:
+@router.get(DIAMOND)
+def compare_rules(visit: LeadVisit, run: int = 0) -> Response:
+    """Show the tiers as each rule of Diamond makes them."""
     here, all_rules, no_tiers = visit.here, get_args(DiamondRule), ""
     rows: list[tuple[str, list[int]]] = []  # the size of each tier, the best first, by each rule
     try:
@@ -150,12 +146,14 @@ def _show_rules(visit: Visit, run: int = 0) -> Response:
     except (InputError, StageError) as error:  # nobody has answered, or the answers cannot be in tiers
         no_tiers = str(error)
     held = here.grid.effective_options(Partition)
-    values = {
-        "page": CONFLICTS,
-        "held": held.diamond,
-        "seen": digest_params(held),
-        "rules": all_rules,
-        "rows": rows,
-        "no_tiers": no_tiers,
-    }
-    return visit.page("lead_diamond.html.j2", here, run, **values)
+    return visit.page(
+        "lead_diamond.html.j2",
+        here,
+        run,
+        page=CONFLICTS,
+        held=held.diamond,
+        seen=digest_params(held),
+        rules=all_rules,
+        rows=rows,
+        no_tiers=no_tiers,
+    )

@@ -17,18 +17,16 @@ from fcpair.errors import InputError
 from fcpair.params import Evaluate
 from fcpair.sentences import mark, say
 from fcpair.tier_plans import check_tier_name
-from fcpair.web.acts.act_progress import PATH, begin_act, show_act
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import EVALUATION, CurrentGrid
 from fcpair.web.form import Text
-from fcpair.web.lead.navigation import EVALUATION
+from fcpair.web.lead.act_progress import PATH, begin_act
 from fcpair.web.server.child_process import EVALUATE
 from fcpair.web.server.security import UPLOAD_RUN
 from fcpair.web.start.table_upload import UploadLimits, take_file
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)
-EXAMPLES = ("bm25", "tfidf", "random")
-"""Systems that need no model, for a study whose recipe names none."""
+EXAMPLES = ("bm25", "tfidf", "random")  # systems that need no model, for a study whose recipe names none
 MOST_RUN = 20 * 1024 * 1024
 TOO_LARGE = mark(
     "the run has more than %(number)s MB, which is the limit here; use `fcpair evaluate --system run:FILE` on the "
@@ -47,33 +45,28 @@ def evaluation(visit: LeadVisit, run: int = 0) -> Response:
     from fcpair.evaluate.outcome import group_by_system, undefined_reason
     from fcpair.report.page import strip_folders
 
-    here = visit.here
+    here, values = visit.here, dict[str, Any]()
     figures = visit.study.latest_evaluation()
     outcome = strip_folders(figures.outcome) if figures else None
-    values = {
-        "page": EVALUATION,
-        "grids": visit.grid_links(),
-        "evaluation": figures,
-        "scores": [
+    if EVALUATION.fits(here):
+        options = here.grid.recipe_options(Evaluate)
+        tiers = [(tier, tier in options.tiers) for tier in here.grid.desk.list_tiers()]
+        values = {"tiers": tiers, "systems": options.systems or EXAMPLES, "most": MOST_RUN}
+    return visit.lead_page(
+        "lead_evaluation.html.j2",
+        EVALUATION,
+        run,
+        evaluation=figures,
+        scores=[
             (tier, group_by_system([one for one in outcome.scores if one.tier == tier.tier])) for tier in outcome.tiers
         ]
         if outcome
         else [],
-        "notes": [(system.short, note) for system in outcome.systems for note in system.notes] if outcome else [],
-        "undefined_reason": undefined_reason,  # an outcome that was kept has mere texts
-        "simulated": outcome and outcome.simulated and (here.monitor.simulated_note() or outcome.simulated),
-        **(_form_values(here) if EVALUATION.fits(here) else {}),
-    }
-    return visit.page("lead_evaluation.html.j2", here, run, **values)
-
-
-def _form_values(here: CurrentGrid) -> dict[str, Any]:
-    options = here.grid.recipe_options(Evaluate)
-    return {
-        "tiers": [(tier, tier in options.tiers) for tier in here.grid.desk.list_tiers()],
-        "systems": options.systems or EXAMPLES,
-        "most": MOST_RUN,
-    }
+        notes=[(system.short, note) for system in outcome.systems for note in system.notes] if outcome else [],
+        undefined_reason=undefined_reason,  # an outcome that was kept has mere texts
+        simulated=outcome and outcome.simulated and (here.monitor.simulated_note() or outcome.simulated),
+        **values,
+    )
 
 
 @router.post(f"{EVALUATION.path}/begin")
@@ -86,8 +79,7 @@ def begin(visit: LeadVisit, systems: Text = "", tier: Annotated[list[str] | None
         raise InputError(say(OWN_FILES, name=files[0]))
     values = {"systems": names, "tiers": tier or []}
     _check(here, values)
-    begin_act(visit, here, EVALUATE, values)
-    return show_act()
+    return begin_act(visit, EVALUATE, values)
 
 
 def _check(here: CurrentGrid, values: dict[str, Any]) -> None:
@@ -111,19 +103,17 @@ async def upload(visit: LeadVisit, name: str = "") -> Response:
     folder = Path(mkdtemp(prefix="fcpair-"))
     path = folder / (_UNSAFE.sub("-", Path(name).name)[-60:].lstrip(".-") or "run.trec")
 
+    def check_run() -> dict[str, Any]:
+        """The run, beside the systems of the recipe."""
+        options = visit.here.grid.recipe_options(Evaluate)
+        values = {"systems": [f"run:{path}", *options.systems], "tiers": list(options.tiers)}
+        _check(visit.here, values)
+        return values
+
     async def evaluate_run() -> Response:
-        here = await run_in_threadpool(lambda: visit.here)
-        values = await run_in_threadpool(_values_for_run, here, path)
-        begin_act(visit, here, EVALUATE, values, folder)
+        values = await run_in_threadpool(check_run)
+        begin_act(visit, EVALUATE, values, folder)
         return PlainTextResponse(PATH)
 
     limits = UploadLimits(MOST_RUN, TOO_LARGE, EMPTY)
     return await take_file(visit, path, limits, evaluate_run, partial(shutil.rmtree, folder, ignore_errors=True))
-
-
-def _values_for_run(here: CurrentGrid, path: Path) -> dict[str, Any]:
-    """The run, beside the systems of the recipe."""
-    options = here.grid.recipe_options(Evaluate)
-    values = {"systems": [f"run:{path}", *options.systems], "tiers": list(options.tiers)}
-    _check(here, values)
-    return values

@@ -23,10 +23,9 @@ from fcpair.records import TIERS, Role
 from fcpair.sentences import mark, mark_plural, say
 from fcpair.study import Study
 from fcpair.tier_plans import check_tier_name
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web import current_grid
+from fcpair.web.current_grid import Fits, fits_always, has_decisions, has_labels
 from fcpair.web.languages import Language
-from fcpair.web.lead import navigation
-from fcpair.web.lead.navigation import Fits, fits_always, has_decisions, has_labels
 from fcpair.web.page_phrases import NOUN_PHRASES
 from fcpair.web.visits import LeadVisit
 
@@ -70,45 +69,11 @@ Write = Callable[[Study, Grid, Path, DownloadChoices], object]
 
 
 @dataclass(frozen=True)
-class Contents:
-    """Numbers of what can be downloaded of a grid: by round, of answers (a skip is one) and of open work, of each tier
-    that has pairs, and of runs.
-
-    `primary` and `checking` are the names of the rounds that label and that check; empty where there is none.
-    """
-
-    answers: Mapping[str, int]
-    open: Mapping[str, int]
-    primary: str
-    checking: str
-    tiers: Mapping[str, int]
-    n_runs: int
-
-    @property
-    def n_labels(self) -> int:
-        """Number of labels, skips included."""
-        return self.answers.get(self.primary, 0)
-
-
-def _contents_of(study: Study, here: CurrentGrid, rounds: list[dict[str, Any]]) -> Contents:
-    tiers = here.monitor.decisions().tiers if has_decisions(here) else None
-    sizes = [list(row.values())[:2] for row in tiers.tables[0]] if tiers else []
-    return Contents(
-        answers={one["name"]: one["done"] + one["skipped"] for one in rounds},
-        open={one["name"]: one["open"] for one in rounds},
-        primary=next((one["name"] for one in rounds if one["counts"]), ""),
-        checking=next((one["name"] for one in rounds if one["role"] == Role.VALIDATOR), ""),
-        tiers={str(tier): n for tier, n in sizes if n},
-        n_runs=len(study.log()),
-    )
-
-
-@dataclass(frozen=True)
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid and is not empty, by its `count`, of which `holds` is the message. A `layout`
-    is for programs of one kind.
+    It is offered where it `fits` the grid and is not empty, by the number of what it `counts`, of which
+    `holds` is the message. A `layout` is for programs of one kind.
     """
 
     title: str
@@ -116,7 +81,7 @@ class Download:
     asks: tuple[str, ...]
     name: str
     write: Write
-    count: Callable[[Contents], int] = lambda contents: max(contents.tiers.values(), default=0)
+    counts: str = "tier"
     holds: str | tuple[str, str] = IN_LARGEST_TIER
     fits: Fits = has_labels
     layout: bool = False
@@ -171,7 +136,7 @@ DOWNLOADS = {
         lambda _study, grid, path, _asked: _write_rows(
             grid.labels(), path, mark("there are no labels yet, so there is nothing to download")
         ),
-        lambda contents: contents.n_labels,
+        "labels",
         ROWS,
     ),
     "answers": Download(
@@ -182,7 +147,7 @@ DOWNLOADS = {
         lambda _study, grid, path, asked: _write_rows(
             grid.answers(asked.round or None), path, mark("there are no answers yet, so there is nothing to download")
         ),
-        lambda contents: sum(contents.answers.values()),
+        "answers",
         mark_plural("%(n)s row in all rounds", "%(n)s rows in all rounds"),
         lambda here: here.is_planned,
     ),
@@ -201,7 +166,7 @@ DOWNLOADS = {
         (),
         "report.html",
         lambda study, _grid, path, _asked: study.report(path),
-        lambda _contents: 1,
+        "study",
         mark("The whole study"),
         fits_always,
     ),
@@ -211,7 +176,7 @@ DOWNLOADS = {
         (),
         "agreement.json",
         lambda _study, grid, path, _asked: _write_json(path, grid.agreement().as_dict()),
-        lambda contents: contents.n_labels,
+        "labels",
         mark_plural("Measured on %(n)s label", "Measured on %(n)s labels"),
     ),
     "recipe": Download(
@@ -220,7 +185,7 @@ DOWNLOADS = {
         (),
         "recipe",
         lambda study, _grid, path, _asked: _write_recipe(study, path),
-        lambda _contents: 1,
+        "study",
         mark("With all that was changed since"),
         fits_always,
     ),
@@ -230,7 +195,7 @@ DOWNLOADS = {
         (),
         "log.json",
         lambda study, _grid, path, _asked: _write_json(path, [asdict(run) for run in study.log()]),
-        lambda contents: contents.n_runs,
+        "runs",
         mark_plural("%(n)s run", "%(n)s runs"),
         fits_always,
     ),
@@ -241,7 +206,7 @@ DOWNLOADS = {
         (),
         "sheets",
         lambda _study, grid, path, _asked: grid.sheets.write_labels(path),
-        lambda contents: contents.open.get(contents.primary, 0),
+        "open",
         OPEN_PAIRS,
     ),
     "validation-sheets": Download(
@@ -250,21 +215,33 @@ DOWNLOADS = {
         (),
         "validation-sheets",
         lambda _study, grid, path, _asked: grid.sheets.write_verdicts(path),
-        lambda contents: contents.open.get(contents.checking, 0),
+        "open to check",
         OPEN_PAIRS,
     ),
 }
 
 
-@router.get(navigation.DOWNLOADS.path)
+@router.get(current_grid.DOWNLOADS.path)
 def downloads(visit: LeadVisit, layout: str = "") -> Response:
     """Everything that can be downloaded and is not empty; of the layouts, the one that was chosen."""
-    here = visit.here
-    overviews = visit.context.grids.overview()
-    contents = _contents_of(visit.study, here, here.find_overview(overviews)["rounds"])
-    amounts = {name: n for name, one in DOWNLOADS.items() if one.fits(here) and (n := one.count(contents))}
-    offered = {name: DOWNLOADS[name] for name in amounts}
-    language = visit.language
+    here, language, rounds = visit.here, visit.language, visit.overview["rounds"]
+    figures = here.monitor.decisions().tiers if has_decisions(here) else None
+    sizes = [list(row.values())[:2] for row in figures.tables[0]] if figures else []
+    tiers = {str(tier): n for tier, n in sizes if n}
+    answers = {one["name"]: one["done"] + one["skipped"] for one in rounds}  # a skip is one
+    n_open = {one["name"]: one["open"] for one in rounds}
+    primary = next((one["name"] for one in rounds if one["counts"]), "")
+    checking = next((one["name"] for one in rounds if one["role"] == Role.VALIDATOR), "")
+    amounts = {
+        "study": 1,
+        "tier": max(tiers.values(), default=0),
+        "labels": answers.get(primary, 0),
+        "answers": sum(answers.values()),
+        "runs": len(visit.study.log()),
+        "open": n_open.get(primary, 0),
+        "open to check": n_open.get(checking, 0),
+    }
+    offered = {name: one for name, one in DOWNLOADS.items() if one.fits(here) and amounts[one.counts]}
     layouts = {name: one for name, one in offered.items() if one.layout}
     if layout and layout not in layouts:
         raise UnknownIdError(
@@ -274,36 +251,36 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
                 names=list(layouts) or say("none yet"),
             )
         )
-    values = {
-        "page": navigation.DOWNLOADS,
-        "downloads": {name: one for name, one in offered.items() if name not in layouts},
-        "layouts": layouts,
-        "layout": layout,
-        "held": {name: one.say_amount(amounts[name], language) for name, one in offered.items()},
-        "choices": {
-            **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
-            "tier": {tier: f"{tier} ({language.ngettext(*PAIRS, n)})" for tier, n in contents.tiers.items()},
-            "round": {name: f"{name} ({language.ngettext(*ROWS, n)})" for name, n in contents.answers.items() if n},
-        },
-        "usual": Export,
-        "simulated": visit.context.grids.oldest.monitor.simulated_note(),
-        "grids": overviews if here.name else [],
+    choices = {
+        **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
+        "tier": {tier: f"{tier} ({language.ngettext(*PAIRS, n)})" for tier, n in tiers.items()},
+        "round": {name: f"{name} ({language.ngettext(*ROWS, n)})" for name, n in answers.items() if n},
     }
-    return visit.page("lead_downloads.html.j2", here, **values)
+    return visit.lead_page(
+        "lead_downloads.html.j2",
+        current_grid.DOWNLOADS,
+        downloads={name: one for name, one in offered.items() if name not in layouts},
+        layouts=layouts,
+        layout=layout,
+        held={name: one.say_amount(amounts[one.counts], language) for name, one in offered.items()},
+        choices=choices,
+        usual=Export,
+        simulated=visit.context.grids.oldest.monitor.simulated_note(),
+    )
 
 
 @router.post("/lead/download/{name}")
 def download(visit: LeadVisit, name: str, choices: Annotated[DownloadChoices, Form()]) -> Response:
     """One of them."""
-    here = visit.here
+    grid = visit.here.grid
     if name not in DOWNLOADS:
         raise UnknownIdError(
             say("there is no download `%(name)s`; there are %(names)s", name=name, names=list(DOWNLOADS))
         )
-    check_tier_name(choices.tier, here.grid.desk.list_tiers())
+    check_tier_name(choices.tier, grid.desk.list_tiers())
     with visit.study.acting_as(visit.visitor.name), TemporaryDirectory() as folder:
         path = Path(folder) / DOWNLOADS[name].name.format(tier=choices.tier, form=choices.form)
-        DOWNLOADS[name].write(visit.study, here.grid, path, choices)
+        DOWNLOADS[name].write(visit.study, grid, path, choices)
         return attachment(path)
 
 
@@ -317,17 +294,12 @@ def table_attachment(table: pd.DataFrame, name: str) -> Response:
 
 
 def attachment(path: Path) -> Response:
-    """A file as it is, or a folder as a .zip, to be saved under its name."""
+    """A file as it is, or the files of a folder below its name in a .zip, to be saved under its name."""
     name = f"{path.name}.zip" if path.is_dir() else path.name
-    content = zip_folder(path) if path.is_dir() else path.read_bytes()
+    content = io.BytesIO(b"" if path.is_dir() else path.read_bytes())
+    if path.is_dir():
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(path.rglob("*")):
+                archive.write(file, file.relative_to(path.parent))
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type="application/octet-stream", headers=headers)
-
-
-def zip_folder(folder: Path) -> bytes:
-    """The files of a folder in a .zip, below its name."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(folder.rglob("*")):
-            archive.write(path, path.relative_to(folder.parent))
-    return file.getvalue()
+    return Response(content.getvalue(), media_type="application/octet-stream", headers=headers)

@@ -14,9 +14,8 @@ from fcpair.records import Figure, Role
 from fcpair.report.formatting import NOTHING
 from fcpair.sentences import mark, mark_plural
 from fcpair.stages.assignment.pace import LEAST_INTERVALS, PAUSE_S
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import AGREEMENT, CONFLICTS, DOWNLOADS, PEOPLE, PROGRESS, CurrentGrid, has_decisions
 from fcpair.web.languages import Language
-from fcpair.web.lead.navigation import AGREEMENT, CONFLICTS, DOWNLOADS, PEOPLE, PROGRESS, has_decisions
 from fcpair.words import Noun
 
 if TYPE_CHECKING:

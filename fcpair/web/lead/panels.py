@@ -21,11 +21,10 @@ from fcpair.sentences import mark, say
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import CurrentGrid, Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.languages import ENGLISH, Language
 from fcpair.web.lead.glance import glance
 from fcpair.web.lead.grid_map import map_figures
-from fcpair.web.lead.navigation import Fits, LeadPage, fits_always, has_decisions, has_labels
 from fcpair.web.visits import Visit
 from fcpair.words import Noun
 

@@ -17,10 +17,9 @@ from fcpair.records import Role, RunRecord, invite_link
 from fcpair.sentences import join, mark, say
 from fcpair.study import Study
 from fcpair.web.context import START, Context
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import PEOPLE
 from fcpair.web.form import Text, field, parse_number
 from fcpair.web.languages import LANGUAGES, Language
-from fcpair.web.lead.navigation import PEOPLE
 from fcpair.web.lead.panels import build_panels, compared_people
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 
@@ -76,26 +75,36 @@ def people(visit: LeadVisit, run: int = 0, role: str = "") -> Response:
 
 def show_people(visit: Visit, *, run: int = 0, role: str = "", pasted: str = "") -> Response:
     """The page; with what was `pasted` of people to be added, in a `role`."""
-    here, overviews = visit.here, visit.context.grids.overview()
-    facts_of = _facts_by_name(here)
-    is_assigned = any(one["dealt"] for one in here.find_overview(overviews)["rounds"] if one["counts"])
-    values = {
-        "page": PEOPLE,
-        "panels": build_panels(visit, PEOPLE),
-        "grids": overviews if here.name else [],
-        "people": [row | facts_of(row["name"]) for row in visit.study.workload()],
-        "consents": {row["name"]: row["consented_at"] for row in visit.study.access.terms()},
-        "invited": visit.study.access.invited(),
-        "n_uninvited": len(uninvited_people(visit.study)),
-        "roles": ROLES,
-        "role": role or Role.ANNOTATOR.value,
-        "adding": bool(role),
-        "pasted": pasted,
-        "compared": compared_people(here) if here.has_labels else [],
-        "can_add_labels": here.has_labels and not here.is_planned and is_assigned,
-        "simulated": visit.context.grids.oldest.monitor.simulated_note(),
-    }
-    return visit.page("lead_people.html.j2", here, run, **values)
+    here, access = visit.here, visit.study.access
+    stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
+
+    def facts_of(name: str) -> dict[str, Any]:
+        """When somebody acted last, their pace in the grid, and how often they were too fast."""
+        paces = (one.outlook.pace_s for stage in stages for one in stage.people if one.name == name)
+        return {
+            "seen": last_seen.get(name),
+            "pace_s": next((pace for pace in paces if pace is not None), None),
+            "speed": next((one for one in speeds if one.name == name), None),
+        }
+
+    is_assigned = any(one["dealt"] for one in visit.overview["rounds"] if one["counts"])
+    return visit.lead_page(
+        "lead_people.html.j2",
+        PEOPLE,
+        run,
+        panels=build_panels(visit, PEOPLE),
+        people=[row | facts_of(row["name"]) for row in visit.study.workload()],
+        consents={row["name"]: row["consented_at"] for row in access.terms()},
+        invited=access.invited(),
+        n_uninvited=len(uninvited_people(visit.study)),
+        roles=ROLES,
+        role=role or Role.ANNOTATOR.value,
+        adding=bool(role),
+        pasted=pasted,
+        compared=compared_people(here) if here.has_labels else [],
+        can_add_labels=here.has_labels and not here.is_planned and is_assigned,
+        simulated=visit.context.grids.oldest.monitor.simulated_note(),
+    )
 
 
 def uninvited_people(study: Study) -> list[str]:
@@ -106,34 +115,19 @@ def uninvited_people(study: Study) -> list[str]:
     ]
 
 
-def _facts_by_name(here: CurrentGrid) -> Callable[[str], dict[str, Any]]:
-    """When somebody acted last, their pace in the grid, and how often they were too fast, by their name."""
-    stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
-
-    def facts_of(name: str) -> dict[str, Any]:
-        paces = (one.outlook.pace_s for stage in stages for one in stage.people if one.name == name)
-        return {
-            "seen": last_seen.get(name),
-            "pace_s": next((pace for pace in paces if pace is not None), None),
-            "speed": next((one for one in speeds if one.name == name), None),
-        }
-
-    return facts_of
-
-
 @router.get("/lead/people/{name}/{act}")
 def confirm(visit: LeadVisit, name: str, act: str) -> Response:
     """Show what an act would do, and the button that does it."""
     if act != INVITE:
         _find_act(act)
     person = _workload_of(visit.context, name)
-    values = {
-        "one": person,
-        "act": act,
-        "heirs": _candidates(visit.context, person),
-        "roles": ROLES,
-        "has_link": name in visit.study.access.invited(),
-    }
+    heirs = [  # who could take the work over
+        other.name
+        for other in visit.study.people
+        if other.role == person["role"] and not other.retired and other.name != name
+    ]
+    has_link = name in visit.study.access.invited()
+    values = {"one": person, "act": act, "heirs": heirs, "roles": ROLES, "has_link": has_link}
     return visit.page("lead_confirm.html.j2", visit.here, **values)
 
 
@@ -210,15 +204,6 @@ def _workload_of(context: Context, name: str) -> dict[str, Any]:
     raise UnknownIdError(say("there is nobody called `%(name)s`", name=name))
 
 
-def _candidates(context: Context, person: dict[str, Any]) -> list[str]:
-    """Names of those who could take a person's work over."""
-    return [
-        other.name
-        for other in context.study.people
-        if other.role == person["role"] and not other.retired and other.name != person["name"]
-    ]
-
-
 def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
     from fcpair.files.tables.tabular import format_csv
 
@@ -226,17 +211,18 @@ def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False
     links = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
     codes = draw_codes({name: link for name, _, link in links})
     mail_language = LANGUAGES[visit.study.page_language()]
-    values = {
-        "links": [
+    return visit.page(
+        "lead_links.html.j2",
+        visit.here,
+        links=[
             Invitation(*row, write_mail(mail_language, *row, title=visit.context.facts["title"]), codes.get(row[0], ""))
             for row in links
         ],
-        "mail_language": mail_language,
-        "most_codes": MOST_CODES,
-        "is_new": is_new,
-        "table": f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *links]))}",
-    }
-    return visit.page("lead_links.html.j2", visit.here, **values)
+        mail_language=mail_language,
+        most_codes=MOST_CODES,
+        is_new=is_new,
+        table=f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *links]))}",
+    )
 
 
 def write_mail(language: Language, name: str, role: str, link: str, *, title: str) -> str:

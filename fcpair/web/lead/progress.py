@@ -1,55 +1,57 @@
-"""The lead's first page: how far the study is, what is next, and the rounds that wait to be filled and assigned."""
+"""The lead's first page, and what belongs to it: how far the study is, its rounds, their examples, imports, notes."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from fastapi import APIRouter, Response
 
-from fcpair.errors import ConflictError
+from fcpair.errors import ConflictError, InputError, UnknownIdError
+from fcpair.params import MAIN, Note
 from fcpair.records import Role
-from fcpair.sentences import say
+from fcpair.sentences import Id, say
+from fcpair.web import form
 from fcpair.web.context import START
-from fcpair.web.current_grid import CurrentGrid
-from fcpair.web.form import Text
-from fcpair.web.languages import Language
-from fcpair.web.lead.navigation import CONFLICTS, PROGRESS
+from fcpair.web.current_grid import CONFLICTS, PROGRESS
+from fcpair.web.form import MOST_DIGITS, Text, parse_number
 from fcpair.web.lead.panels import build_panels, stage_title
-from fcpair.web.visits import LeadVisit, go_to
+from fcpair.web.param_fields import fields_of, read_params
+from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
 NEWEST_RUNS = 15
+EXAMPLES, NOTES, IMPORTS = "/lead/examples", "/lead/notes", "/lead/imports"
+IS_USED = {"yes": True, "no": False}
 
 
 @router.get(PROGRESS.path)
 def progress(visit: LeadVisit, run: int = 0) -> Response:
     """The study as it is going; its panels are read anew by themselves."""
-    here = visit.here
     if visit.study.start.is_open:
         return go_to(START)
-    log, overviews, notes = (
-        visit.study.log(),
-        visit.context.grids.overview(),
-        visit.context.grids.oldest.monitor.notes(),
+    here, overview, notes = visit.here, visit.overview, visit.context.grids.oldest.monitor.notes()
+    # The rounds of a planned grid that are assigned by themselves.
+    rounds = [one for one in overview["rounds"] if one["role"] != Role.VALIDATOR] if here.is_planned else []
+    return visit.lead_page(
+        "lead_overview.html.j2",
+        PROGRESS,
+        run,
+        n_cells=overview["cells"],
+        rounds=[(stage_title(visit.language, one["name"], one["role"]), one) for one in rounds],
+        with_examples=here.grid.desk.rounds_with_examples() if here.is_planned else [],
+        panels=build_panels(visit, PROGRESS),
+        log=visit.study.log()[: -NEWEST_RUNS - 1 : -1],
+        simulated=notes.simulated,
+        notes=notes.notes,
     )
-    values = {
-        **_round_facts(visit.language, here, here.find_overview(overviews)),
-        "page": PROGRESS,
-        "panels": build_panels(visit, PROGRESS),
-        "grids": overviews if here.name else [],
-        "log": log[: -NEWEST_RUNS - 1 : -1],
-        "simulated": notes.simulated,
-        "notes": notes.notes,
-    }
-    return visit.page("lead_overview.html.j2", here, run, **values)
 
 
 @router.get("/lead/steps")
 def next_steps(visit: LeadVisit) -> Response:
     """Lead from the address of the page of earlier versions to where its steps are now."""
-    here = visit.here
-    page = CONFLICTS if CONFLICTS.fits(here) else PROGRESS
-    return go_to(here.address(page.path))
+    page = CONFLICTS if CONFLICTS.fits(visit.here) else PROGRESS
+    return go_to(visit.here.address(page.path))
 
 
 @router.post("/lead/rounds/pair")
@@ -62,19 +64,101 @@ def pair(visit: LeadVisit) -> Response:
 def assign(visit: LeadVisit, round: Text = "") -> Response:
     """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     here = visit.here
-    rounds = here.find_overview(visit.context.grids.overview())["rounds"]
-    if any(one["dealt"] for one in rounds if one["name"] == round):
+    if any(one["dealt"] for one in visit.overview["rounds"] if one["name"] == round):
         raise ConflictError(
             say("this was assigned after the page was loaded, so nothing was done; load Progress again")
         )
     return visit.act(lambda: here.grid.assign_round(round) if here.is_planned else here.grid.assign(), PROGRESS.path)
 
 
-def _round_facts(language: Language, here: CurrentGrid, overview: dict[str, Any]) -> dict[str, Any]:
-    """Facts for the page about the rounds of a planned grid that are assigned by themselves."""
-    rounds = [one for one in overview["rounds"] if one["role"] != Role.VALIDATOR] if here.is_planned else []
-    return {
-        "n_cells": overview["cells"],
-        "rounds": [(stage_title(language, one["name"], one["role"]), one) for one in rounds],
-        "with_examples": here.grid.desk.rounds_with_examples() if here.is_planned else [],
-    }
+@router.get(EXAMPLES)
+def examples(visit: LeadVisit, round: str | None = None, row: str | None = None) -> Response:
+    """A row with the examples that models of a round are shown: the one that is asked for, else the first to review."""
+    here, grids = visit.here, visit.context.grids
+    round_names = here.grid.desk.rounds_with_examples()
+    name = round if round is not None else next(iter(round_names), None)
+    others = (one for one in map(grids.by_name, visit.study.grids) if one.grid is not here.grid)
+    return visit.page(
+        "lead_examples.html.j2",
+        here,
+        round=name,
+        rounds=round_names,
+        found=None if name is None else here.grid.desk.row_to_review(name, None if row is None else _parse_id(row)),
+        elsewhere=[(one, names) for one in others if (names := one.grid.desk.rounds_with_examples())],
+    )
+
+
+@router.post(EXAMPLES)
+def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "", used: Text = "") -> Response:
+    """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
+    here = visit.here
+    if used not in IS_USED:
+        raise InputError(say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used))
+    reviewed = _parse_id(example)
+    here.grid.desk.review_example(round, reviewed, used=IS_USED[used], by=visit.visitor.id)
+    address = here.address(EXAMPLES, round=round, row=row)
+    if (reviewing := here.grid.desk.row_to_review(round, _parse_id(row))) is None:
+        return go_to(address)
+    ids = [one.id for one in reviewing.examples]
+    after = reviewing.examples[ids.index(reviewed) + 1 :] if reviewed in ids else reviewing.examples
+    to_review = [one.rank for one in (*after, *reviewing.examples) if one.used is None]
+    return go_to(f"{address}#{f'example-{to_review[0]}' if to_review else 'row'}")  # else what stands above them
+
+
+def _parse_id(digits: str) -> int:
+    """A number from an address or a form; raises UnknownIdError for what is none, as of what is not there."""
+    if (number := parse_number(digits)) is None:
+        raise UnknownIdError(say("`%(text)s` is not the number of a row or an example", text=digits[:MOST_DIGITS]))
+    return number
+
+
+@router.get(IMPORTS)
+def imports(visit: LeadVisit, run: int = 0) -> Response:
+    """List the imports of answers, newest first."""
+    return visit.lead_page("lead_imports.html.j2", PROGRESS, run, imports=visit.here.grid.desk.brought_answers())
+
+
+@router.get(f"{IMPORTS}/{{number}}")
+def confirm(visit: LeadVisit, number: int) -> Response:
+    """Show what withdrawing an import would do, and the button that does it."""
+    here = visit.here
+    brought = next((one for one in here.grid.desk.brought_answers() if one.run.id == number), None)
+    if brought is None:
+        raise UnknownIdError(say("run %(number)s brought no answers into this grid", number=Id(number)))
+    return visit.page("lead_confirm_withdraw.html.j2", here, brought=brought)
+
+
+@router.post(f"{IMPORTS}/{{number}}")
+def withdraw(visit: LeadVisit, number: int) -> Response:
+    """Withdraw an import as a whole."""
+    return visit.act(lambda: visit.here.grid.withdraw(number), IMPORTS)
+
+
+@router.get(NOTES)
+def notes(visit: LeadVisit, run: int = 0) -> Response:
+    """Show the notes on the grid, newest first, and the form that adds one."""
+    return _show_notes(visit, run=run)
+
+
+@router.post(NOTES)
+def add(visit: LeadVisit) -> Response:
+    """Add a note to the log."""
+    typed, desk = form.fields(visit.request), visit.here.grid.desk
+    return visit.act(
+        lambda: desk.add_note(read_params(Note(), typed)), NOTES, lambda refused: _show_notes(refused, typed)
+    )
+
+
+def _show_notes(visit: Visit, typed: Mapping[str, str] = MappingProxyType({}), run: int = 0) -> Response:
+    newest_first = reversed(visit.study.log())
+    return visit.lead_page(
+        "lead_notes.html.j2",
+        PROGRESS,
+        run,
+        fields=[(one, typed.get(name, "")) for name, one in fields_of(Note).items()],
+        notes=[
+            one
+            for one in newest_first
+            if one.stage == Note.stage and one.params.get("grid", MAIN) == visit.here.grid.grid.name
+        ],
+    )

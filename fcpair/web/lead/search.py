@@ -12,10 +12,9 @@ from fcpair.errors import InputError
 from fcpair.pair_filter import FilterChoices, FilterState, PairFilter, check_name
 from fcpair.report.formatting import named
 from fcpair.sentences import mark
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import CONFLICTS, GRID, CurrentGrid, has_labels
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
-from fcpair.web.lead.navigation import CONFLICTS, GRID, has_labels
 from fcpair.web.lead.panels import build_panels
 from fcpair.web.visits import LeadVisit
 from fcpair.words import Noun
@@ -68,27 +67,26 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
     here, language = visit.here, visit.language
     is_search = has_labels(here) and any(name in TITLES or name in query for name in visit.request.query_params)
     choices = here.grid.desk.search_choices() if has_labels(here) else None
-    values = {
-        "page": GRID,
-        "panels": [] if is_search else build_panels(visit, GRID),
-        "simulated": here.monitor.simulated_note(),
-        "grids": visit.grid_links(),
-        "titles": {
-            **{name: language.find(title) for name, title in TITLES.items()},
-            **_metadata_titles(here, query, choices),
-        },
-        "named": partial(_name_value, language=language),
-        "size": PAGE,
-        "query": query,
-        "choices": choices,
-        "is_search": is_search,
-        "acts": _acts_on_pairs(here, choices) if choices else [],
-    }
+    values: dict[str, Any] = {}
     try:
-        values |= _search(here, query, after, language) if is_search else {}
+        values = _search(here, query, after, language) if is_search else {}
     except InputError as refusal:
-        visit, values["problem"] = visit.refused(refusal), str(refusal)
-    return visit.page("lead_grid.html.j2", here, run, **values)
+        visit, values = visit.refused(refusal), {"problem": str(refusal)}
+    return visit.lead_page(
+        "lead_grid.html.j2",
+        GRID,
+        run,
+        panels=[] if is_search else build_panels(visit, GRID),
+        simulated=here.monitor.simulated_note(),
+        titles={name: language.find(title) for name, title in TITLES.items()} | _metadata_titles(here, query, choices),
+        named=partial(_name_value, language=language),
+        size=PAGE,
+        query=query,
+        choices=choices,
+        is_search=is_search,
+        acts=_acts_on_pairs(here, choices) if choices else [],
+        **values,
+    )
 
 
 def _name_value(name: str, value: str, language: Language) -> str:
@@ -99,17 +97,12 @@ def _name_value(name: str, value: str, language: Language) -> str:
 
 
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:
-    """A pair as a search has it, with its labels, decision, verdict and tier in a language."""
+    """A pair as a search has it, with its labels (`2 not_appropriate, 1 appropriate`), decision, verdict and tier."""
     *texts, labels, decision, verdict, tier = record
+    counts = (part.partition(" ") for part in labels.split(", ") if part)
+    said = language.find(", ").join(f"{language.number(int(n))} {language.answer_name(name)}" for n, _, name in counts)
     facts = (language.say(named(fact), Noun.of("pair")) for fact in (decision, verdict))
-    tiers = ", ".join(language.say(named(name), Noun.of("pair")) for name in tier.split(", "))
-    return *texts, _translate_counts(labels, language), *facts, tiers
-
-
-def _translate_counts(labels: str, language: Language) -> str:
-    """The labels of a pair, as in `2 not_appropriate, 1 appropriate`."""
-    parts = (part.partition(" ") for part in labels.split(", ") if part)
-    return language.find(", ").join(f"{language.number(int(n))} {language.answer_name(name)}" for n, _, name in parts)
+    return *texts, said, *facts, ", ".join(language.say(named(name), Noun.of("pair")) for name in tier.split(", "))
 
 
 def _search(here: CurrentGrid, query: dict[str, str], after: int, language: Language) -> dict[str, Any]:

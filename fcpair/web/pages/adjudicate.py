@@ -21,7 +21,7 @@ from fcpair.grid import (
 from fcpair.records import Role, Rule
 from fcpair.sentences import mark, mark_plural, say
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
-from fcpair.web.current_grid import GRID, CurrentGrid
+from fcpair.web.current_grid import GRID_PARAM, CurrentGrid
 from fcpair.web.form import Ticked
 from fcpair.web.languages import Language
 from fcpair.web.pages.markdown import render
@@ -171,7 +171,7 @@ def open_docket(visit: AdjudicatorVisit) -> Docket:
         raise ElsewhereError("/welcome")
     request, query = visit.request, visit.request.query_params
     is_about_pair = request.method != "GET" or "cell_id" in request.path_params or "pair" in query
-    is_chosen = is_about_pair or GRID in query
+    is_chosen = is_about_pair or GRID_PARAM in query
     here = visit.here if is_chosen else visit.context.grids.first_with_work(visit.visitor.id)
     choices = _parse_choice(visit, "queue", CaseQueue.ALL), _parse_choice(visit, "order", CaseOrder.SPREAD)
     return Docket(visit, here, visit.context.adjudication_queue(here), *choices)

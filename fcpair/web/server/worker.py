@@ -33,7 +33,6 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Message, Scope
 
 from fcpair.errors import BusyError
-from fcpair.grid import Monitor
 from fcpair.params import Annotate
 from fcpair.study import Study
 from fcpair.web.context import ServedTerms, load_templates
@@ -235,7 +234,6 @@ def _end_with_server() -> None:
 def _preload() -> int:
     """Load what a first look needs; returns the number of the process."""
     gc.disable()  # what is loaded stays, so there is no garbage to look for
-    Monitor.preload()
     templates = load_templates()
     for name in templates.list_templates(filter_func=lambda name: name.startswith(LOOKED_AT)):
         templates.get_template(name)

@@ -11,7 +11,7 @@ from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import Note
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.report.table_rows import log_lines
-from fcpair.steps.oversight.note import LONGEST_NOTE
+from fcpair.steps.oversight.status import LONGEST_NOTE
 from fcpair.study import Study
 from steps.publication.releasing import full_form
 

@@ -16,7 +16,7 @@ from fcpair.grid import Grid
 from fcpair.params import Annotate
 from fcpair.report.formatting import count, decimal
 from fcpair.study import Study
-from fcpair.web.lead.navigation import LEAD_PAGES
+from fcpair.web.current_grid import LEAD_PAGES
 from fcpair.web.lead.panels import PANELS
 from web.conftest import Site, csrf_of
 

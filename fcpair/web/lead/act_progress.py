@@ -5,15 +5,14 @@ from __future__ import annotations
 from http import HTTPStatus
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Response
 
 from fcpair.errors import InputError, StageError
 from fcpair.sentences import mark, say
-from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.current_grid import EVALUATION, PROGRESS, LeadPage
 from fcpair.web.form import Text
-from fcpair.web.lead.navigation import EVALUATION, PROGRESS, LeadPage
 from fcpair.web.server.child_process import EVALUATE, GENERATE, Act, ChildProcess
 from fcpair.web.visits import LeadVisit, Visit, go_to
 
@@ -27,18 +26,16 @@ TITLES = {EVALUATE: mark("Evaluating"), GENERATE: mark("Asking models")}
 
 def long_acts_of(visit: Visit) -> ChildProcess:
     """The one process for such acts."""
-    acts: ChildProcess = visit.request.app.state.long_acts
-    return acts
+    return cast(ChildProcess, visit.request.app.state.long_acts)
 
 
-def begin_act(visit: Visit, here: CurrentGrid, what: str, values: dict[str, Any], folder: Path | None = None) -> None:
-    """Begin an act in a grid, in the name of the visitor; raises ConflictError while there is another."""
-    act = Act(what, visit.study.address, here.grid.grid.name, visit.visitor.name, values, folder)
+def begin_act(visit: Visit, what: str, values: dict[str, Any], folder: Path | None = None) -> Response:
+    """Begin an act in the visitor's grid and name, and lead to the page that says how far it is.
+
+    Raises ConflictError while there is another.
+    """
+    act = Act(what, visit.study.address, visit.here.grid.grid.name, visit.visitor.name, values, folder)
     long_acts_of(visit).start(act)
-
-
-def show_act() -> Response:
-    """To the page that says how far the act is."""
     return go_to(PATH)
 
 
@@ -48,11 +45,9 @@ def act(visit: LeadVisit, part: bool = False) -> Response:
     state = long_acts_of(visit).state
     page = PAGES.get(state.what, PROGRESS)
     here = visit.context.grids.by_name(state.grid) if state.grid else visit.context.grids.oldest
-    values = {"state": state, "title": TITLES.get(state.what, ""), "page": page}
-    if not part:
-        return visit.page("lead_act.html.j2", here, **values)
-    if state.is_running:
-        return visit.page("lead_act_state.html.j2", here, **values)
+    if not part or state.is_running:
+        template = "lead_act_state.html.j2" if part else "lead_act.html.j2"
+        return visit.page(template, here, state=state, title=TITLES.get(state.what, ""), page=page)
     onward = PATH if state.problem else here.address(page.path, run=state.run)
     return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
 
@@ -61,30 +56,30 @@ def act(visit: LeadVisit, part: bool = False) -> Response:
 def stop(visit: LeadVisit) -> Response:
     """Stop the act, if there is one."""
     long_acts_of(visit).end(say(STOPPED, name=visit.visitor.name))
-    return show_act()
+    return go_to(PATH)
 
 
 @router.get(GENERATE_PATH)
 def outlook(visit: LeadVisit, round: str = "", price_in: str = "", price_out: str = "") -> Response:
     """Show what asking the models of a round takes, and the button that begins it."""
-    here = visit.here
-    prices = parse_prices(price_in, price_out)
-    problem, estimates = here.grid.desk.service_obstacle(round) or "", []
+    desk, prices = visit.here.grid.desk, parse_prices(price_in, price_out)
+    problem, estimates = desk.service_obstacle(round) or "", []
     try:
-        estimates = here.grid.desk.estimate_generation(round)
+        estimates = desk.estimate_generation(round)
     except StageError as error:
         problem = str(error)
-    values = {
-        "page": PROGRESS,
-        "round": round,
-        "models": [(model, estimate, estimate.cost(*prices or (0, 0))) for model, estimate in estimates],
-        "has_prices": prices is not None,
-        "n_to_ask": sum(estimate.requests - estimate.cached for _, estimate in estimates),
-        "price_in": price_in,
-        "price_out": price_out,
-        "problem": problem,
-    }
-    return visit.page("lead_generate.html.j2", here, **values)
+    return visit.page(
+        "lead_generate.html.j2",
+        visit.here,
+        page=PROGRESS,
+        round=round,
+        models=[(model, estimate, estimate.cost(*prices or (0, 0))) for model, estimate in estimates],
+        has_prices=prices is not None,
+        n_to_ask=sum(estimate.requests - estimate.cached for _, estimate in estimates),
+        price_in=price_in,
+        price_out=price_out,
+        problem=problem,
+    )
 
 
 def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
@@ -103,8 +98,6 @@ def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
 @router.post(GENERATE_PATH)
 def ask_models(visit: LeadVisit, round: Text = "") -> Response:
     """Have the models asked."""
-    here = visit.here
-    if obstacle := here.grid.desk.service_obstacle(round):
+    if obstacle := visit.here.grid.desk.service_obstacle(round):
         raise StageError(obstacle)
-    begin_act(visit, here, GENERATE, {"round": round})
-    return show_act()
+    return begin_act(visit, GENERATE, {"round": round})

@@ -12,9 +12,9 @@ from fastapi import APIRouter, Response
 from fcpair.param_values import digest_params
 from fcpair.stages.questions.labels import GridNames
 from fcpair.study import Study
+from fcpair.web.current_grid import GUIDELINES
 from fcpair.web.form import fields
 from fcpair.web.languages import ENGLISH, LANGUAGES
-from fcpair.web.lead.navigation import GUIDELINES
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.words import LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, TABLES, Noun, Words
 
