@@ -117,7 +117,7 @@ class _Prompted:
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """Replies of the model; only what was not asked before is asked.
 
-        Raises ServiceError where a service gives none, and what `local_generation.generate_texts` does.
+        Raises ServiceError where a service gives none, and what `generate_texts` does.
         """
         cells_by_prompt = {cell.prompt: cell for cell in cells}
         replies = {prompt: self._kept_reply(cell) for prompt, cell in cells_by_prompt.items()}

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from fcpair.errors import ModelError, require
-from fcpair.files.release.sha256sums import digest_file
+from fcpair.files.tables.folders import digest_file
 from fcpair.params import DEFAULT_MODEL, Backend
 
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
