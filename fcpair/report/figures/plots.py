@@ -49,7 +49,7 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
                 title=str(question),
                 axis=mark("share of yes over yes and no"),
                 marks=tuple(
-                    Mark(str(statement), str(group), *map(_none_if_nan, values))
+                    Mark(str(statement), str(group), *(None if np.isnan(value) else float(value) for value in values))
                     for statement, group, values in zip(
                         rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
                     )
@@ -61,10 +61,6 @@ def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated:
             )
         )
     return figures
-
-
-def _none_if_nan(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _format_range(low: int, high: int) -> str:
