@@ -14,8 +14,8 @@ import fcpair
 
 PACKAGE = Path(fcpair.__file__).parent
 MOST_MODULES, MOST_LINES, FULL, SMALL = 25, 500, 400, 80
-# Tables: a class for each record or each stage, a table for each of the database, a cost for each address.
-TABLES = {"fcpair.params", "fcpair.store.database.tables", "fcpair.web.server.route_costs"}
+# Tables: a class for each record or each stage, a table for each of the database.
+TABLES = {"fcpair.params", "fcpair.store.database.tables"}
 # Listed in a table by their name, so that one more is one line more.
 LISTED_IN = ("catalogue", "app", "parse", "backends")
 # From the bottom up; those of one line do not use each other.

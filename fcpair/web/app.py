@@ -6,7 +6,7 @@ import asyncio
 import gc
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from functools import cached_property
 from importlib.metadata import version
@@ -24,7 +24,6 @@ from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.lead import (
-    act_progress,
     conflicts,
     evaluation,
     files,
@@ -37,10 +36,9 @@ from fcpair.web.lead import (
     search,
     words_form,
 )
-from fcpair.web.pages import adjudicate, annotator, login, offline, practice
-from fcpair.web.server.admission import AdmissionControl
+from fcpair.web.pages import adjudicate, annotator, login
+from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
-from fcpair.web.server.route_costs import Kind
 from fcpair.web.server.security import Guard
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.worker import ReportWorker, WorkerPool
@@ -84,9 +82,9 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, offline, practice, adjudicate, draft_pages, table_upload),
+    *(routes, login, annotator, adjudicate, draft_pages, table_upload),
     *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
-    *(words_form, pair_acts, act_progress),
+    *(words_form, pair_acts),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))
 
@@ -118,6 +116,15 @@ def create_app(
         if app.state.context.annotate != served.now():
             begin_anew()
 
+    async def keep_up(ended: asyncio.Event) -> None:
+        """Keep nothing of failed attempts to come in that does not count any more, and serve on the terms that hold."""
+        while not ended.is_set():
+            await run_in_threadpool(study.access.attempts.delete_expired)
+            with suppress(FcpairError):  # a study that cannot be read now, or a setting that cannot be used
+                await run_in_threadpool(follow_terms)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), UPKEEP_S)
+
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         study.share()
@@ -127,7 +134,7 @@ def create_app(
             Kind.LIST: ReportWorker(create_app, served),
         }
         ended = asyncio.Event()
-        upkeep = asyncio.create_task(_keep_up(study.access.attempts.delete_expired, follow_terms, ended))
+        upkeep = asyncio.create_task(keep_up(ended))
         warming = asyncio.create_task(run_in_threadpool(context.work_queue.warm_up, ended.is_set))
         gc.freeze()  # what is loaded by now stays as long as the server: no need to look through it again and again
         yield
@@ -165,16 +172,6 @@ def create_app(
         app.router.routes.extend(router.routes)
     app.mount("/static", static_files())
     return app
-
-
-async def _keep_up(forget_attempts: Callable[[], None], follow_terms: Callable[[], None], ended: asyncio.Event) -> None:
-    """Keep nothing of failed attempts to come in that does not count any more, and serve on the terms that hold."""
-    while not ended.is_set():
-        await run_in_threadpool(forget_attempts)
-        with suppress(FcpairError):  # a study that cannot be read now, or a setting that cannot be used
-            await run_in_threadpool(follow_terms)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), UPKEEP_S)
 
 
 def from_environment() -> FastAPI:

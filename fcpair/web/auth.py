@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -21,6 +22,7 @@ from fcpair.study import Access
 from fcpair.web.form import field
 
 SAFE = frozenset({"GET", "HEAD"})
+MAX_AGE_S = 30 * 24 * 3600
 REMEMBERED_S = 60.0
 MOST_REMEMBERED = 10_000
 _CALLER_KEY = "fcpair.caller"
@@ -102,13 +104,6 @@ class Auth:
         """Take what is remembered of whoever sent a request for nothing: they are looked up when they are asked for."""
         request.scope.pop(_CALLER_KEY, None)
 
-    def _remember(self, request: Request, caller: _Caller) -> None:
-        if caller.visitor is not None and caller.visitor.consented:  # who has not will change that soon
-            if len(self._remembered) >= MOST_REMEMBERED:
-                self._remembered.clear()
-            visitor = replace(caller.visitor, remembered=caller.session)
-            self._remembered[_credentials(request)] = monotonic() + REMEMBERED_S, replace(caller, visitor=visitor)
-
     def has_wrong_token(self, request: Request) -> bool:
         """Whether a request came with a wrong token that was not counted yet."""
         caller: _Caller | None = request.scope.get(_CALLER_KEY)
@@ -172,31 +167,40 @@ class Auth:
     def check_origin(self, request: Request) -> None:
         """Raise RefusedError for a form that a browser sends from another site; for forms outside any session."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        foreign = site not in {"same-origin", "none"} if site else _is_foreign(origin, request.headers.get("host"))
+        if site:
+            foreign = site not in {"same-origin", "none"}
+        else:  # such a browser may name another origin than the address it asks
+            foreign = True
+            with suppress(ValueError):  # no origin that a browser sends
+                foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
         if foreign:
             raise RefusedError(say("this form was not sent from a page of this study; open your invite link again"))
 
     def _caller(self, request: Request) -> _Caller:
         caller: _Caller | None = request.scope.get(_CALLER_KEY)
-        if caller is None:
-            caller = request.scope[_CALLER_KEY] = self._identify(request)
-            self._remember(request, caller)
-        return caller
-
-    def _identify(self, request: Request) -> _Caller:
+        if caller is not None:
+            return caller
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             visitor = self._access.by_token(token.strip())
-            return _Caller(visitor, None, is_wrong=visitor is None)
-        cookie = request.cookies.get(self._sessions.cookie)
-        return self._caller_by_cookie(cookie) if cookie else _NOBODY
+            caller = _Caller(visitor, None, is_wrong=visitor is None)
+        else:
+            cookie = request.cookies.get(self._sessions.cookie)
+            caller = self._caller_by_cookie(cookie) if cookie else _NOBODY
+        request.scope[_CALLER_KEY] = caller
+        if caller.visitor is not None and caller.visitor.consented:  # who has not will change that soon
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            visitor = replace(caller.visitor, remembered=caller.session)
+            self._remembered[_credentials(request)] = monotonic() + REMEMBERED_S, replace(caller, visitor=visitor)
+        return caller
 
     def _caller_by_cookie(self, cookie: str) -> _Caller:
         session = self._sessions.parse_cookie(cookie)
         visitor = self._access.by_id(session.person_id, session.id) if session else None
         if self._refresh_secret(visitor.session_secret if visitor else self._access.session_secret):
             return self._caller_by_cookie(cookie)
-        if session is None or visitor is None or not self._sessions.matches(session, visitor):
+        if session is None or visitor is None or not self._sessions.has_key(session, visitor.key):
             return _NOBODY
         return _Caller(visitor, cookie, session=session.id)
 
@@ -229,17 +233,6 @@ def is_known(scope: Mapping[str, Any]) -> bool:
 
 def _client_address(request: Request) -> str:
     return request.client.host if request.client else ""
-
-
-def _is_foreign(origin: str | None, host: str | None) -> bool:
-    """Whether a browser that sends no `Sec-Fetch-Site` names another origin than the address it asks."""
-    try:
-        return origin is not None and urlsplit(origin).netloc != host
-    except ValueError:  # no origin that a browser sends
-        return True
-
-
-MAX_AGE_S = 30 * 24 * 3600
 
 
 @dataclass(frozen=True)
@@ -277,10 +270,6 @@ class Sessions:
         except BadData:
             return None
         return Session(person_id, fingerprint, session_id)
-
-    def matches(self, session: Session, visitor: Visitor) -> bool:
-        """Whether the person still has the key with which the session began."""
-        return self.has_key(session, visitor.key)
 
     def has_key(self, session: Session, key: str) -> bool:
         """Whether a session began with this key."""

@@ -11,7 +11,7 @@ from functools import cache, cached_property, partial
 from http import HTTPStatus
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -27,7 +27,7 @@ from fcpair.records import TIERS, WORKERS, Visitor
 from fcpair.report import formatting
 from fcpair.report.table_rows import KappaCell
 from fcpair.sentences import mark
-from fcpair.stages.assignment.pace import FASTEST_WPM, LAST_INTERVALS, LEAST_INTERVALS, MEAN_WPM, PAUSE_S, RATE_DAYS
+from fcpair.stages.assignment import pace
 from fcpair.study import PageWords, Study, WorkQueue
 from fcpair.web.auth import Auth
 from fcpair.web.current_grid import CurrentGrid, Grids, lead_pages
@@ -41,6 +41,7 @@ HERE = Path(__file__).parent
 Read = TypeVar("Read")
 START = "/lead/start"  # below it are the pages on which a study is made
 HEATS = 10
+QUOTED = ("LEAST_INTERVALS", "RATE_DAYS", "LAST_INTERVALS", "FASTEST_WPM", "MEAN_WPM")  # by templates, of the pace
 PLACES: Mapping[str, str] = {
     "serve": mark("use these pages"),
     "validate assign": mark("“Assign pairs to validators” on Conflicts"),
@@ -186,22 +187,25 @@ class Context:
 
         One that is about a grid is `here`.
         """
-        shared: dict[str, Any] = {
+        words, facts = self.page_words(visitor, here), here.facts if here else self.facts
+        noun = words.noun if words else Noun.of("pair")
+        language: Language = values.get("language") or self.language_of(request, visitor)
+        takes_part = visitor if visitor and visitor.consented else None
+        variables = {
             "visitor": visitor,
             "csrf": self.door.csrf_token(request) if visitor else "",
+            "place": self.storage_key(visitor) if visitor else "",
             "here": here,
+            "facts": {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts,
+            "noun": noun,
+            "language": language,
+            "phrases": language.noun_phrases(noun),
+            "practises": takes_part is not None and self.has_practice(takes_part),
+            "discusses": takes_part is not None and self.has_discussion(takes_part),
+            "annotate": self.annotate,
+            "path": request.url.path,
+            **values,
         }
-        words = self.page_words(visitor, here)
-        facts = here.facts if here else self.facts
-        shared["facts"] = {**facts, "hs_name": words.row_name, "cn_name": words.column_name} if words else facts
-        noun = shared["noun"] = words.noun if words else Noun.of("pair")
-        language: Language = values.get("language") or self.language_of(request, visitor)
-        shared |= {"language": language, "phrases": language.noun_phrases(noun)}
-        takes_part = visitor if visitor and visitor.consented else None
-        shared["practises"] = takes_part is not None and self.has_practice(takes_part)
-        shared["discusses"] = takes_part is not None and self.has_discussion(takes_part)
-        shared["place"] = self.storage_key(visitor) if visitor else ""
-        variables = {**shared, "annotate": self.annotate, "path": request.url.path, **values}
         return HTMLResponse(self.templates.get_template(name).render(variables), status)
 
 
@@ -229,15 +233,13 @@ def replace_commands(sentence: str, language: Language = ENGLISH) -> str:
 @pass_context
 def _to_html(values: TemplateContext, message: str, **own: Any) -> Markup:
     """A message in the language of the page."""
-    language: Language = values["language"]
-    return language.to_html(message, **(values["phrases"] | own))
+    return cast(Language, values["language"]).to_html(message, **(values["phrases"] | own))
 
 
 @pass_context
 def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **own: Any) -> Markup:
     """A message with a number in the language of the page."""
-    language: Language = values["language"]
-    return language.to_html_by_number(one, many, n, **(values["phrases"] | own))
+    return cast(Language, values["language"]).to_html_by_number(one, many, n, **(values["phrases"] | own))
 
 
 @pass_context
@@ -249,8 +251,7 @@ def _replace_commands(values: TemplateContext, sentence: str) -> str:
 @pass_context
 def _translate(values: TemplateContext, sentence: str) -> str:
     """A sentence or a word of the floors below in the language of the page; a word of the study's own as it is."""
-    language: Language = values["language"]
-    return language.say(sentence, values["noun"])
+    return cast(Language, values["language"]).say(sentence, values["noun"])
 
 
 @pass_context
@@ -280,31 +281,9 @@ def mark_tier(name: str) -> Markup:
     return Markup('<span class="tier {}">{}</span>').format(kind, name)
 
 
-def iso(at: float) -> str:
-    """A POSIX time as a browser reads it: `2026-03-02T12:00:00+00:00`."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
-
-
 def heat_class(cell: KappaCell) -> str:
     """The class of a cell of the kappa map: `heat-0` for 0 or less, up to `heat-9`."""
     return f"heat-{min(max(int(float(cell.kappa) * HEATS), 0), HEATS - 1)}"
-
-
-TEMPLATE_VALUES: dict[str, Any] = {
-    "NOTHING": formatting.NOTHING,
-    "settings": formatting.settings,
-    "file_name": formatting.file_name,
-    "direction": direction_of,
-    "iso": iso,
-    "heat": heat_class,
-    "LEAST_INTERVALS": LEAST_INTERVALS,
-    "RATE_DAYS": RATE_DAYS,
-    "LAST_INTERVALS": LAST_INTERVALS,
-    "PAUSE_MINUTES": round(PAUSE_S / 60),
-    "FASTEST_WPM": FASTEST_WPM,
-    "MEAN_WPM": MEAN_WPM,
-}
-"""What templates write texts and times with, and the constants that they quote."""
 
 
 @cache
@@ -321,13 +300,21 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
-    environment.filters["on_pages"] = _replace_commands
-    environment.filters["mark_tiers"] = mark_tiers
-    environment.filters["mark_tier"] = mark_tier
-    environment.filters["translated"] = _translate
-    environment.filters["said"] = _say
-    environment.globals |= {**TEMPLATE_VALUES, "_": _to_html, "ngettext": _to_html_by_number}
-    environment.globals["files"] = hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12]
-    environment.globals["lead_pages"] = lead_pages
-    environment.globals["static"] = lambda name: f"/static/{name}?v={versions[name]}"
+    environment.filters |= {"on_pages": _replace_commands, "translated": _translate, "said": _say}
+    environment.filters |= {"mark_tiers": mark_tiers, "mark_tier": mark_tier}
+    environment.globals |= {
+        "_": _to_html,
+        "ngettext": _to_html_by_number,
+        "files": hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12],
+        "static": lambda name: f"/static/{name}?v={versions[name]}",
+        "lead_pages": lead_pages,
+        "NOTHING": formatting.NOTHING,
+        "settings": formatting.settings,
+        "file_name": formatting.file_name,
+        "direction": direction_of,
+        "iso": lambda at: datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds"),  # a POSIX time for browsers
+        "heat": heat_class,
+        "PAUSE_MINUTES": round(pace.PAUSE_S / 60),
+        **{name: getattr(pace, name) for name in QUOTED},
+    }
     return environment

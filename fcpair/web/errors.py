@@ -6,7 +6,7 @@ import errno
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, cast
+from typing import cast
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
@@ -97,7 +97,14 @@ class ErrorHandlers:
         """
         if refused := self._login_refusal(request):
             return refused
-        findings = [_finding(one) for one in cast(RequestValidationError, error).errors()]
+        findings = []
+        for one in cast(RequestValidationError, error).errors():
+            is_unread = one["type"] == "json_invalid"  # whose message is the same for all reasons
+            message = one["ctx"]["error"] if is_unread else one["msg"]
+            if one.get("ctx", {}).get("pattern") == NO_NUL:
+                message = "a text cannot hold the character NUL"
+            loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in one["loc"]]
+            findings.append({"loc": loc, "msg": _replace_surrogates(message), "type": one["type"]})
         if _is_api(request):
             return JSONResponse({"detail": findings}, HTTPStatus.UNPROCESSABLE_ENTITY)
         reason = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in findings)
@@ -149,29 +156,24 @@ class ErrorHandlers:
         sentence = self._context.translate_sentence(sentence, visitor, language)
         if _is_api(request):
             return JSONResponse({"detail": sentence}, status, headers)
-        shown_sentence = replace_commands(sentence, language)
-        values: dict[str, Any] = {
-            "status": status.value,
-            "title": language.find(SOMETHING_WRONG),
-            "sentence": shown_sentence,
-        }
-        values |= {"heading": language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)), "language": language}
-        page = self._context.page(request, visitor, "error.html.j2", None, status, **values)
+        page = self._context.page(
+            request,
+            visitor,
+            "error.html.j2",
+            None,
+            status,
+            status=status.value,
+            title=language.find(SOMETHING_WRONG),
+            sentence=replace_commands(sentence, language),
+            heading=language.find(heading or HEADINGS.get(status, SOMETHING_WRONG)),
+            language=language,
+        )
         page.headers.update(headers)
         return page
 
 
 def _is_api(request: Request) -> bool:
     return request.url.path.startswith("/api/")
-
-
-def _finding(error: dict[str, Any]) -> dict[str, Any]:
-    loc = [_replace_surrogates(part) if isinstance(part, str) else part for part in error["loc"]]
-    is_unread = error["type"] == "json_invalid"  # whose message is the same for all reasons
-    message = error["ctx"]["error"] if is_unread else error["msg"]
-    if error.get("ctx", {}).get("pattern") == NO_NUL:
-        message = "a text cannot hold the character NUL"
-    return {"loc": loc, "msg": _replace_surrogates(message), "type": error["type"]}
 
 
 def _replace_surrogates(text: str) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from babel import Locale, negotiate_locale
 from babel.dates import format_date, format_datetime
@@ -25,13 +25,11 @@ from markupsafe import Markup, escape
 
 from fcpair.records import Figure
 from fcpair.report import formatting
-from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark
-from fcpair.web.page_phrases import ANSWER_NAMES, NOUN_PHRASES
+from fcpair.sentences import Answer, Id, Joined, Sentence, Written, mark, mark_plural
 from fcpair.words import DEFAULT_LANGUAGE, PAGE_LANGUAGES, Noun
 
 FOLDER = Path(__file__).parent / "locale"
 SCRIPT = Path(__file__).parent / "static" / "language.js"
-SCRIPT_MAKERS = [Path(__file__).with_name(name) for name in ("languages.py", "page_phrases.py")]
 OF_SCRIPTS = "fcpair/web/static/"  # where messages are found that scripts say
 CATEGORIES = {"ar": ("zero", "one", "two", "few", "many", "other"), "fa": ("other",)}  # of plurals, as catalogues count
 TWO_CATEGORIES = ("one", "other")
@@ -53,6 +51,69 @@ _FIGURE = re.compile(r"([<>] )?-?[\d,]+(\.\d+)?( %)?")
 _SENTENCE = re.compile(r"[A-Za-z]{2,} .*[A-Za-z]{2}", re.DOTALL)
 _BOUNDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 NUMBERINGS = {"ar": ("arab", 0x0660), "fa": ("arabext", 0x06F0)}  # by CLDR's names; and the digit 0 of each
+
+
+class NounPhrases(NamedTuple):
+    """A unit of work as sentences have it: with a number, then the texts of `NAMED_PHRASES` in their order.
+
+    A noun has other articles, genders and plurals in every language, so each form of each noun is a message of its own.
+    """
+
+    counted: tuple[str, str]
+    forms: tuple[str, str, str]
+    placed: tuple[str, str, str]
+
+
+NAMED_PHRASES = ("noun", "nouns", "this_noun", "first_noun", "next_noun", "last_noun")
+NOUN_PHRASES = {
+    "pair": NounPhrases(
+        mark_plural("%(n)s pair", "%(n)s pairs"),
+        (mark("pair"), mark("pairs"), mark("this pair")),
+        (mark("the first pair"), mark("the next pair"), mark("the last pair")),
+    ),
+    "statement": NounPhrases(
+        mark_plural("%(n)s statement", "%(n)s statements"),
+        (mark("statement"), mark("statements"), mark("this statement")),
+        (mark("the first statement"), mark("the next statement"), mark("the last statement")),
+    ),
+    "text": NounPhrases(
+        mark_plural("%(n)s text", "%(n)s texts"),
+        (mark("text"), mark("texts"), mark("this text")),
+        (mark("the first text"), mark("the next text"), mark("the last text")),
+    ),
+    "reply": NounPhrases(
+        mark_plural("%(n)s reply", "%(n)s replies"),
+        (mark("reply"), mark("replies"), mark("this reply")),
+        (mark("the first reply"), mark("the next reply"), mark("the last reply")),
+    ),
+    "item": NounPhrases(
+        mark_plural("%(n)s item", "%(n)s items"),
+        (mark("item"), mark("items"), mark("this item")),
+        (mark("the first item"), mark("the next item"), mark("the last item")),
+    ),
+    "question": NounPhrases(
+        mark_plural("%(n)s question", "%(n)s questions"),
+        (mark("question"), mark("questions"), mark("this question")),
+        (mark("the first question"), mark("the next question"), mark("the last question")),
+    ),
+    "case": NounPhrases(
+        mark_plural("%(n)s case", "%(n)s cases"),
+        (mark("case"), mark("cases"), mark("this case")),
+        (mark("the first case"), mark("the next case"), mark("the last case")),
+    ),
+}
+# As leads read them: roles; how pairs were decided, where by no policy of theirs, and the round that checks it.
+ROLE_NAMES = (
+    *(mark("annotator"), mark("validator"), mark("adjudicator"), mark("writer"), mark("rater")),
+    *(mark("respondent"), mark("model"), mark("lead")),
+)
+RULE_NAMES = (mark("person"), mark("imported"), mark("reopened"), mark("validate"))
+# Answers and questions that recipes use without a wording; names that a study thinks up stay as they are.
+ANSWER_NAMES = (
+    *(mark("appropriate"), mark("not appropriate"), mark("not sure"), mark("agree"), mark("disagree")),
+    *(mark("accept"), mark("edit"), mark("reject"), mark("irreconcilable"), mark("skip"), mark("skipped")),
+    *(mark("yes"), mark("no"), mark("decline"), mark("label"), mark("own label"), mark("verdict"), mark("answer")),
+)
 
 
 def catalogue_path(code: str) -> Path:
@@ -218,8 +279,8 @@ class Language:
         `counted` are the forms for numbers, in the order of the language's `categories`.
         """
         phrases = NOUN_PHRASES[noun.one]
-        texts = {name: self.find(text) for name, text in phrases._asdict().items() if name != "counted"}
-        capitals = {_capitalize(name): _capitalize(text) for name, text in texts.items()}
+        texts = dict(zip(NAMED_PHRASES, map(self.find, (*phrases.forms, *phrases.placed)), strict=True))
+        capitals = {name[:1].upper() + name[1:]: text[:1].upper() + text[1:] for name, text in texts.items()}
         return {**texts, **capitals, "counted": self._forms(*phrases.counted)}
 
     def say(self, sentence: str, noun: Noun) -> str:
@@ -266,9 +327,9 @@ class Language:
 
     @property
     def script_version(self) -> str:
-        """A hash of all that `script` is made from, as that takes longer: also of the modules that make it."""
+        """A hash of all that `script` is made from, as that takes longer: also of the module that makes it."""
         catalogue = [] if self.code == DEFAULT_LANGUAGE else [catalogue_path(self.code)]
-        sources = b"".join(path.read_bytes() for path in (SCRIPT, *SCRIPT_MAKERS, *catalogue))
+        sources = b"".join(path.read_bytes() for path in (SCRIPT, Path(__file__), *catalogue))
         return hashlib.sha256(self.code.encode() + sources).hexdigest()[:12]
 
     def _forms(self, one: str, many: str) -> tuple[str, ...]:
@@ -276,15 +337,12 @@ class Language:
         return (message,) if isinstance(message, str) else message
 
     def _plural(self, one: str, many: str, n: int) -> str:
-        forms, category = self._forms(one, many), self._category(n)
+        forms = self._forms(one, many)
         if len(forms) != len(self.categories):  # a message without a translation has the two forms of English
             return forms[n != 1]
+        english = "one" if abs(n) == 1 else "other"
+        category = english if self.code == DEFAULT_LANGUAGE else self._locale.plural_form(n)
         return forms[self.categories.index(category)] if category in self.categories else forms[-1]
-
-    def _category(self, n: int) -> str:
-        if self.code == DEFAULT_LANGUAGE:
-            return "one" if abs(n) == 1 else "other"
-        return self._locale.plural_form(n)
 
     def _written(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {name: self.number(value) if type(value) is int else value for name, value in values.items()}
@@ -302,10 +360,6 @@ def notice_plain(sentence: str) -> None:
             notice_plain(part)
     elif not isinstance(sentence, Sentence) and _SENTENCE.search(sentence) and not LANGUAGES["it"].knows(sentence):
         on_plain(sentence)
-
-
-def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...]]:
@@ -330,15 +384,13 @@ def _forms(text: str | Sequence[str] | None) -> tuple[str, ...]:
 
 def preferred_language(header: str) -> Language:
     """The language of pages that a browser asks for first, by its header `Accept-Language`; else English."""
-    weighed = (part.partition(";q=") for part in header.replace(" ", "").split(","))
-    tags = sorted(((_weight(weight), tag) for tag, _, weight in weighed), key=lambda one: -one[0])
-    code = negotiate_locale([tag for weight, tag in tags if weight], PAGE_LANGUAGES, sep="-")
-    return LANGUAGES[code or DEFAULT_LANGUAGE]
-
-
-def _weight(written: str) -> float:
-    """How much a language is wanted: 1 where nothing is said, 0 where that cannot be read."""
-    return float(written or 1) if re.fullmatch(r"[01]?(\.\d{1,3})?", written) else 0
+    weighed = []
+    for part in header.replace(" ", "").split(","):
+        tag, _, weight = part.partition(";q=")
+        # 1 where nothing is said, 0 where that cannot be read.
+        weighed.append((float(weight or 1) if re.fullmatch(r"[01]?(\.\d{1,3})?", weight) else 0, tag))
+    tags = [tag for weight, tag in sorted(weighed, key=lambda one: -one[0]) if weight]
+    return LANGUAGES[negotiate_locale(tags, PAGE_LANGUAGES, sep="-") or DEFAULT_LANGUAGE]
 
 
 on_plain: Callable[[str], object] | None = None

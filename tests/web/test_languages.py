@@ -19,8 +19,15 @@ from fcpair.errors import Finding, combine_findings
 from fcpair.params import Annotate
 from fcpair.report import formatting
 from fcpair.sentences import Answer, Id, Written, join, say, say_number
-from fcpair.web.languages import ENGLISH, FOLDER, LANGUAGES, catalogue_path, preferred_language
-from fcpair.web.page_phrases import NOUN_PHRASES
+from fcpair.web.languages import (
+    ENGLISH,
+    FOLDER,
+    LANGUAGES,
+    NAMED_PHRASES,
+    NOUN_PHRASES,
+    catalogue_path,
+    preferred_language,
+)
 from fcpair.web.pages.annotator import word_warning
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
 from web.messages import all_messages, message_texts
@@ -30,7 +37,7 @@ CODES = [code for code in PAGE_LANGUAGES if code != "en"]
 TEMPLATES = ROOT / "fcpair" / "web" / "templates"
 SCRIPTS = ROOT / "fcpair" / "web" / "static"
 PLACEHOLDER = re.compile(r"%\((\w+)\)s")
-NOUN_KEYS = {key for name in next(iter(NOUN_PHRASES.values()))._fields for key in (name, name.capitalize())}
+NOUN_KEYS = {key for name in NAMED_PHRASES for key in (name, name.capitalize())}
 
 
 def _catalogue(code: str) -> Catalog:
@@ -147,7 +154,7 @@ def test_each_noun_has_its_phrases() -> None:
     for word, phrases in NOUN_PHRASES.items():
         noun = Noun.of(word)
         assert phrases.counted == (f"%(n)s {noun.one}", f"%(n)s {noun.many}")
-        assert (phrases.noun, phrases.nouns) == noun
+        assert phrases.forms[:2] == noun
 
 
 @pytest.mark.parametrize(

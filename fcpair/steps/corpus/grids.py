@@ -25,7 +25,7 @@ from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import (

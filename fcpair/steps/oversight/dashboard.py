@@ -151,15 +151,16 @@ class Monitor:
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
-        from fcpair.steps.oversight.report_grid import may_have_asked_part
+        from fcpair.steps.surveys.survey import declared_questions
 
-        return self._read(may_have_asked_part)
+        asked = (Role.RESPONDENT, Role.MODEL)
+        return self._read(lambda tx: rounds.primary(tx).role in asked or bool(declared_questions(tx)[0]))
 
     @kept
     def survey_sections(self, tx: Tx) -> list[Section]:
         """Sections with figures on the answers to a survey, on the bias of models, and on groups of people."""
         from fcpair.report.sections import build_sections
-        from fcpair.steps.oversight.report_grid import asked_part
+        from fcpair.steps.oversight.report import asked_part
 
         return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))
 

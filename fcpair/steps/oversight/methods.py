@@ -116,13 +116,8 @@ def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Meth
 
 def _load_state(tx: Tx) -> GridState:
     """What the tables have of the grid that the transaction is about."""
-    work = [
-        _round_state(tx, round_)
-        for round_ in (
-            *rounds.answer_rounds(tx),
-            *[round_ for round_ in rounds.of_grid(tx) if round_.checks is not None],
-        )
-    ]
+    checking = [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
+    work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *checking)]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
     preparing = [_round_state(tx, one) for one in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
     state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)

@@ -366,8 +366,15 @@ def _round_steps(tx: Tx, progress: RoundProgress, work: OpenWork) -> Iterator[Ne
     if not progress.dealt and _waits_for_round(tx, round_, work):
         yield NextStep(Act.WAIT, progress=progress)
     elif round_.role is Role.MODEL:
-        if not progress.done:
-            yield NextStep(_model_act(tx, round_), progress=progress)
+        from fcpair.steps.answers import examples
+
+        if progress.done:
+            return
+        if round_.options.examples and not examples.examples_of_round(tx, round_):
+            act = Act.WAIT if wait_for_grids(tx, round_.options.examples) else Act.FIND_EXAMPLES
+        else:
+            act = Act.REVIEW_EXAMPLES if examples.blocking_message(tx, round_) else Act.ASK_MODELS
+        yield NextStep(act, progress=progress)
     else:
         if checks:
             from fcpair.steps.assignment.rounds import is_due  # which loads numpy: no other status need wait for it
@@ -386,15 +393,6 @@ def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
     """Whether a round waits for the one on which it rests, or for its pilot; spot checks rest on batches alone."""
     earlier = None if round_.options.per_batch else work.rounds.get(round_.options.rests_on)
     return bool(earlier and not earlier.done) or wait_for_grids(tx, round_.options.passed)
-
-
-def _model_act(tx: Tx, round_: Round) -> Act:
-    """Act that is next in a round that models answer: to find its examples, to review them, then to ask the models."""
-    from fcpair.steps.answers import examples
-
-    if round_.options.examples and not examples.examples_of_round(tx, round_):
-        return Act.WAIT if wait_for_grids(tx, round_.options.examples) else Act.FIND_EXAMPLES
-    return Act.REVIEW_EXAMPLES if examples.blocking_message(tx, round_) else Act.ASK_MODELS
 
 
 def _closing_steps(work: OpenWork) -> list[NextStep]:

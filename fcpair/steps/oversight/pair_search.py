@@ -147,8 +147,11 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         check_name(mark("there is no answer `%(name)s`; %(hint)s"), name, (choice.name for choice in question))
     has_answer = wanted.answer or wanted.other_answer
     answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if has_answer else {}
+    words, bodies = _fold(wanted.words).split(), list[tuple[int, str]]()
+    if words:
+        bodies = [(text_id, _fold(body)) for text_id, body in _text_bodies(tx).items()]
     ids = pair_search.FilterIds(
-        _texts_with_words(tx, wanted.words),
+        tuple([text_id for text_id, body in bodies if word in body] for word in words),
         ids_by_name.get(wanted.person),
         answer_ids.get(wanted.answer),
         other=ids_by_name.get(wanted.other),
@@ -187,13 +190,6 @@ BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
     FilterState.NOT_VALID: lambda standings: standings.verdict == Verdict.DISAGREE,
 }
 """The states that follow from rules of stages, which are read from what is kept between searches."""
-
-
-def _texts_with_words(tx: Tx, words: str) -> tuple[list[int], ...]:
-    if not words.strip():
-        return ()
-    bodies = [(text_id, _fold(body)) for text_id, body in _text_bodies(tx).items()]
-    return tuple([text_id for text_id, body in bodies if word in body] for word in _fold(words).split())
 
 
 def _text_bodies(tx: Tx) -> dict[int, str]:

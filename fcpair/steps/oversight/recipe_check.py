@@ -35,7 +35,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys, on_grid, side_names
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 NO_VALUE = "-"
 
@@ -59,11 +59,15 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
         n_built = build_progress.n_built(tx)
         stages = (recipe.import_, recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
         built = [options for options in stages if options is not None and n_built[options.stage]]
+        limits = []  # that the recipe would loosen, and the opt-out that it would end
+        for key, limit, own in loosened_limits(tx, recipe.annotate) if recipe.annotate and not loosen else ():
+            limit_text = _format_value(limit) if limit is not None or key not in LIMITS else "no limit"
+            limits.append(Difference(Annotate.stage, key, limit_text, _format_value(own)))
         differences = [
             *_setup_differences(tx, recipe.setup),
             *(one for options in built for one in _stage_differences(tx, options)),
             *_planned_overlap(tx, recipe.assign),
-            *(() if loosen else _limit_differences(tx, recipe.annotate)),
+            *limits,
             *_later_differences(tx, recipe),
             *_grid_differences(tx, recipe),
         ]
@@ -95,7 +99,7 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         body = setup.guidelines.read_text("utf-8") if setup.guidelines else None
     except (OSError, UnicodeDecodeError):
         body = None  # a file that is gone says nothing
-    if body is not None and all(version["body"] != body for version in guidelines.versions(tx)):
+    if body is not None and all(version["body"] != body for version in people.guideline_versions(tx)):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))
@@ -183,14 +187,6 @@ def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
         is_in_place = isinstance(value, dict) and isinstance(saved, dict) and value.get("path", "") == saved.get("path")
         study_text = "that file with different content" if is_in_place else _format_value(saved)
         yield Difference(options.stage, key, _format_value(shown), study_text)
-
-
-def _limit_differences(tx: Tx, options: Annotate | None) -> Iterator[Difference]:
-    """The limits that the recipe would loosen, and the opt-out that it would end."""
-    for key, recipe_limit, own_limit in loosened_limits(tx, options) if options else ():
-        no_limit = "no limit" if key in LIMITS else NO_VALUE
-        recipe_text = no_limit if recipe_limit is None else _format_value(recipe_limit)
-        yield Difference(Annotate.stage, key, recipe_text, _format_value(own_limit))
 
 
 def _format_value(value: Any) -> str:

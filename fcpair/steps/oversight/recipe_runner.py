@@ -10,7 +10,7 @@ from typing import Any
 
 from fcpair.errors import RecipeEndError
 from fcpair.models.encode import Progress
-from fcpair.params import MAIN, Adjudicate, Agree, Calibration, Import, Partition
+from fcpair.params import MAIN, Adjudicate, Agree, Import, Partition
 from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
@@ -139,7 +139,11 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     if step.act in (Act.ANSWER, Act.VALIDATE):
         can_simulate = recipe.simulate and any(simulate.has_open_work(tx, one) for one in rounds.of_grid(tx))
         return ("simulate", simulate.simulate, recipe.simulate) if can_simulate else None
-    if step.act in CALIBRATING or _calibrates_first(tx, step, sections.calibration):
+    # People calibrate themselves before a round is assigned, by a recipe that the study may not keep yet.
+    options, is_first = sections.calibration, False
+    if step.act is Act.ASSIGN and options and not load_calibration(tx):
+        is_first = step.round == (options.round or rounds.primary(tx).name)
+    if step.act in CALIBRATING or is_first:
         return _calibration_stage(tx, step, plan, recipe)
     is_decision = step.act in (Act.DECIDE, Act.APPLY_POLICY, Act.LOOK_AGAIN)
     # What people decide one by one sets no policy.
@@ -179,17 +183,9 @@ def _known_pairs_stages(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> 
     return [stage for stage in stages if stage[2] and not matches_saved_options(tx, stage[2])]
 
 
-def _calibrates_first(tx: Tx, step: NextStep, options: Calibration | None) -> bool:
-    """Whether people calibrate themselves before a round is assigned, by a recipe that the study may not keep yet."""
-    if step.act is not Act.ASSIGN or options is None or load_calibration(tx):
-        return False
-    name = step.progress.round.name if step.progress else None
-    return name == (options.round or rounds.primary(tx).name)
-
-
 def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe) -> Stage | None:
     """The stage of a calibration that a recipe takes; None where it has none, or its people are yet to come."""
-    options = plan.calibration if plan else recipe.calibration
+    options, perform = (plan or recipe).calibration, calibration.start_calibration
     if options is None:
         return None
     if step.act is Act.DISCUSS:
@@ -198,9 +194,9 @@ def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Re
         return "calibration", lambda grid, _: calibration.close_calibration(grid), options
     if plan:
         has_people = step.progress is not None and dealing.has_people(tx, step.progress.round)
-        return ("calibration", calibration.start_calibration, options) if has_people else None
+        return ("calibration", perform, options) if has_people else None
     annotators = recipe.assign.annotators if recipe.assign else None
-    return "calibration", partial(calibration.start_calibration, annotators=annotators), options
+    return "calibration", partial(perform, annotators=annotators), options
 
 
 def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | None) -> Stage | None:
@@ -242,9 +238,9 @@ def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progre
         ("evaluate", partial(evaluate.note_evaluation, progress=progress), None if plan else recipe.evaluate),
     )
     return [
-        (name, perform, options)
-        for name, perform, options in stages
-        if options and (not matches_saved_options(tx, options) or _is_outdated(tx, name, grid))
+        stage
+        for stage in stages
+        if stage[2] and (not matches_saved_options(tx, stage[2]) or _is_outdated(tx, stage[0], grid))
     ]
 
 

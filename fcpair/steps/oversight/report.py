@@ -1,47 +1,82 @@
-"""The report: everything about a study, read in one transaction, written as one HTML file."""
+"""The report: everything about a study, grid by grid, read in one transaction, written as one HTML file."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from heapq import merge
 from importlib.metadata import version
 from operator import attrgetter
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fcpair.bias import ScoredAnswers, score
+from fcpair.bias.answers import COLUMNS
 from fcpair.errors import InputError
 from fcpair.evaluate.outcome import Outcome
 from fcpair.files.tables.folders import replace_file
 from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
-from fcpair.records import Origin, Rule, RunRecord, Status
+from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.report import data as report_data
-from fcpair.report.cells import block_size
-from fcpair.report.data import EvaluationFigures, GridMap, GridPart, MainPart, ReportData, Stage, SurveysPart
+from fcpair.report.data import (
+    EvaluationFigures,
+    GridMap,
+    GridPart,
+    GroupFigures,
+    MainPart,
+    ModelFigures,
+    ReportData,
+    RoundPart,
+    Stage,
+    SurveyFigures,
+    SurveysPart,
+    WrittenTexts,
+)
+from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
 from fcpair.stages.questions import Closed
-from fcpair.stages.stats.agreement import compute_agreement
-from fcpair.steps.adjudication.agreement import sides_of
+from fcpair.stages.questions.labels import VERDICT
+from fcpair.stages.questions.text_question import Text, n_words
+from fcpair.stages.stats.agreement import AgreementBlock, compute_agreement, drop_unfit_bins
+from fcpair.stages.surveys.survey import add_shares, count_answers, margin_of_error
+from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
 from fcpair.steps.assignment.validate import look_again_notes
-from fcpair.steps.base.context import StudyContext, effective_options, is_planned, load_sample_size, scheme_of
+from fcpair.steps.base.answer_values import MOST_CHOICES, closed_question, form_of
+from fcpair.steps.base.context import (
+    StudyContext,
+    effective_options,
+    is_planned,
+    labels_of,
+    load_sample_size,
+    scheme_of,
+)
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.oversight.label_figures import decision_figures, load_people
-from fcpair.steps.oversight.report_grid import grid_part, group_figures
+from fcpair.steps.oversight.label_figures import decision_figures, load_people, people_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
 from fcpair.steps.rules.pair_counts import simulated_note
+from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.surveys.survey import (
+    answers_to_grid_items,
+    compare_groups_of_round,
+    declared_questions,
+    is_survey,
+    survey_of,
+)
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.corpus import cells
+from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import for_each_grid, grid_id_of, keys, to_public_number
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
@@ -102,11 +137,13 @@ def gather_report_data(
             else:
                 main = main_part(tx, partition, agreement)
         origins, log = judgements.n_by_origin(tx), _log(tx)
+        # None where the note on simulated people covers them.
+        n_by_models = 0 if origins.get(Origin.SIMULATED.value) else origins.get(Origin.GENERATED.value, 0)
         return ReportData(
             facts=runs.study_facts(tx),
             version=version("fcpair"),
             simulated=simulated_note(origins),
-            by_models=_models_note(origins),
+            by_models=f"{n_by_models:,} of {sum(origins.values()):,} judgements are by models" if n_by_models else None,
             log=log,
             releases=tuple(runs.releases(tx)),
             evaluation=_latest_evaluation(tx, log),
@@ -116,41 +153,22 @@ def gather_report_data(
         )
 
 
-def _models_note(origins: dict[str, int]) -> str | None:
-    """Note for the reader on answers of models; None without any, or where the note on simulated people covers them."""
-    n = origins.get(Origin.GENERATED.value, 0)
-    if not n or origins.get(Origin.SIMULATED.value):
-        return None
-    return f"{n:,} of {sum(origins.values()):,} judgements are by models"
-
-
 def _log(tx: Tx) -> tuple[RunRecord, ...]:
     """Every run, and between them each decision of a person on a single pair, which leaves none; oldest first."""
     names = {item.id: item.name for item in people.people(tx)}
     kinds = {Rule.PERSON.value: "person", Rule.REOPENED.value: "reopened"}
     grid_names = {item.id: item.name for item in keys(tx)}
-
-    def pair_params(cell_id: int) -> dict[str, Any]:
-        return {"pair": to_public_number(cell_id)} | (
-            {"grid": grid_names[grid_id_of(cell_id)]} if len(grid_names) > 1 else {}
-        )
-
-    by_hand = (
-        RunRecord(
-            0,
-            Adjudicate.stage,
-            {**pair_params(item.cell_id), "by": names[item.person_id]},
-            {kinds[item.rule]: 1},
-            "",
-            item.at,
-        )
-        for item in activity_log.decisions_by_people(tx)
-        if item.rule in kinds
-    )
+    by_hand = []
+    for item in activity_log.decisions_by_people(tx):
+        if item.rule in kinds:
+            params: dict[str, Any] = {"pair": to_public_number(item.cell_id)}
+            if len(grid_names) > 1:
+                params["grid"] = grid_names[grid_id_of(item.cell_id)]
+            params["by"] = names[item.person_id]
+            by_hand.append(RunRecord(0, Adjudicate.stage, params, {kinds[item.rule]: 1}, "", item.at))
+    # An older fcpair noted decisions by hand as runs, too.
     logged_runs = (run for run in runs.runs(tx) if run.stage != Adjudicate.stage or "pair" not in run.params)
-    return tuple(
-        merge(logged_runs, by_hand, key=attrgetter("at"))
-    )  # an older fcpair noted decisions by hand as runs, too
+    return tuple(merge(logged_runs, by_hand, key=attrgetter("at")))
 
 
 def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
@@ -200,33 +218,26 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
 
 
 def _stages(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame) -> tuple[Stage, ...]:
-    n_built = build_progress.n_built(tx)
-    n_releases = len(runs.releases(tx))
-    stages = [_building_stage(name, n, has_pairs=bool(n_built["pair"])) for name, n in n_built.items()]
-    counts = assignments.counts_of_grid(tx)
-    validation_counts = assignments.sum_of_round(counts, rounds.validation(tx))
+    n_built, n_releases, counts = build_progress.n_built(tx), len(runs.releases(tx)), assignments.counts_of_grid(tx)
+    stages = []
+    for name, n in n_built.items():
+        if not n and name in {"import", "select", "retrieve"} and n_built["pair"]:
+            stages.append(Stage(name, done=True, result="not needed: the grid was imported from a file", command=""))
+        else:
+            stages.append(Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}"))
+    verdicts = assignments.sum_of_round(counts, rounds.validation(tx))
     label_counts = assignments.sum_of_round(counts, rounds.primary(tx))
     label_counts[Status.OPEN.value] += open_slots.n_free(tx, rounds.primary(tx))
+    n_assigned = counted(sum(verdicts.values()), "assignment")
     return (
         *stages,
         _answering_stage("label", label_counts, "label", "fcpair labels import FILE"),
         Stage("agree", bool(len(labels)), f"on {counted(len(labels), 'label')}", "fcpair labels import FILE"),
         Stage("adjudicate", bool(len(decisions)), counted(len(decisions), "standing decision"), "fcpair adjudicate"),
-        Stage(
-            "validate assign",
-            bool(validation_counts),
-            counted(sum(validation_counts.values()), "assignment"),
-            "fcpair validate assign",
-        ),
-        _answering_stage("validate", validation_counts, "verdict", "fcpair validate import FILE"),
+        Stage("validate assign", bool(verdicts), n_assigned, "fcpair validate assign"),
+        _answering_stage("validate", verdicts, "verdict", "fcpair validate import FILE"),
         Stage("release", bool(n_releases), counted(n_releases, "release"), "fcpair partition --tier TIER --out FILE"),
     )
-
-
-def _building_stage(name: str, n: int, *, has_pairs: bool) -> Stage:
-    if not n and name in {"import", "select", "retrieve"} and has_pairs:
-        return Stage(name, done=True, result="not needed: the grid was imported from a file", command="")
-    return Stage(name, bool(n), counted(n, *BUILDING[name]), f"fcpair {name}")
 
 
 def _answering_stage(name: str, n_by_status: Mapping[str, int], answer: str, command: str) -> Stage:
@@ -272,3 +283,132 @@ def grid_map(
     if listed is not None:
         return GridMap(kinds, counts, decision, listed, shape)
     return GridMap(kinds.reshape(shape), counts.reshape(shape), decision.reshape(shape))
+
+
+def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agree | None = None) -> GridPart:
+    """Everything about the planned grid that a transaction is about; by its own options where none are given."""
+    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
+    counts, question = assignments.counts_of_grid(tx), labels_of(tx)
+    labels = judgements.label_arrays(tx, *GRADED)
+    return GridPart(
+        facts=grid_facts(tx, name),
+        look_again=tuple(look_again_notes(tx)),
+        rounds=tuple(_round_part(tx, name, round_, counts, options) for round_ in rounds.of_grid(tx)),
+        decided=decision_figures(tx, rules, pair_counts.tally(tx), labels) if question else None,
+        asked=asked_part(tx, name),
+        calibration=load_calibration_result(tx, options),
+    )
+
+
+def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, options: Agree) -> RoundPart:
+    form, checks, by_models = form_of(round_.form), round_.checks is not None, round_.role is Role.MODEL
+    question = VERDICT if checks else closed_question(form)
+    if question and len(question.choices) > MOST_CHOICES:  # whose answers cannot be counted one by one
+        question = None
+    texts, blocks = list[WrittenTexts](), tuple[AgreementBlock, ...]()
+    if not checks and judgements.answered_cells(tx, round_):
+        blocks = _with_numbered_sides(tx, agreement_blocks(tx, round_, drop_unfit_bins(form, options)), options)
+        answers = [form.load(value) for value in judgements.current_labels(tx, "value", of=round_)["value"]]
+        for name, written in form.questions:
+            if isinstance(written, Text):
+                lengths = [n for answer in answers if (n := n_words(answer[name] or ""))]  # None where it was not asked
+                texts.append(WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
+    return RoundPart(
+        name=round_.name,
+        role=round_.role,
+        form=round_.form,
+        checks=checks,
+        dealt=round_progress(tx, round_).dealt,
+        choices=tuple(choice.name for choice in question or ()),
+        people=() if by_models else people_figures(tx, round_.role, round_, question, counts),
+        models=_model_figures(tx, grid, round_, counts.get(round_.name, {})) if by_models else (),
+        texts=tuple(texts),
+        agreement=blocks,
+    )
+
+
+def _model_figures(
+    tx: Tx, grid: str, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]]
+) -> tuple[ModelFigures, ...]:
+    """Counts of each model that has had cells of a round, and which model it is by the runs that asked it."""
+    model_records: dict[str, Any] = {}
+    for run in runs.runs(tx, "generate"):
+        if (run.params["grid"], run.params["round"]) == (grid, round_.name):
+            model_records |= run.params["models"]
+    figures = []
+    for person in people.people(tx, Role.MODEL):
+        if by_status := counts_by_person.get(person.id):
+            record = model_records.get(person.name, {})
+            counts = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
+            figures.append(ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *counts))
+    return tuple(figures)
+
+
+def _with_numbered_sides(
+    tx: Tx, measured_blocks: tuple[AgreementBlock, ...], options: Agree
+) -> tuple[AgreementBlock, ...]:
+    """Agreement by column or row, with the number of each in place of a text that the plan does not name."""
+    by_text = options.blocks is not None and options.metadata is None
+    if not by_text or grids.side_kinds(tx)[options.blocks == "column"] == "name":
+        return measured_blocks
+    numbers = {text: at for at, text in enumerate(dict.fromkeys(one.of for one in measured_blocks if one.of), 1)}
+    return tuple(replace(one, of=f"{options.blocks} {numbers[one.of]}") if one.of else one for one in measured_blocks)
+
+
+def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> SurveysPart:
+    """Figures on the answers to a survey or to items: the grid of this name, which a transaction is about.
+
+    Texts that the plan does not name stand by number, unless all is to be said `in_words`.
+    """
+    round_ = rounds.primary(tx)
+    if not judgements.answered_cells(tx, round_):
+        return SurveysPart()
+    if not is_planned(tx):
+        return SurveysPart(groups=group_figures(tx, round_))
+    return SurveysPart(
+        _survey_figures(tx, name, round_, in_words=in_words), _bias_scores(tx, name, round_), group_figures(tx, round_)
+    )
+
+
+def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> SurveyFigures | None:
+    if round_.role is not Role.RESPONDENT or not is_survey(form_of(round_.form)):
+        return None
+    survey = survey_of(tx, name)
+    answers, n_people = survey.given, int(survey.given["person"].nunique())
+    if not in_words:
+        statements = dict.fromkeys(survey.statements["statement"])
+        numbers = {text: f"statement {at}" for at, text in enumerate(statements, 1)}
+        answers = answers.assign(statement=answers["statement"].map(numbers))
+    if not in_words and grids.side_kinds(tx)[1] != "name":
+        questions = dict.fromkeys(answers["question"])
+        answers["question"] = answers["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
+    return SurveyFigures(add_shares(count_answers(answers)), n_people, margin_of_error(n_people))
+
+
+def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnswers], ...]:
+    """The scores of those who answered items: BBQ's, and where there are probabilities those of PBBQ."""
+    first_row_ids = sides.text_ids(tx, "row", drawn=True)[:1]
+    row_metadata = cells.texts_of_grid(tx).set_index("text_id")["meta"].loc[first_row_ids]
+    if not all(column in about for about in row_metadata for column in COLUMNS):
+        return ()
+    answers = answers_to_grid_items(tx, name, round_)
+    weighed = {by: one for by, one in answers.items() if one.answered.probabilities is not None}
+    return tuple(
+        {by: score(one.answered, scheme, one.categories) for by, one in by_model.items()}
+        for scheme, by_model in (("bbq", answers), ("pbbq", weighed))
+        if by_model
+    )
+
+
+def group_figures(tx: Tx, round_: Round) -> GroupFigures | None:
+    """Groups of those who answered a round; None where none were declared, or it asks no question with a list."""
+    question = next((name for name, one in form_of(round_.form).questions if isinstance(one, Closed)), None)
+    if question is None or not declared_questions(tx)[0] or round_.role is Role.MODEL:
+        return None
+    if not judgements.answered_cells(tx, round_):
+        return None
+    try:
+        comparison = compare_groups_of_round(tx, round_, question=question)
+    except InputError as error:
+        return GroupFigures(question, (), {}, str(error))
+    return GroupFigures(comparison.question, comparison.compared, comparison.exploratory)

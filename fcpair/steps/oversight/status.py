@@ -78,6 +78,11 @@ def status(study: StudyContext) -> dict[str, Any]:
         ]
         counts = assignments.counts_of_all_grids(tx)
         main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(current_grid_id(tx), {}))
+        known_pairs = []
+        if rounds.known_ids(tx):
+            from fcpair.steps.people.known_pairs import scores
+
+            known_pairs = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
         steps_now = [step for one in (main, *planned) for step in (one["next"], *one["also"])]
         return {
             "study": {
@@ -90,7 +95,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **({"sampled": main["sampled"]} if main.get("sampled") else {}),
             "overlap": main["overlap"],
             "people": _people_status(tx, counts),
-            **_known_pairs_status(tx),
+            **({"known_pairs": known_pairs} if known_pairs else {}),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
             "simulated": simulated_note(origins),
@@ -126,15 +131,6 @@ def _final_commands(tx: Tx) -> str:
         return "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
     named = ", ".join(f"`fcpair {command}`" for command in offered)
     return f"everything has been answered: {named}, `fcpair report --out report.html`"
-
-
-def _known_pairs_status(tx: Tx) -> dict[str, list[dict[str, Any]]]:
-    if not rounds.known_ids(tx):
-        return {}
-    from fcpair.steps.people.known_pairs import scores
-
-    rows = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
-    return {"known_pairs": rows} if rows else {}
 
 
 _NO_MAIN: dict[str, Any] = {
@@ -345,19 +341,13 @@ def grid_html(grid: GridContext) -> str:
 
 def _rows(study: StudyContext) -> list[dict[str, object]]:
     try:
-        facts = overview(study)
+        return [
+            {name: one.get(name, grid.get(name)) for name in COLUMNS} | {"grid": grid["name"], "round": one["name"]}
+            for grid in overview(study)
+            for one in grid["rounds"]
+        ]
     except FcpairError:
         return []
-    return [
-        {
-            "grid": grid["name"],
-            **{name: grid[name] for name in COLUMNS[1:4]},
-            "round": round_["name"],
-            **{name: round_[name] for name in COLUMNS[5:]},
-        }
-        for grid in facts
-        for round_ in grid["rounds"]
-    ]
 
 
 def _progress(tx: Tx) -> str:

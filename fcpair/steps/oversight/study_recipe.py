@@ -6,12 +6,12 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from fcpair.param_values import IN_MEMORY, plain_type
 from fcpair.params import MAIN, Adjudicate, Assign, Import, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan
-from fcpair.records import GridKey, Role, Round
+from fcpair.records import GridKey, Role
 from fcpair.round_options import DESIGNED
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
@@ -28,13 +28,12 @@ from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
-    from fcpair.plans import GridPlan, RoundPlan
     from fcpair.recipe import Recipe
 
-STUDY_SECTIONS = ("setup", "annotate", "words", "practice", "simulate")  # of a study whose grids are planned
+STUDY_SECTIONS = ("annotate", "words", "practice", "simulate")  # of a study whose grids are planned
 NO_RECIPE_NOTE = "# No recipe has been run in this study; this one is derived from its settings."
 IMPORTED_NOTE = "# The pairs and their labels were imported from {}: `fcpair labels import FILE --reader fc-conan`."
 FRAME_NOTE = "# The corpus was imported from a data frame; write it to a file, and name that as `path` of [import]."
@@ -43,14 +42,6 @@ REQUESTS_NOTE = "`fcpair adjudicate --request FILE`, which had a person decide"
 PAIRS_NOTE = "# A recipe does not hold {} the pairs {} (run {})."
 LONGEST_LIST = 600  # characters of a list of pairs
 EDITED_NOTE = "# The guidelines are version {}, which the study keeps; {}."
-
-
-class _RecipeSection(NamedTuple):
-    """Values that a recipe gives for a stage of a grid."""
-
-    grid_id: int
-    stage: str
-    values: dict[str, Any]
 
 
 def save_recipe(study: StudyContext, recipe: Recipe) -> None:
@@ -70,31 +61,24 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
                 settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
 
 
-def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[_RecipeSection]:
-    """Yield the sections of a recipe, each with the values that the study does not keep yet."""
-    for section in _sections(tx, recipe):
-        with grids.on_grid(tx, section.grid_id):
-            saved_values = settings.with_recipe(tx, section.stage)
-        values = {
-            name: value
-            for name, value in section.values.items()
-            if name not in saved_values or not departures.is_same(saved_values[name], value)
-        }
-        if values:
-            yield section._replace(values=values)
-
-
-def _sections(tx: Tx, recipe: Recipe) -> Iterator[_RecipeSection]:
+def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """Yield the sections of a recipe: grid id, stage, and the values that the study does not keep yet."""
     grid_ids = {one.name: one.id for one in grids.keys(tx)}
-    first_grid_id = next(iter(grid_ids.values()))
+    first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
-        yield _RecipeSection(first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]})
+        sections.append((first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]}))
     for name in _section_names():
         if options := getattr(recipe, name):
             grid_id = first_grid_id if isinstance(options, OF_STUDY) else grid_ids[MAIN]
-            yield _RecipeSection(grid_id, options.stage, as_settings(options))
+            sections.append((grid_id, options.stage, as_settings(options)))
     for plan in recipe.grids:
-        yield from (_RecipeSection(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan))
+        sections += [(grid_ids[plan.name], stage, values) for stage, values in plan_sections(plan)]
+    for grid_id, stage, values in sections:
+        with grids.on_grid(tx, grid_id):
+            saved = settings.with_recipe(tx, stage)
+        new = {name: it for name, it in values.items() if name not in saved or not departures.is_same(saved[name], it)}
+        if new:
+            yield grid_id, stage, new
 
 
 def _section_names() -> list[str]:
@@ -153,7 +137,7 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
             yield FRAME_NOTE
         path = effective_options(tx, Setup, {}).guidelines
     yield from _acts_on_pairs(tx, line_numbers)
-    guidelines_version, body = guidelines.current_version(tx)
+    guidelines_version, body = people.current_guidelines(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
         yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
 
@@ -181,42 +165,24 @@ def _published_labels_file(tx: Tx) -> str | None:
 
 
 def _recipe(tx: Tx) -> Recipe:
-    from fcpair.recipe import Recipe
-
-    grid_keys = grids.keys(tx)
-    with grids.on_grid(tx, grid_keys[0].id):
-        about_all = {"setup": _setup(tx), **dict(_saved_sections(tx))}
-        planned = is_planned(tx)
-    if planned:
-        about_all = {name: about_all[name] for name in STUDY_SECTIONS if name in about_all}
-    plans = []
-    for key in grid_keys:
-        with grids.on_grid(tx, key.id):
-            if is_planned(tx):
-                plans.append(_grid_plan(tx, key))
-    return Recipe(**about_all, grids=tuple(plans))
-
-
-def _setup(tx: Tx) -> Setup:
-    """The first section of the recipe; of the first grid, its names and its scheme where no plan has them."""
-    setup = replace(effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
-    if is_planned(tx):
-        return setup
-    hs_name, cn_name = grids.side_names(tx)
-    return replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(scheme_of(tx)))
-
-
-def _saved_sections(tx: Tx) -> Iterator[tuple[str, Any]]:
-    """The sections of the grid that are kept, by their fields of a recipe; not of texts that were taken over."""
     from typing import get_type_hints
 
     from fcpair.recipe import Recipe
 
-    hints = get_type_hints(Recipe)
-    for name in _section_names():
-        cls = plain_type(hints[name])
-        if settings.with_recipe(tx, cls.stage) and not (cls is Import and _published_labels_file(tx)):
-            yield name, effective_options(tx, cls, {})
+    hints, sections = get_type_hints(Recipe), dict[str, Any]()
+    with grids.on_grid(tx, grids.keys(tx)[0].id):
+        planned = is_planned(tx)
+        setup = replace(effective_options(tx, Setup, {}), title=runs.study_facts(tx)["title"])
+        if not planned:  # of a planned one, its plan has them
+            hs_name, cn_name = grids.side_names(tx)
+            setup = replace(setup, hs_name=hs_name, cn_name=cn_name, scheme=str(scheme_of(tx)))
+        for name in _section_names():
+            cls, is_of_study = plain_type(hints[name]), name in STUDY_SECTIONS
+            is_taken_over = cls is Import and _published_labels_file(tx)  # texts that came with their labels
+            if (is_of_study or not planned) and settings.with_recipe(tx, cls.stage) and not is_taken_over:
+                sections[name] = effective_options(tx, cls, {})
+    plans = tuple(_grid_plan(tx, key) for key in grids.for_each_grid(tx) if is_planned(tx))
+    return Recipe(setup=setup, **sections, grids=plans)
 
 
 def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
@@ -230,26 +196,17 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     }
     if rounds.validation(tx).ids:
         options.setdefault("validate", Validate())
-    plan = GridPlan(
-        key.name,
-        side_from_setting(sides["rows"]),
-        side_from_setting(sides["columns"]),
-        tuple(map(_round_plan, answer_rounds)),
-        row_name,
-        column_name,
-        **options,
-    )
+    round_plans = []
+    for round_ in answer_rounds:
+        designed: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
+        if round_.role is not Role.MODEL:
+            designed["role"] = round_.role.value
+        round_plans.append(RoundPlan(round_.name, round_.form, **designed))
+    rows, columns = side_from_setting(sides["rows"]), side_from_setting(sides["columns"])
+    plan = GridPlan(key.name, rows, columns, tuple(round_plans), row_name, column_name, **options)
     primary_name = next(round_.name for round_ in answer_rounds if round_.counts)
     if plan.counting.name == primary_name:
         return plan
     return replace(
         plan, rounds=tuple(replace(round_, counts=round_.name == primary_name or None) for round_ in plan.rounds)
     )
-
-
-def _round_plan(round_: Round) -> RoundPlan:
-
-    options: dict[str, Any] = {name: getattr(round_.options, name) for name in DESIGNED}
-    if round_.role is not Role.MODEL:
-        options["role"] = round_.role.value
-    return RoundPlan(round_.name, round_.form, **options)

@@ -18,7 +18,7 @@ from fcpair.param_values import as_params, from_params
 from fcpair.params import Assign, Import, Pair, Retrieve, Select, Setup, Validate, check_distinct_spelling
 from fcpair.recipe import Recipe, as_toml
 from fcpair.records import Role, RunRecord
-from fcpair.sentences import say
+from fcpair.sentences import mark, say
 from fcpair.stages.questions.base import Choice
 from fcpair.stages.questions.closed import OneOf
 from fcpair.stages.questions.labels import need_tiers
@@ -42,24 +42,28 @@ from fcpair.start_draft import (
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
-from fcpair.steps.people.guidelines import check_length
 from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
+from fcpair.steps.people.terms import check_guidelines
 from fcpair.steps.surveys import survey
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import is_blank
 
 STAGE = "draft"
+CHANGED = mark(
+    "the step “%(step)s” was changed by %(name)s since you opened this page; look at what is there now, then send "
+    "yours again"
+)
 STARTED = say("the study has been started already, so its draft cannot be changed any more; go to the overview")
 NAMELESS = (
     say("a negative label has no name; give it one"),
     say("an unsure label has no name; give it one"),
     say("a positive label has no name; give it one"),
 )
-_ROLES = {
+ROLES = {
     "annotators": Role.ANNOTATOR,
     "adjudicators": Role.ADJUDICATOR,
     "validators": Role.VALIDATOR,
@@ -86,9 +90,9 @@ class StudyStart:
 
     def new_table(self, name: str) -> Path:
         """A new file for an uploaded table of that name; raises InputError for a name that no table can have."""
-        return self.new_file(uploaded_table.check_suffix(name))
+        return self._new_file(uploaded_table.check_suffix(name))
 
-    def new_file(self, suffix: str) -> Path:
+    def _new_file(self, suffix: str) -> Path:
         """A new, empty file in the folder, which only its owner can read."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         path = self.folder / f"{token_hex(8)}{suffix}"
@@ -122,11 +126,13 @@ class StudyStart:
                 raise StageError(STARTED)
             current = _load_draft(tx)
             if seen != current.version:
-                raise ConflictError(_describe_change(tx, current))
+                run = runs.find_run(tx, current.version)
+                who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
+                raise ConflictError(say(CHANGED, step=step, name=who))
             values = _changed_values(current, parts)
             if values:
-                run = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
-                settings.save_settings(tx, STAGE, values, run.id)
+                noted = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
+                settings.save_settings(tx, STAGE, values, noted.id)
             return _load_draft(tx)
 
     def header(self, draft: Draft) -> list[str]:
@@ -167,9 +173,7 @@ class StudyStart:
         is_large = self.can_retrieve and n_hs > uploaded_table.USUAL_HS
         return PlanDraft("retrieved" if is_large else "full", hs=uploaded_table.USUAL_HS if is_large else max(n_hs, 1))
 
-    def default_survey(self) -> SurveyDraft:
-        """A survey to begin with: PBBQ's, everybody being asked of every statement."""
-        return survey.default_survey()
+    default_survey = staticmethod(survey.default_survey)
 
     def figures(self, draft: Draft, plan: PlanDraft) -> PlanFigures:
         """The size of the study by a plan; raises InputError for one that cannot be carried out."""
@@ -188,24 +192,23 @@ class StudyStart:
         """Write guidelines to a file; raises InputError for a text that is too long or holds a NUL."""
         if is_blank(body):
             return GuidelinesDraft()
-        check_length(body)
+        check_guidelines(body)
         if "\0" in body:
             raise InputError("the guidelines hold a NUL; take it out")
         if draft.guidelines and body == self.guidelines_text(draft):
             return draft.guidelines
-        path = self.new_file(".md")
+        path = self._new_file(".md")
         path.write_text(body, "utf-8")
         return GuidelinesDraft(path.name)
 
     def recipe(self, draft: Draft) -> Recipe:
         """The recipe of the study that the draft describes; raises StageError where a step is missing."""
-        people_ = _need(draft.people, PeopleDraft)
-        text = _need(draft.guidelines, GuidelinesDraft)
+        people_, text = _need(draft.people, PeopleDraft), _need(draft.guidelines, GuidelinesDraft)
         guidelines_file = self.folder / text.file if text.file else None
         columns, plan = _need(draft.columns, ColumnsDraft), _need(draft.plan, PlanDraft)
         if isinstance(columns, StatementsDraft):
-            setup = Setup(columns.title, guidelines_file)
-            return Recipe(setup=setup, grids=survey.survey_grids(self._file(draft)[0], columns, plan))
+            grids_ = survey.survey_grids(self._file(draft)[0], columns, plan)
+            return Recipe(setup=Setup(columns.title, guidelines_file), grids=grids_)
         return Recipe(
             setup=_setup(columns, guidelines_file),
             import_=Import(self._file(draft)[0], **uploaded_table.reading_options(columns)),
@@ -223,14 +226,10 @@ class StudyStart:
     def build(self, progress: Progress | None = None) -> Iterator[RunRecord]:
         """Build the study of its draft, and yield what each stage did; the study is empty again where a stage fails."""
         draft = self.draft()
-        recipe, begun = self.recipe(draft), _need(draft.start, BegunDraft)
-        yield from (
-            self._build_survey(draft, recipe, begun.by)
-            if recipe.grids
-            else self._build_pairs(draft, recipe, begun.by, progress)
-        )
-
-    def _build_pairs(self, draft: Draft, recipe: Recipe, by: str, progress: Progress | None) -> Iterator[RunRecord]:
+        recipe, by = self.recipe(draft), _need(draft.start, BegunDraft).by
+        if recipe.grids:
+            yield from self._build_survey(draft, recipe, by)
+            return
         self._clear()  # what a build has left that was killed
         try:
             with self._store.write() as tx, grids.on_first_grid(tx):
@@ -246,8 +245,8 @@ class StudyStart:
 
     def _build_survey(self, draft: Draft, recipe: Recipe, by: str) -> Iterator[RunRecord]:
         """Found the survey at once, or not at all; what follows is done where a build that was killed has not."""
+        founding_runs = []
         with self._store.write(bulk=True) as tx, grids.on_first_grid(tx):
-            founding_runs = []
             if build_progress.has_corpus(tx):
                 raise StageError(STARTED)
             if not is_planned(tx):
@@ -284,7 +283,7 @@ class StudyStart:
                 if person.role is not Role.LEAD and person.name not in draft.names and not person.retired:
                     people.retire(tx, person.id)
             known = {person.name for person in everybody}
-            for group, role in _ROLES.items():
+            for group, role in ROLES.items():
                 if names := [name for name in getattr(draft, group) if name not in known]:
                     enrol_people(tx, names, role)
 
@@ -308,8 +307,8 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
     init.change_setup(tx, setup)
     run = note_run(tx, setup.stage, as_params(setup), {})
     body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
-    if body and body != guidelines.current_version(tx)[1]:
-        guidelines.add_version(tx, body, find_person(tx, by).id)
+    if body and body != people.current_guidelines(tx)[1]:
+        people.add_guidelines(tx, body, find_person(tx, by).id)
     return run
 
 
@@ -330,31 +329,14 @@ def _changed_values(current: Draft, parts: Sequence[DraftPart]) -> dict[str, Any
             values |= dict.fromkeys((ColumnsDraft.step, PlanDraft.step, PeopleDraft.step))
         if isinstance(part, TableDraft | ColumnsDraft | StatementsDraft) and current.plan:
             values.setdefault(PlanDraft.step, None)
-        if current.people and _n_people(current.people) != (_n_planned(part) or _n_people(current.people)):
-            values.setdefault(PeopleDraft.step, None)
+        named = current.people
+        if named and isinstance(part, SurveyDraft | PlanDraft):
+            planned = (
+                (0, 0, part.respondents) if isinstance(part, SurveyDraft) else (part.annotators, part.validators, 0)
+            )
+            if planned != (len(named.annotators), len(named.validators), len(named.respondents)):
+                values.setdefault(PeopleDraft.step, None)
     return values
-
-
-def _n_people(draft: PeopleDraft) -> tuple[int, int, int]:
-    return len(draft.annotators), len(draft.validators), len(draft.respondents)
-
-
-def _n_planned(part: DraftPart) -> tuple[int, int, int] | None:
-    """How many people a plan has; None for another part."""
-    if isinstance(part, SurveyDraft):
-        return 0, 0, part.respondents
-    return (part.annotators, part.validators, 0) if isinstance(part, PlanDraft) else None
-
-
-def _describe_change(tx: Tx, current: Draft) -> str:
-    run = runs.find_run(tx, current.version)
-    who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
-    return say(
-        "the step “%(step)s” was changed by %(name)s since you opened this page; look at what is there now, then send "
-        "yours again",
-        step=step,
-        name=who,
-    )
 
 
 def _need(part: Any, cls: type[Any]) -> Any:

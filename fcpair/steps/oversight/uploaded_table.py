@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
@@ -16,12 +17,13 @@ from fcpair.params import FORMAT_BY_SUFFIX, format_of
 from fcpair.sentences import Id, Joined, Sentence, join, say
 from fcpair.stages.assignment.assign import check_overlap, overlap_counts
 from fcpair.stages.corpus.retrieve import even_shares
-from fcpair.stages.drawing import draw_positions, own_order
+from fcpair.stages.corpus.sample import draw_positions, own_order
 from fcpair.start_draft import ColumnsDraft, PlanDraft, PlanFigures, TablePreview
 
 N_SHOWN = 20
 USUAL_HS = 45  # as FC-CONAN has
 HOUR_S = 3600
+Made = TypeVar("Made")
 
 
 def check_suffix(name: str) -> str:
@@ -39,7 +41,7 @@ def check_suffix(name: str) -> str:
 
 def read_header(path: Path, name: str, least: int = 2) -> list[str]:
     """The columns of a table; raises InputError, which calls it by its own name, for what is none, or has too few."""
-    header = _read_header(path, name, path.stat().st_mtime_ns if path.is_file() else 0)
+    header = _read(_read_columns, path, name)
     if len(header) < least:
         sentence = say(
             "%(file)s: has one column only, `%(column)s`; a table of pairs has a column for each of the two texts. A "
@@ -52,9 +54,19 @@ def read_header(path: Path, name: str, least: int = 2) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _read_header(path: Path, name: str, _mtime: int) -> list[str]:
+def _read_columns(path: Path, _mtime: int) -> list[str]:
+    return [column for column in read_table(path, verbatim=True).columns if column != LINE]
+
+
+@lru_cache(maxsize=1)
+def _read_pairs(path: Path, _mtime: int, options: tuple[tuple[str, Any], ...]) -> Corpus:
+    return corpora.read_corpus(path, **dict(options))
+
+
+def _read(read: Callable[..., Made], path: Path, name: str, *options: Any) -> Made:
+    """What is read of a table, again only once it has changed; raises InputError that calls the table by its name."""
     try:
-        return [column for column in read_table(path, verbatim=True).columns if column != LINE]
+        return read(path, path.stat().st_mtime_ns if path.is_file() else 0, *options)
     except InputError as error:
         raise InputError(reword(str(error), path, name)) from None
 
@@ -68,24 +80,14 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
     guess = guess_columns(header)
     is_published = guess.reader in corpora.PUBLISHED_COLUMNS and path.suffix == ".csv"
     reader: Any = guess.reader if is_published else format_of(path)
-    return replace(
-        chosen or ColumnsDraft(),
-        reader=reader,
-        hs=guess.hs,
-        cn=guess.cn,
-        hs_id=guess.hs_id,
-        cn_id=guess.cn_id,
-        language="en" if reader == "conan" else None,
-    )
+    names = {name: getattr(guess, name) for name in ("hs", "cn", "hs_id", "cn_id")}
+    return replace(chosen or ColumnsDraft(), reader=reader, **names, language="en" if reader == "conan" else None)
 
 
 def reading_options(columns: ColumnsDraft) -> dict[str, Any]:
     """The parameters of `Import`, without the path; a published layout has its own columns."""
-    options: dict[str, Any] = {
-        "reader": columns.reader,
-        "only_language": columns.language,
-        "unpaired": columns.unpaired,
-    }
+    options: dict[str, Any] = {"reader": columns.reader, "only_language": columns.language}
+    options["unpaired"] = columns.unpaired
     if columns.reader not in corpora.PUBLISHED_COLUMNS:
         options |= {"hs_column": columns.hs, "cn_column": columns.cn}
         options |= {"hs_id_column": columns.hs_id, "cn_id_column": columns.cn_id}
@@ -99,24 +101,15 @@ def preview(path: Path, name: str, columns: ColumnsDraft) -> TablePreview:
     except InputError as error:
         return TablePreview(problem=str(error))
     pairs = corpus.pairs
-    n_hs, n_cn = (pairs[f"{side}_digest"][pairs[side].str.strip() != ""].nunique() for side in (corpora.HS, corpora.CN))
-    shown = pairs[(pairs["hs"].str.strip() != "") & (pairs["cn"].str.strip() != "")].head(N_SHOWN)
-    return TablePreview(
-        len(pairs), n_hs, n_cn, tuple(zip(shown["hs"], shown["cn"], strict=True)), tuple(corpus.metadata)
-    )
+    has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
+    n_hs, n_cn = pairs["hs_digest"][has_hs].nunique(), pairs["cn_digest"][has_cn].nunique()
+    shown = pairs[has_hs & has_cn].head(N_SHOWN)
+    rows = tuple(zip(shown["hs"], shown["cn"], strict=True))
+    return TablePreview(len(pairs), n_hs, n_cn, rows, tuple(corpus.metadata))
 
 
 def _read_corpus(path: Path, name: str, columns: ColumnsDraft) -> Corpus:
-    options = reading_options(columns)
-    return _read_with(path, name, path.stat().st_mtime_ns if path.is_file() else 0, tuple(options.items()))
-
-
-@lru_cache(maxsize=1)
-def _read_with(path: Path, name: str, _mtime: int, options: tuple[tuple[str, Any], ...]) -> Corpus:
-    try:
-        return corpora.read_corpus(path, **dict(options))
-    except InputError as error:
-        raise InputError(reword(str(error), path, name)) from None
+    return _read(_read_pairs, path, name, tuple(reading_options(columns).items()))
 
 
 def reword(sentence: str, path: Path, name: str) -> str:

@@ -20,10 +20,17 @@ from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.surveys.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
 from fcpair.steps.answers.answer_import import DISMISS
-from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
+from fcpair.steps.answers.answer_tables import (
+    EXTRA_COLUMNS,
+    LANGUAGE,
+    ORIGINAL,
+    ROW,
+    ROW_NUMBER,
+    answers_table,
+    rows_table,
+)
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
-from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
 from fcpair.steps.corpus.grids import side_from_setting
 from fcpair.steps.release.partition import simulated_cells, tiers_of, with_pair_numbers
 from fcpair.store import Tx

@@ -34,7 +34,7 @@ from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
-from fcpair.steps.answers.answer_tables import decisions_table
+from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import (
@@ -46,7 +46,6 @@ from fcpair.steps.base.context import (
     rules_of,
     scheme_of,
 )
-from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from http import HTTPStatus
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
@@ -32,11 +34,10 @@ from fcpair.web.api.schemas import (
     UndoIn,
     error_responses,
 )
-from fcpair.web.form import StrictJsonRoute
+from fcpair.web.form import RecordResponse, StrictJsonRoute, json_response
 from fcpair.web.pages.annotator import consent_sentence, desk_version, read_particulars
 from fcpair.web.server import admission
 from fcpair.web.server.admission import Count
-from fcpair.web.server.compression import RecordResponse, json_response
 from fcpair.web.visits import AdjudicatorVisit, AnyVisit, Visit, WorkerVisit
 from fcpair.words import Noun
 
@@ -48,6 +49,17 @@ InGrid = Annotated[
     str | None, Query(description="The name of the grid, if the study has several: each numbers its own pairs.")
 ]
 After = Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Leave this pair for later.")]
+
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+def _route(method: str, path: str, summary: str, model: type | None, *statuses: int) -> Callable[[Endpoint], Endpoint]:
+    """Declare an endpoint, with the model of what it gives (None: no content), and the errors of its own."""
+    status = HTTPStatus.OK if model else HTTPStatus.NO_CONTENT
+    declare: Callable[..., Callable[[Endpoint], Endpoint]] = getattr(router, method)
+    responses = error_responses(*statuses)
+    return declare(path, summary=summary, response_model=model, status_code=status, responses=responses)
 
 
 class RenumberIn(RequestModel):
@@ -62,7 +74,7 @@ class RenumberedOut(BaseModel):
     assignment_ids: dict[int, int]
 
 
-@router.get("/api/me", summary="Who you are", response_model=Me, responses=error_responses())
+@_route("get", "/api/me", "Who you are", Me)
 def me(visit: AnyVisit) -> Response:
     """Your name, your role, and what you can answer."""
     own = {name: getattr(visit.visitor, name) for name in ("name", "role", "consented", "blurred", "keeps_refused")}
@@ -70,15 +82,22 @@ def me(visit: AnyVisit) -> Response:
     return RecordResponse({**own, **facts, "rounds": visit.context.work_queue.rounds(visit.visitor)})
 
 
-@router.post("/api/consent", summary="Agree to take part", status_code=204, responses=error_responses(400, 413))
+@_route("post", "/api/consent", "Agree to take part", None, 400, 413)
 def consent(visit: AnyVisit, body: ConsentIn) -> Response:
     """Needed before the first pair, and anew if the study asks again. The study's page says what you agree to."""
-    demographics = _parse_demographics(visit.context.annotate.demographics, body.demographics)
+    lines, answers = visit.context.annotate.demographics, body.demographics  # both by the label of a question
+    labels = [particular.label for particular in read_particulars(lines)]
+    if unknown := sorted(set(answers) - set(labels)):
+        raise InputError(
+            say("the study does not ask `%(name)s`; it asks %(names)s", name=unknown[0], names=labels or say("nothing"))
+        )
+    particulars = read_particulars(lines, [answers.get(label, "") for label in labels])
+    demographics = {particular.label: particular.given for particular in particulars if particular.given}
     visit.study.access.consent(visit.visitor.id, demographics, consent_sentence(visit))
     return Response(status_code=204)
 
 
-@router.put("/api/settings", summary="Change your settings", status_code=204, responses=error_responses(400, 413))
+@_route("put", "/api/settings", "Change your settings", None, 400, 413)
 def settings(visit: AnyVisit, body: SettingsIn) -> Response:
     """Say whether the pages blur a text until you ask for it, and whether your refused texts may be kept."""
     if body.blurred is not None:
@@ -88,13 +107,11 @@ def settings(visit: AnyVisit, body: SettingsIn) -> Response:
     return Response(status_code=204)
 
 
-router.get("/api/next", summary="Your next pairs", response_model=NextOut, responses=error_responses())(admission.next_)
-router.post(
-    "/api/judgements", summary="Answer a pair", response_model=Recorded, responses=error_responses(400, 409, 413)
-)(admission.submit)
+_route("get", "/api/next", "Your next pairs", NextOut)(admission.next_)
+_route("post", "/api/judgements", "Answer a pair", Recorded, 400, 409, 413)(admission.submit)
 
 
-@router.post("/api/check", summary="Check a text", response_model=RemarksOut, responses=error_responses(400, 413))
+@_route("post", "/api/check", "Check a text", RemarksOut, 400, 413)
 def check(visit: WorkerVisit, body: TextIn) -> Response:
     """Check an unfinished text by the rules of the round: what would refuse it, and warnings.
 
@@ -106,15 +123,13 @@ def check(visit: WorkerVisit, body: TextIn) -> Response:
     return RecordResponse({"remarks": [replace(one, sentence=read(one.sentence)) for one in remarks]})
 
 
-@router.get("/api/answers", summary="Your own answers", response_model=TasksOut, responses=error_responses())
+@_route("get", "/api/answers", "Your own answers", TasksOut)
 def answers(visit: WorkerVisit, before: Before = None, n: Count = 1) -> Response:
     """The pairs that you answered, newest first. To change an answer, send another one on the same pair."""
     return json_response(visit.request, {"tasks": visit.context.work_queue.answers(visit.visitor, before, n)})
 
 
-@router.post(
-    "/api/renumber", summary="Numbers of fcpair 0.7", response_model=RenumberedOut, responses=error_responses(400, 413)
-)
+@_route("post", "/api/renumber", "Numbers of fcpair 0.7", RenumberedOut, 400, 413)
 def renumber(visit: WorkerVisit, body: RenumberIn) -> Response:
     """For clients that kept the `assignment_id`s of fcpair 0.7, which counted assignments: those that stand for them.
 
@@ -123,7 +138,7 @@ def renumber(visit: WorkerVisit, body: RenumberIn) -> Response:
     return RecordResponse({"assignment_ids": visit.context.work_queue.renumber(visit.visitor, body.assignment_ids)})
 
 
-@router.get("/api/progress", summary="How far you are", response_model=ProgressOut, responses=error_responses())
+@_route("get", "/api/progress", "How far you are", ProgressOut)
 def progress(visit: WorkerVisit) -> Response:
     """Count your open and answered pairs, and estimate how long the rest takes at your own pace."""
     progress = visit.context.work_queue.progress(visit.visitor)
@@ -131,23 +146,7 @@ def progress(visit: WorkerVisit) -> Response:
     return RecordResponse({**vars(progress), "limit": limit, "desk_version": desk_version(visit)})
 
 
-def _parse_demographics(lines: tuple[str, ...], answers: dict[str, str]) -> dict[str, str]:
-    """Parse what a person says about themselves, checked against what the study asks; both by the question's label."""
-    labels = [particular.label for particular in read_particulars(lines)]
-    if unknown := sorted(set(answers) - set(labels)):
-        raise InputError(
-            say("the study does not ask `%(name)s`; it asks %(names)s", name=unknown[0], names=labels or say("nothing"))
-        )
-    particulars = read_particulars(lines, [answers.get(label, "") for label in labels])
-    return {particular.label: particular.given for particular in particulars if particular.given}
-
-
-@router.get(
-    "/api/conflicts/next",
-    summary="Your next conflict",
-    response_model=NextCaseOut,
-    responses=error_responses(404, 409),
-)
+@_route("get", "/api/conflicts/next", "Your next conflict", NextCaseOut, 404, 409)
 def next_(visit: AdjudicatorVisit, after: After = None, grid: InGrid = None) -> Response:
     """The next pair whose labels differ, null when none waits or a limit is reached.
 
@@ -161,9 +160,7 @@ def next_(visit: AdjudicatorVisit, after: After = None, grid: InGrid = None) -> 
     return RecordResponse({"grid": here.grid.grid.name, **content})
 
 
-@router.get(
-    "/api/conflicts/{cell_id}", summary="A conflict", response_model=ConflictCase, responses=error_responses(404, 409)
-)
+@_route("get", "/api/conflicts/{cell_id}", "A conflict", ConflictCase, 404, 409)
 def case(visit: AdjudicatorVisit, cell_id: PairId, grid: InGrid = None) -> Response:
     """A pair that waits, or that you have decided: its texts, and its labels without names."""
     return RecordResponse(_queue_of(visit, grid).case(visit.visitor.id, cell_id))
@@ -173,29 +170,19 @@ def _queue_of(visit: Visit, grid: str | None) -> AdjudicationQueue:
     return visit.context.adjudication_queue(visit.context.grids.by_name(grid))
 
 
-@router.post(
-    "/api/decisions",
-    summary="Decide a conflict",
-    response_model=DecisionMade,
-    responses=error_responses(400, 404, 409, 413),
-)
+@_route("post", "/api/decisions", "Decide a conflict", DecisionMade, 400, 404, 409, 413)
 def decide(visit: AdjudicatorVisit, body: RulingIn, grid: InGrid = None) -> Response:
     """Stored before the reply is sent, and only once, however often the request is repeated."""
     return RecordResponse(_queue_of(visit, grid).decide(visit.visitor.id, DecisionRequest(**vars(body))))
 
 
-@router.post(
-    "/api/decisions/{cell_id}/undo",
-    summary="Take a decision back",
-    response_model=DecisionMade,
-    responses=error_responses(400, 404, 409, 413),
-)
+@_route("post", "/api/decisions/{cell_id}/undo", "Take a decision back", DecisionMade, 400, 404, 409, 413)
 def undo(visit: AdjudicatorVisit, cell_id: PairId, body: UndoIn, grid: InGrid = None) -> Response:
     """Only your own decision. The pair waits again, or the decision that yours replaced counts again."""
     return RecordResponse(_queue_of(visit, grid).undo(visit.visitor.id, cell_id, body.request_id))
 
 
-@router.get("/api/decided", summary="Decisions", response_model=DecisionsOut, responses=error_responses(404, 409))
+@_route("get", "/api/decided", "Decisions", DecisionsOut, 404, 409)
 def decided(
     visit: AdjudicatorVisit,
     before: BeforeDecision = None,

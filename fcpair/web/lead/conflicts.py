@@ -14,8 +14,7 @@ from fcpair.params import Adjudicate, DiamondRule, Partition, Policy, Ties, Vali
 from fcpair.records import Role, RunRecord
 from fcpair.sentences import mark
 from fcpair.web.current_grid import CONFLICTS
-from fcpair.web.form import Text, Ticked, fields
-from fcpair.web.param_fields import read_params
+from fcpair.web.form import Text, Ticked, fields, read_params
 from fcpair.web.visits import LeadVisit
 from fcpair.work_records import DryRun
 

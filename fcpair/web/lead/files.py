@@ -25,8 +25,7 @@ from fcpair.study import Study
 from fcpair.tier_plans import check_tier_name
 from fcpair.web import current_grid
 from fcpair.web.current_grid import Fits, fits_always, has_decisions, has_labels
-from fcpair.web.languages import Language
-from fcpair.web.page_phrases import NOUN_PHRASES
+from fcpair.web.languages import NOUN_PHRASES, Language
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)

@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from fcpair.records import Figure, Role
+from fcpair.records import Role
 from fcpair.report.formatting import NOTHING
 from fcpair.sentences import mark, mark_plural
 from fcpair.stages.assignment.pace import LEAST_INTERVALS, PAUSE_S
@@ -20,7 +20,6 @@ from fcpair.words import Noun
 
 if TYPE_CHECKING:
     from fcpair.grid import Headlines, NextStep, StageActivity
-    from fcpair.report.data import DecisionsPart
 
 WIDTH, HEIGHT = 600, 140  # of the picture, in its own units
 SO_MANY_OF_ALL = mark("%(done)s of %(wanted)s")
@@ -95,59 +94,57 @@ def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     """Values of the panel."""
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
     primary = next(stage for stage in stages if stage.name == headlines.primary)
-    decided = next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None)
     all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "", language)
+    active = Tile(
+        language.gettext(mark("Active now")),
+        language.count(len(headlines.active)),
+        ", ".join(headlines.active[:3]),
+        PEOPLE.path,
+    )
     return {
         "first": all_offers[0],
         "others": all_offers[1:],
-        "tiles": [
-            _answered_tile(language, primary),
-            *([_agreement_tile(language, here.monitor.alpha())] if here.has_labels else []),
-            *(_decision_tiles(language, decided) if decided and has_decisions(here) else []),
-            *([_tier_tile(language, here.monitor.decisions())] if has_decisions(here) else []),
-            _time_tile(language, stages),
-            _active_tile(language, headlines.active),
-        ],
+        "tiles": [*_progress_tiles(here, language, primary, stages), _time_tile(language, stages), active],
         "burn_up": draw_burn_up(headlines.by_day, primary.done + primary.open + primary.vacant, primary.end_at),
         "width": WIDTH,
         "height": HEIGHT,
     }
 
 
-def _answered_tile(language: Language, stage: StageActivity) -> Tile:
-    say, wanted = language.gettext, stage.done + stage.open + stage.vacant
-    name = say(mark("Answered"))
-    if not wanted:
-        return Tile(name, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
-    value = say(SO_MANY_OF_ALL, done=language.count(stage.done), wanted=language.count(wanted))
-    return Tile(name, value, language.share(stage.done, wanted), PEOPLE.path)
-
-
-def _agreement_tile(language: Language, alpha: Figure | None) -> Tile:
-    say = language.gettext
-    name = say(mark("Agreement"))
-    if alpha is None or alpha.value is None:
-        why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
-        return Tile(name, NOTHING, "", AGREEMENT.path, why)
-    interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
-    return Tile(name, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
-
-
-def _decision_tiles(language: Language, stage: StageActivity) -> Iterator[Tile]:
-    say, conflicts = language.gettext, stage.open - stage.again
-    beside = language.ngettext(*BY_POLICY, stage.by_policy) if stage.by_policy else ""
-    yield Tile(say(mark("Conflicts")), language.count(conflicts), beside, CONFLICTS.path)
-    changed = say(mark("labels changed")) if stage.again else ""
-    yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
-
-
-def _tier_tile(language: Language, decisions: DecisionsPart) -> Tile:
-    name, address = language.gettext(mark("Tiers now")), f"{PROGRESS.path}#tiers"
+def _progress_tiles(
+    here: CurrentGrid, language: Language, primary: StageActivity, stages: Sequence[StageActivity]
+) -> Iterator[Tile]:
+    """Tiles of what is answered, and how far people agree; of what is to be decided, and the tiers."""
+    say, wanted = language.gettext, primary.done + primary.open + primary.vacant
+    answered, agreed = say(mark("Answered")), say(mark("Agreement"))
+    if wanted:
+        value = say(SO_MANY_OF_ALL, done=language.count(primary.done), wanted=language.count(wanted))
+        yield Tile(answered, value, language.share(primary.done, wanted), PEOPLE.path)
+    else:
+        yield Tile(answered, NOTHING, "", PEOPLE.path, say(mark("nothing is assigned yet")))
+    if here.has_labels:
+        alpha = here.monitor.alpha()
+        if alpha is None or alpha.value is None:
+            why = language.say((alpha and alpha.undefined) or NO_LABELS, Noun.of("pair"))
+            yield Tile(agreed, NOTHING, "", AGREEMENT.path, why)
+        else:
+            interval = say(mark("no interval")) if alpha.low is None else language.interval(alpha)
+            yield Tile(agreed, language.decimal(alpha.value, 2), interval, AGREEMENT.path)
+    if not has_decisions(here):
+        return
+    if stage := next((stage for stage in stages if stage.role is Role.ADJUDICATOR), None):
+        beside = language.ngettext(*BY_POLICY, stage.by_policy) if stage.by_policy else ""
+        yield Tile(say(mark("Conflicts")), language.count(stage.open - stage.again), beside, CONFLICTS.path)
+        changed = say(mark("labels changed")) if stage.again else ""
+        yield Tile(say(mark("To be looked at")), language.count(stage.again), changed, CONFLICTS.path)
+    decisions, name, address = here.monitor.decisions(), say(mark("Tiers now")), f"{PROGRESS.path}#tiers"
     if decisions.tiers is None:
-        return Tile(name, NOTHING, "", address, language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair")))
-    rows = (list(row.values()) for row in decisions.tiers.tables[0])
-    best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
-    return Tile(name, best, " · ".join(rest), address)
+        why = language.say(decisions.no_tiers or NO_LABELS, Noun.of("pair"))
+        yield Tile(name, NOTHING, "", address, why)
+    else:
+        rows = (list(row.values()) for row in decisions.tiers.tables[0])
+        best, *rest = (f"{str(tier).capitalize()} {language.count(n)}" for tier, n, *_ in rows)
+        yield Tile(name, best, " · ".join(rest), address)
 
 
 def _time_tile(language: Language, stages: Sequence[StageActivity]) -> Tile:
@@ -160,16 +157,10 @@ def _time_tile(language: Language, stages: Sequence[StageActivity]) -> Tile:
         return Tile(name, language.count(0))
     paces = [one.outlook.pace_s for stage in stages for one in stage.people if one.outlook.pace_s is not None]
     if not paces:
-        why = say(NO_PACES, least=LEAST_INTERVALS, most=round(PAUSE_S / 60))
-        return Tile(name, NOTHING, "", "", why)
+        return Tile(name, NOTHING, why=say(NO_PACES, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
     usual = median(paces)
     left_s = sum(n * (pace or usual) for n, pace in open_work) + free * usual
     return Tile(name, language.decimal(left_s / 3600, 1), say(mark("of all together")))
-
-
-def _active_tile(language: Language, active: Sequence[str]) -> Tile:
-    name = language.gettext(mark("Active now"))
-    return Tile(name, language.count(len(active)), ", ".join(active[:3]), PEOPLE.path)
 
 
 def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float | None) -> BurnUp | None:
@@ -200,16 +191,11 @@ def offers(headlines: Headlines, grid: str, language: Language) -> list[Offer]:
     `grid` is the name of a planned one, else empty.
     """
     all_offers = [_offer(step, headlines, grid, language) for step in headlines.steps]
-    by_page = [one for one in all_offers if one.button]
-    say = language.gettext
-    return [*by_page, *(one for one in all_offers if not one.button)] or [
-        Offer(
-            say(mark("Everything is answered and decided")),
-            say(mark("Nobody has anything left to do.")),
-            say(mark("Go to the downloads")),
-            DOWNLOADS.path,
-        )
-    ]
+    if not all_offers:
+        stage, text = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
+        say, button = language.gettext, mark("Go to the downloads")
+        return [Offer(say(stage), say(text), say(button), DOWNLOADS.path)]
+    return sorted(all_offers, key=lambda one: not one.button)
 
 
 def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:

@@ -16,8 +16,8 @@ from fcpair.report.formatting import named
 from fcpair.report.map_file import CellMap, pack
 from fcpair.sentences import Answer, join, mark, say
 from fcpair.web.current_grid import CurrentGrid
+from fcpair.web.form import json_response, takes_gzip
 from fcpair.web.lead.files import table_attachment
-from fcpair.web.server.compression import json_response, takes_gzip
 from fcpair.web.visits import LeadVisit, Visit
 from fcpair.words import Noun
 

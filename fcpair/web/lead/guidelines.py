@@ -18,10 +18,9 @@ from fcpair.records import RunRecord
 from fcpair.sentences import Id, join, say
 from fcpair.stages.answers.curation import find_differences
 from fcpair.web.current_grid import GUIDELINES
-from fcpair.web.form import Text, field, fields, parse_number
+from fcpair.web.form import Text, field, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.panels import build_panels
 from fcpair.web.pages.markdown import render
-from fcpair.web.param_fields import fields_of, read_params
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 
 router = APIRouter(include_in_schema=False)

@@ -14,9 +14,8 @@ from fcpair.params import Calibration
 from fcpair.records import RunRecord
 from fcpair.sentences import mark, say
 from fcpair.web.current_grid import AGREEMENT, CALIBRATION, PEOPLE
-from fcpair.web.form import Ticked, fields
+from fcpair.web.form import Ticked, fields, read_params
 from fcpair.web.lead.panels import build_panel, build_panels, compared_people
-from fcpair.web.param_fields import read_params
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from markupsafe import Markup
 
@@ -18,7 +18,6 @@ from fcpair.report.figures import Forest
 from fcpair.report.figures.forest_markup import ForestWords, forest_markup
 from fcpair.report.table_rows import kappa_map, tier_tables
 from fcpair.sentences import mark, say
-from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
 from fcpair.web.current_grid import CurrentGrid, Fits, LeadPage, fits_always, has_decisions, has_labels
@@ -56,6 +55,7 @@ STANDINGS = {
     "let on": mark("qualification, let on by a lead"),
 }
 Values = dict[str, Any]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,12 @@ def stage_title(language: Language, name: str, role: Role) -> str:
     return language.gettext(STAGES_BY_ROLE[role], round=name)
 
 
-def _calibration(here: CurrentGrid, _language: Language) -> Values:
-    """The calibration so far; None where none was begun."""
+def _if_measured(measure: Callable[[], Made], otherwise: Made) -> Made:
+    """What is measured; something else while nothing is there to measure."""
     try:
-        return {"result": here.grid.calibration.measure()}
+        return measure()
     except StageError:
-        return {"result": None}
+        return otherwise
 
 
 def _every_two(here: CurrentGrid, _language: Language) -> Values:
@@ -118,46 +118,38 @@ def compared_people(here: CurrentGrid) -> list[str]:
 
 
 def _results(here: CurrentGrid, language: Language) -> Values:
-    return {"sections": here.monitor.survey_sections(), "draw": partial(_draw, language)}
+    def draw(forest: Forest) -> Markup:
+        """The figure of a table, in the language of the page; only in English it is described by more than a title."""
+        if language is ENGLISH:
+            return forest_markup(forest)
+        say = partial(language.say, noun=Noun.of("pair"))
+        label = language.gettext(DESCRIBED, title=say(forest.title))
+        return forest_markup(forest, ForestWords(label, say, language.figure))
 
-
-def _draw(language: Language, forest: Forest) -> Markup:
-    """The figure of a table, in the language of the page; only in English it is described by more than its title."""
-    if language is ENGLISH:
-        return forest_markup(forest)
-    say = partial(language.say, noun=Noun.of("pair"))
-    label = language.gettext(DESCRIBED, title=say(forest.title))
-    return forest_markup(forest, ForestWords(label, say, language.figure))
+    return {"sections": here.monitor.survey_sections(), "draw": draw}
 
 
 def _labels(here: CurrentGrid, language: Language) -> Values:
+    """The labels and verdicts of each person; of a planned grid, the answers question by question."""
     if here.is_planned:
-        return _answers(here, language)
+        shares = (
+            Shares(
+                language.gettext(QUESTION_OF_ROUND, round=one.round, question=language.answer_name(one.question)),
+                tuple(map(language.answer_name, one.choices)),
+                one.people,
+                one.round,
+            )
+            for one in here.monitor.shares()
+        )
+        return {"rounds": tuple(shares)}
     data = here.monitor.people()
+    rounds = ((LABELS, data.question, data.annotators), (VERDICTS, VERDICT, data.validators))
     return {
-        "rounds": (
-            Shares(language.gettext(LABELS), _names(language, data.question), data.annotators),
-            Shares(language.gettext(VERDICTS), _names(language, VERDICT), data.validators),
+        "rounds": tuple(
+            Shares(language.gettext(title), tuple(language.answer_name(choice.name) for choice in question), people)
+            for title, question, people in rounds
         )
     }
-
-
-def _answers(here: CurrentGrid, language: Language) -> Values:
-    """The same of a planned grid, question by question."""
-    shares = (
-        Shares(
-            language.gettext(QUESTION_OF_ROUND, round=one.round, question=language.answer_name(one.question)),
-            tuple(map(language.answer_name, one.choices)),
-            one.people,
-            one.round,
-        )
-        for one in here.monitor.shares()
-    )
-    return {"rounds": tuple(shares)}
-
-
-def _names(language: Language, question: Closed) -> tuple[str, ...]:
-    return tuple(language.answer_name(choice.name) for choice in question)
 
 
 def _tiers(here: CurrentGrid, _language: Language) -> Values:
@@ -180,14 +172,6 @@ def _flags(here: CurrentGrid, _language: Language) -> Values:
     }
 
 
-def _pilot_results(here: CurrentGrid, round_name: str) -> list[dict[str, Any]]:
-    """The results of a pilot; none while nobody has written in it, or nothing is judged."""
-    try:
-        return here.grid.desk.pilot_results(round_name)
-    except StageError:
-        return []
-
-
 PANELS = {
     "glance": Panel(mark("At a glance"), glance),
     "progress": Panel(
@@ -202,7 +186,10 @@ PANELS = {
     ),
     "coverage": Panel(mark("The map in numbers"), lambda here, _language: map_figures(here)),
     "agreement": Panel(mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, has_labels),
-    "calibration": Panel(mark("How far it is, and agreement"), _calibration),
+    "calibration": Panel(
+        mark("How far it is, and agreement"),
+        lambda here, _language: {"result": _if_measured(here.grid.calibration.measure, None)},
+    ),
     "every_two": Panel(mark("Every two people"), _every_two, has_labels),
     "disputed": Panel(
         mark("Where people disagree most"),
@@ -230,7 +217,12 @@ PANELS = {
     ),
     "pilots": Panel(
         mark("Who has passed the pilot"),
-        lambda here, _language: {"pilots": [(one, _pilot_results(here, one.round)) for one in here.grid.desk.pilots()]},
+        lambda here, _language: {  # none while nobody has written in one, or nothing is judged
+            "pilots": [
+                (one, _if_measured(partial(here.grid.desk.pilot_results, one.round), None))
+                for one in here.grid.desk.pilots()
+            ]
+        },
         lambda here: here.is_planned and bool(here.grid.desk.pilots()),
     ),
     "labels": Panel(mark("What each person answered"), _labels),
@@ -246,17 +238,6 @@ PANELS = {
 }
 
 
-def find_panel(here: CurrentGrid, name: str) -> Panel:
-    """The panel of this name; raises UnknownIdError when there is none, or none of this grid."""
-    if name not in PANELS:
-        raise UnknownIdError(say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS)))
-    if not PANELS[name].fits(here):
-        raise UnknownIdError(
-            say("this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name)
-        )
-    return PANELS[name]
-
-
 def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
     """The panels of a page, as they are now; nothing is computed for any other."""
     return [build_panel(visit, name) for name in page.panels if PANELS[name].fits(visit.here)]
@@ -264,9 +245,15 @@ def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
 
 def build_panel(visit: Visit, name: str) -> Values:
     """A panel as it is now: `name`, `title`, `html`, whether it is `folded`, and a `digest`, by which a page asks for a
-    newer one.
+    newer one; raises UnknownIdError when there is none, or none of this grid.
     """
-    panel = find_panel(visit.here, name)
+    if name not in PANELS:
+        raise UnknownIdError(say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS)))
+    panel = PANELS[name]
+    if not panel.fits(visit.here):
+        raise UnknownIdError(
+            say("this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name)
+        )
     values = panel.values(visit.here, visit.language)
     html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body).decode()
     facts = {"name": name, "title": panel.title, "folded": panel.folded}

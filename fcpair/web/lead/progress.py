@@ -11,12 +11,10 @@ from fcpair.errors import ConflictError, InputError, UnknownIdError
 from fcpair.params import MAIN, Note
 from fcpair.records import Role
 from fcpair.sentences import Id, say
-from fcpair.web import form
 from fcpair.web.context import START
 from fcpair.web.current_grid import CONFLICTS, PROGRESS
-from fcpair.web.form import MOST_DIGITS, Text, parse_number
+from fcpair.web.form import MOST_DIGITS, Text, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.panels import build_panels, stage_title
-from fcpair.web.param_fields import fields_of, read_params
 from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
@@ -143,7 +141,7 @@ def notes(visit: LeadVisit, run: int = 0) -> Response:
 @router.post(NOTES)
 def add(visit: LeadVisit) -> Response:
     """Add a note to the log."""
-    typed, desk = form.fields(visit.request), visit.here.grid.desk
+    typed, desk = fields(visit.request), visit.here.grid.desk
     return visit.act(
         lambda: desk.add_note(read_params(Note(), typed)), NOTES, lambda refused: _show_notes(refused, typed)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -67,6 +66,13 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
     here, language = visit.here, visit.language
     is_search = has_labels(here) and any(name in TITLES or name in query for name in visit.request.query_params)
     choices = here.grid.desk.search_choices() if has_labels(here) else None
+
+    def name_value(name: str, value: str) -> str:
+        """What people read for a value of a filter; a person, and what a text came with, as it is."""
+        if name == "state" and value in STATES:
+            return language.find(STATES[FilterState(value)])
+        return language.say(named(value), Noun.of("pair")) if name in NAMED else value
+
     values: dict[str, Any] = {}
     try:
         values = _search(here, query, after, language) if is_search else {}
@@ -79,7 +85,7 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
         panels=[] if is_search else build_panels(visit, GRID),
         simulated=here.monitor.simulated_note(),
         titles={name: language.find(title) for name, title in TITLES.items()} | _metadata_titles(here, query, choices),
-        named=partial(_name_value, language=language),
+        named=name_value,
         size=PAGE,
         query=query,
         choices=choices,
@@ -87,13 +93,6 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
         acts=_acts_on_pairs(here, choices) if choices else [],
         **values,
     )
-
-
-def _name_value(name: str, value: str, language: Language) -> str:
-    """What people read for a value of a filter; a person, and what a text came with, as it is."""
-    if name == "state" and value in STATES:
-        return language.find(STATES[FilterState(value)])
-    return language.say(named(value), Noun.of("pair")) if name in NAMED else value
 
 
 def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any, ...]:

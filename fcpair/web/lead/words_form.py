@@ -11,7 +11,6 @@ from fastapi import APIRouter, Response
 
 from fcpair.param_values import digest_params
 from fcpair.stages.questions.labels import GridNames
-from fcpair.study import Study
 from fcpair.web.current_grid import GUIDELINES
 from fcpair.web.form import fields
 from fcpair.web.languages import ENGLISH, LANGUAGES
@@ -56,39 +55,36 @@ def change_words(visit: LeadVisit) -> Response:
 
 
 def _show(visit: Visit, typed: Mapping[str, str], *, preview: Words | None = None, run: int = 0) -> Response:
-    here, words = visit.here, visit.study.effective_options(Words)
+    study, words, names = visit.study, visit.study.effective_options(Words), visit.study.load_names()
     texts_in = typed.get("texts_in") or words.language
-    nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in _roles(visit.study, words)}
+    # The roles that read in this study: those of its rounds, of its people, and that have a noun.
+    roles = {one["role"] for of in study.grid_overview() for one in of["rounds"]} | words.nouns.keys()
+    roles |= {one.role.value for one in study.people}
+    nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in READERS if role in roles}
     shown_in = LANGUAGES.get(preview.language, ENGLISH) if preview else ENGLISH
-    names = visit.study.load_names()
-    values = {
-        "page": GUIDELINES,
-        "entries": list_entries(names, words, texts_in, typed),
-        "roles": [(role, f"{role}s", noun) for role, noun in nouns.items()],
-        "noun_examples": [
+    return visit.page(
+        "lead_words.html.j2",
+        visit.here,
+        run,
+        page=GUIDELINES,
+        entries=list_entries(names, words, texts_in, typed),
+        roles=[(role, f"{role}s", noun) for role, noun in nouns.items()],
+        noun_examples=[
             (f"{role}s", [shown_in.count_noun(Noun.of(noun), n) for n in (1, 2)])  # how people read it with a number
             for role, noun in nouns.items()
             if noun in NOUNS
         ],
-        "shown_in": shown_in,
-        "field_of_noun": NOUN,
-        "nouns": NOUNS,
-        "chosen": typed.get("language") or words.language,
-        "languages": list(dict.fromkeys([*PAGE_LANGUAGES, *languages_of(words), texts_in])),
-        "texts_in": texts_in,
-        "seen": typed.get("seen", ""),
-        "longest": LONGEST_WORDING,
-        "preview": preview,
-        "preview_grids": list_entries(names, preview, preview.language) if preview else [],
-    }
-    return visit.page("lead_words.html.j2", here, run, **values)
-
-
-def _roles(study: Study, words: Words) -> list[str]:
-    """The roles that read in this study: those of its rounds, of its people, and that have a noun."""
-    roles = {one["role"] for of in study.grid_overview() for one in of["rounds"]}
-    roles |= {one.role.value for one in study.people} | words.nouns.keys()
-    return [role for role in READERS if role in roles]
+        shown_in=shown_in,
+        field_of_noun=NOUN,
+        nouns=NOUNS,
+        chosen=typed.get("language") or words.language,
+        languages=list(dict.fromkeys([*PAGE_LANGUAGES, *languages_of(words), texts_in])),
+        texts_in=texts_in,
+        seen=typed.get("seen", ""),
+        longest=LONGEST_WORDING,
+        preview=preview,
+        preview_grids=list_entries(names, preview, preview.language) if preview else [],
+    )
 
 
 @dataclass(frozen=True)
@@ -130,7 +126,13 @@ def list_entries(
     What has one key is there once.
     """
     questions = _count_meanings((of.grid, name) for of in names for name in _questions(of))
-    options = _count_meanings({path for of in names for path in _distinct_options(of)})
+    paths = set[tuple[str, ...]]()
+    for of in names:  # questions with the same options, as of a label and a blind one, share them
+        first_questions: dict[tuple[str, ...], str] = {}
+        for question, option_names in _questions(of).items():
+            first_question = first_questions.setdefault(tuple(option_names), question)
+            paths |= {(of.grid, first_question, name) for name in option_names}
+    options = _count_meanings(paths)
     listed: set[tuple[str, str]] = set()
 
     def entry(table: str, key: str, name: str) -> WordEntry:
@@ -166,16 +168,6 @@ def _questions(of: GridNames) -> dict[str, list[str]]:
         known = found.setdefault(name, [])
         known += [option for option in option_names if option not in known]
     return found
-
-
-def _distinct_options(of: GridNames) -> Iterator[tuple[str, ...]]:
-    """The paths of a grid's options. Those of questions with the same options, as of a label and a blind one, are the
-    same.
-    """
-    first_questions: dict[tuple[str, ...], str] = {}
-    for question, option_names in _questions(of).items():
-        first_question = first_questions.setdefault(tuple(option_names), question)
-        yield from ((of.grid, first_question, name) for name in option_names)
 
 
 def _keys(path: tuple[str, ...]) -> list[str]:
@@ -231,25 +223,17 @@ def read_words(
             tables["nouns"].pop(role, None)
             tables["nouns"] |= {role: noun} if noun else {}
     for one in (one for of in list_entries(names, words, texts_in) for one in of):
-        wording = _read_wording(one, tables[one.table].get(one.key), words, typed, texts_in)
-        tables[one.table].pop(one.key, None)
+        wording = tables[one.table].pop(one.key, None)
+        before, kept = _parts(wording), dict[str, Any]()
+        for part in PARTS:
+            value, text = before.get(part), typed.get(one.field(part), getattr(one, part)).strip()
+            if text != getattr(one, part):
+                value = _with_text(value, text, words.language, texts_in)
+            kept |= {part: value} if value else {}
+        if kept != before:
+            wording = kept["text"] if kept.keys() == {"text"} and isinstance(kept["text"], str) else kept
         tables[one.table] |= {one.key: wording} if wording else {}
     return Words(language, **tables)
-
-
-def _read_wording(entry: WordEntry, wording: Any, words: Words, typed: Mapping[str, str], texts_in: str) -> Any:
-    """The wording of an entry; the same object where nothing in it was changed."""
-    before, parts = _parts(wording), {}
-    for part in PARTS:
-        text = typed.get(entry.field(part), getattr(entry, part)).strip()
-        if text == getattr(entry, part):
-            parts[part] = before.get(part)
-        else:
-            parts[part] = _with_text(before.get(part), text, words.language, texts_in)
-    kept = {part: value for part, value in parts.items() if value}
-    if kept == before:
-        return wording
-    return kept["text"] if kept.keys() == {"text"} and isinstance(kept["text"], str) else kept
 
 
 def _with_text(value: Any, text: str, own_language: str, language: str) -> Any:

@@ -14,7 +14,6 @@ from fcpair.grid import (
     CaseOrder,
     CaseQueue,
     ConflictCase,
-    DecidedCase,
     DecisionRequest,
     DecisionSearch,
 )
@@ -90,24 +89,28 @@ class Docket:
 
     def show_case(self, case: ConflictCase | None, *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
-        counts, language = self.cases.n_in_queues(self.person_id), self.visit.language
+        counts, language, context = self.cases.n_in_queues(self.person_id), self.visit.language, self.visit.context
         queues = (one for one in CaseQueue if counts[one] or one is self.queue or one is CaseQueue.ALL)
-        values = {
-            "case": case,
-            "queue": self.cases.state(self.person_id),
-            "queues": [
+        grids = context.grids.with_policy() if self.here.name else []
+        others = (one for one in grids if one.name != self.here.name)
+        waiting = ((one, context.adjudication_queue(one).state(self.person_id).waiting) for one in others)
+        return self._show_to_decide(
+            "adjudicate.html.j2",
+            case.cell_id if case else None,
+            case=case,
+            queue=self.cases.state(self.person_id),
+            queues=[
                 (language.ngettext(*QUEUES[one], counts[one]), self.address(PAGE, queue=one), one is self.queue)
                 for one in queues
             ],
-            "is_by_row": self.order is CaseOrder.ROW,
-            "awaits_order": self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
-            "other_orders": {one: self.address(PAGE, order=one) for one in CaseOrder if one != self.order},
-            "left": in_words(self.cases.left_s(self.person_id, counts[self.queue]), language),
-            "elsewhere": self._waiting_elsewhere(),
-            "revealed": revealed,
-            "undoable": self._undoable_decision(case),
-        }
-        return self._show_to_decide("adjudicate.html.j2", case.cell_id if case else None, **values)
+            is_by_row=self.order is CaseOrder.ROW,
+            awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
+            other_orders={one: self.address(PAGE, order=one) for one in CaseOrder if one != self.order},
+            left=in_words(self.cases.left_s(self.person_id, counts[self.queue]), language),
+            elsewhere=[(one, n) for one, n in waiting if n],
+            revealed=revealed,
+            undoable=self._undoable_decision(case),
+        )
 
     def show_next(self, after: int | None = None, *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
@@ -122,21 +125,22 @@ class Docket:
         """
         cases = self.cases.row_cases(self.person_id, pair, self.queue)
         cases = [_with_input(case, sent) if sent and sent.cell_id == case.cell_id else case for case in cases]
-        values = {
-            "pair": pair,
-            "cases": cases,
-            "onward": self.address(ROW, after=cases[-1].cell_id if cases else pair),
-            "undoable": self._undoable_decision(None),
-            "veiled": self.visit.visitor.blurred and not revealed,
-        }
-        return self._show_to_decide("adjudicate_row.html.j2", pair, **values)
+        return self._show_to_decide(
+            "adjudicate_row.html.j2",
+            pair,
+            pair=pair,
+            cases=cases,
+            onward=self.address(ROW, after=cases[-1].cell_id if cases else pair),
+            undoable=self._undoable_decision(None),
+            veiled=self.visit.visitor.blurred and not revealed,
+        )
 
-    def _show_to_decide(self, name: str, pair: int | None, /, **values: Any) -> Response:
+    def _show_to_decide(self, name: str, row_of: int | None, /, **values: Any) -> Response:
         """A page on which something is decided, in the row of a pair."""
         reading = self.cases.reading_allowance(self.person_id)
         shared = {
             "address": self.address,
-            "n_in_row": 0 if pair is None else self.cases.n_in_row(self.person_id, pair, self.queue),
+            "n_in_row": 0 if row_of is None else self.cases.n_in_row(self.person_id, row_of, self.queue),
             "reading": reading,
             "limit": self.visit.translate(reading.limit or "", self.here),
             "guidelines": render(self.visit.study.guidelines[1]),
@@ -144,15 +148,6 @@ class Docket:
             "longest": LONGEST_NOTE,
         }
         return self.visit.page(name, self.here, **shared, **values)
-
-    def _waiting_elsewhere(self) -> list[tuple[CurrentGrid, int]]:
-        """Count what waits in each other grid, where anything does."""
-        if not self.here.name:
-            return []
-        context = self.visit.context
-        others = (one for one in context.grids.with_policy() if one.name != self.here.name)
-        waiting = ((one, context.adjudication_queue(one).state(self.person_id).waiting) for one in others)
-        return [(one, n) for one, n in waiting if n]
 
     def _undoable_decision(self, case: ConflictCase | None) -> tuple[int, str] | None:
         """The decision that the visitor can take back here, by pair and outcome: the one that is shown, or the last."""
@@ -206,18 +201,6 @@ def _with_input(case: ConflictCase, ruling: DecisionRequest) -> ConflictCase:
     return replace(case, note=ruling.note, flagged=ruling.flagged)
 
 
-def _reason(decided: DecidedCase, language: Language) -> str:
-    by = [decided.by] if decided.by else []
-    reasons = [language.find(REASONS[decided.rule])] if decided.rule in REASONS else []
-    return language.find(mark(", ")).join([*by, *reasons])
-
-
-def _search_query(search: DecisionSearch) -> dict[str, str]:
-    """A search as an address has it, without what is not searched by."""
-    words = {name: value for name, value in vars(search).items() if name != "flagged" and value}
-    return words | ({"flagged": "true"} if search.flagged else {})
-
-
 @router.get(f"{PAGE}/decided")
 def decided(
     docket: DocketVisit,
@@ -234,22 +217,29 @@ def decided(
         return go_to(docket.here.address(f"{PAGE}/decided", by=own))
     search = DecisionSearch(words.strip(), outcome, by, flagged)
     decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.person_id)
-    others = [name for name in cases.deciders() if name != own]
-    values = {
-        "decisions": [(one, _reason(one, language)) for one in decisions[:LISTED]],
-        "older": decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
-        "before": before,
-        "search": search,
-        "query": _search_query(search),
-        "outcomes": cases.outcomes(),
-        "deciders": [  # the visitor first: each as an address has them, and as people read it
+    reasons = (  # by whom, and by which rule
+        [*([one.by] if one.by else []), *([language.find(REASONS[one.rule])] if one.rule in REASONS else [])]
+        for one in decisions
+    )
+    query = {name: value for name, value in vars(search).items() if name != "flagged" and value}
+    return docket.visit.page(
+        "adjudicate_decided.html.j2",
+        docket.here,
+        decisions=[
+            (one, language.find(mark(", ")).join(said)) for one, said in zip(decisions[:LISTED], reasons, strict=False)
+        ],
+        older=decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
+        before=before,
+        search=search,
+        query=query | ({"flagged": "true"} if search.flagged else {}),
+        outcomes=cases.outcomes(),
+        deciders=[  # the visitor first: each as an address has them, and as people read it
             (own, language.find(YOU)),
-            *((name, name) for name in others),
+            *((name, name) for name in cases.deciders() if name != own),
             (DecisionSearch.NO_PERSON, language.find(NO_PERSON)),
         ],
-        "longest": LONGEST_SEARCH,
-    }
-    return docket.visit.page("adjudicate_decided.html.j2", docket.here, **values)
+        longest=LONGEST_SEARCH,
+    )
 
 
 async def read_ruling(

@@ -1,4 +1,8 @@
-"""The pages of those who answer pairs: coming in, the terms, the desk, and the end."""
+"""The pages of those who answer pairs: the terms, the desk, the end, and where they learn.
+
+That is a practice round, in which known pairs are explained one after the other and nothing is stored, the end of a
+qualification, and the discussion of a calibration.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Response
+from fastapi import APIRouter, Form, Query, Response
 
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StudyError
-from fcpair.known_pairs import PRACTISING
+from fcpair.known_pairs import MOST_ITEMS, PRACTISING
 from fcpair.params import parse_people_question
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import mark, say
@@ -23,10 +28,13 @@ from fcpair.web.visits import (
     READERS,
     AnyVisit,
     LabellerVisit,
+    PractisingVisit,
     ReaderOrLeadVisit,
     ReaderVisit,
     ValidatorVisit,
     Visit,
+    WorkerOrLeadVisit,
+    WorkerVisit,
     go_to,
 )
 from fcpair.words import Noun
@@ -40,6 +48,7 @@ HOME = {
 }
 PRACTICE = "/practice"
 QUALIFICATION = "/qualification"
+LONGEST_ANSWER = 200
 HEADINGS = {  # each with the noun of who reads
     Role.ANNOTATOR: mark("Label %(nouns)s"),
     Role.VALIDATOR: mark("Check labels"),
@@ -98,21 +107,20 @@ def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -
         raise InputError(
             say("there are %(lines)s questions, but %(answers)s answers", lines=len(lines), answers=len(answers))
         )
-    return [_read_particular(line, given.strip()) for line, given in zip(lines, answers, strict=True)]
-
-
-def _read_particular(line: str, answer: str) -> Particular:
-    label, options = parse_people_question(line)
-    if answer and options and answer not in options:
-        raise InputError(
-            say(
-                "`%(answer)s` is not an answer to `%(label)s`; expected one of %(options)s, or none",
-                answer=answer,
-                label=label,
-                options=options,
+    particulars = []
+    for line, given in zip(lines, map(str.strip, answers), strict=True):
+        label, options = parse_people_question(line)
+        if given and options and given not in options:
+            raise InputError(
+                say(
+                    "`%(answer)s` is not an answer to `%(label)s`; expected one of %(options)s, or none",
+                    answer=given,
+                    label=label,
+                    options=options,
+                )
             )
-        )
-    return Particular(label, options, answer)
+        particulars.append(Particular(label, options, given))
+    return particulars
 
 
 @router.get("/")
@@ -131,17 +139,18 @@ def guidelines(visit: AnyVisit) -> Response:
 def _show_welcome(visit: Visit, particulars: list[Particular], **chosen: Any) -> Response:
     annotate = visit.context.annotate
     warning = word_warning(annotate.warning or "", visit.language, visit.context.noun(visit.visitor))
-    values = {
-        "about": render(annotate.about),
-        "warning": render(warning),
-        "languages": LANGUAGES.values(),
-        "consent": consent_sentence(visit),
-        "guidelines": render(visit.study.guidelines[1]),
-        "questions": particulars,
-        "shown": consent_digest(visit),
-        "longest": LONGEST_WORDS,
-    }
-    return visit.page("welcome.html.j2", **{**values, **_reading_facts(visit), **chosen})
+    return visit.page(
+        "welcome.html.j2",
+        about=render(annotate.about),
+        warning=render(warning),
+        languages=LANGUAGES.values(),
+        consent=consent_sentence(visit),
+        guidelines=render(visit.study.guidelines[1]),
+        questions=particulars,
+        shown=consent_digest(visit),
+        longest=LONGEST_WORDS,
+        **(_reading_facts(visit) | chosen),
+    )
 
 
 def consent_sentence(visit: Visit) -> str:
@@ -192,16 +201,14 @@ def agree(
         visit.study.access.consent(visit.visitor.id, {one.label: one.given for one in answered if one.given}, sentence)
     except BusyError:
         return show_again(StudyError(NOT_NOW))
-    first_page = PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role]
-    return go_to(first_page)
+    return go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
 
 
 @router.get("/settings")
 def settings(visit: ReaderOrLeadVisit, saved: bool = False) -> Response:
     """Show the settings by which a person wishes to read; of a lead, who reads no work, the language alone."""
-    reads = visit.visitor.role in READERS
-    values = {"saved": saved, "languages": LANGUAGES.values(), "reads": reads, **_reading_facts(visit)}
-    return visit.page("settings.html.j2", **values)
+    values = {"saved": saved, "languages": LANGUAGES.values(), **_reading_facts(visit)}
+    return visit.page("settings.html.j2", reads=visit.visitor.role in READERS, **values)
 
 
 @router.post("/settings")
@@ -219,15 +226,6 @@ def choose_language(visit: ReaderOrLeadVisit, language: Text = "") -> Response:
     return go_to("/settings?saved=1" if has_settings else "/welcome")
 
 
-def _show_desk(visit: Visit) -> Response:
-    if not visit.visitor.consented:
-        return go_to("/welcome")
-    if visit.study.waits_for_lead(visit.visitor):
-        return go_to(QUALIFICATION)
-    values = {"heading": HEADINGS[visit.visitor.role], "skip": SKIP, "longest": LONGEST_NOTE}
-    return visit.page("desk.html.j2", **values, **_desk_facts(visit))
-
-
 @router.get("/annotate")
 def label(visit: LabellerVisit) -> Response:
     """Show what an annotator, a writer, a rater or a respondent has to answer, one screen after the other."""
@@ -240,6 +238,27 @@ def validate(visit: ValidatorVisit) -> Response:
     return _show_desk(visit)
 
 
+def _show_desk(visit: Visit) -> Response:
+    if not visit.visitor.consented:
+        return go_to("/welcome")
+    if visit.study.waits_for_lead(visit.visitor):
+        return go_to(QUALIFICATION)
+    context, (version, guidelines) = visit.context, visit.study.guidelines
+    rounds, files = context.work_queue.rounds(visit.visitor), context.templates.globals["files"]
+    return visit.page(
+        "desk.html.j2",
+        heading=HEADINGS[visit.visitor.role],
+        skip=SKIP,
+        longest=LONGEST_NOTE,
+        rounds=json.dumps([vars(one) for one in rounds]),
+        guidelines=render(guidelines),
+        guideline_version=version,
+        ahead=AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
+        files=f"{files}-{visit.language.code}" * context.annotate.offline,
+        outbox=f"fcpair-outbox/{context.storage_key(visit.visitor)}",
+    )
+
+
 @router.get("/thanks")
 def thanks(visit: ReaderVisit) -> Response:
     """The end, of the day or of it all."""
@@ -247,22 +266,19 @@ def thanks(visit: ReaderVisit) -> Response:
         return go_to("/welcome")
     if visit.visitor.role is not Role.ADJUDICATOR and visit.study.waits_for_lead(visit.visitor):
         return go_to(QUALIFICATION)
-    facts = _decision_facts(visit) if visit.visitor.role is Role.ADJUDICATOR else _answer_facts(visit)
-    closing = visit.language.find(visit.context.annotate.thanks or "")
-    values = {"thanks": render(closing), "desk": HOME[visit.visitor.role], **facts}
-    return visit.page("thanks.html.j2", **values)
-
-
-def _answer_facts(visit: Visit) -> dict[str, Any]:
-    """Facts for the last page of an annotator or validator; `own` is where their answers can be seen."""
-    progress = visit.context.work_queue.progress(visit.visitor)
-    counts = {name: getattr(progress, name) for name in ("open", "done", "skipped", "more")}
-    limit = progress.limit and visit.translate(progress.limit)
-    return {**counts, "limit": limit, "decides": False, "own": f"{HOME[visit.visitor.role]}#answers"}
+    if visit.visitor.role is Role.ADJUDICATOR:
+        facts = _decision_facts(visit)
+    else:
+        progress = visit.context.work_queue.progress(visit.visitor)
+        facts = {name: getattr(progress, name) for name in ("open", "done", "skipped", "more")}
+        own = f"{HOME[visit.visitor.role]}#answers"  # where their answers can be seen
+        facts |= {"limit": progress.limit and visit.translate(progress.limit), "decides": False, "own": own}
+    thanks = render(visit.language.find(visit.context.annotate.thanks or ""))
+    return visit.page("thanks.html.j2", thanks=thanks, desk=HOME[visit.visitor.role], **facts)
 
 
 def _decision_facts(visit: Visit) -> dict[str, Any]:
-    """The same of an adjudicator, of all grids together."""
+    """What an adjudicator has decided in all grids together, what is left, and where the decisions can be seen."""
     visitor = visit.visitor
     dockets = [(one, visit.context.adjudication_queue(one)) for one in visit.context.grids.with_policy()]
     queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
@@ -279,20 +295,6 @@ def desk_version(visit: Visit) -> str:
     served = context.templates.globals["files"], context.annotate, context.facts
     asked = visit.study.guidelines[0], context.work_queue.rounds(visit.visitor), visit.language.code
     return hashlib.sha256(repr((served, asked)).encode()).hexdigest()[:12]
-
-
-def _desk_facts(visit: Visit) -> dict[str, Any]:
-    """Values for the desk's script."""
-    context, (version, guidelines) = visit.context, visit.study.guidelines
-    rounds = context.work_queue.rounds(visit.visitor)
-    return {
-        "rounds": json.dumps([vars(one) for one in rounds]),
-        "guidelines": render(guidelines),
-        "guideline_version": version,
-        "ahead": AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
-        "files": f"{context.templates.globals['files']}-{visit.language.code}" * context.annotate.offline,
-        "outbox": f"fcpair-outbox/{context.storage_key(visit.visitor)}",
-    }
 
 
 def _reading_facts(visit: Visit) -> dict[str, Any]:
@@ -316,3 +318,60 @@ def _set_reading(visit: Visit, topics: list[str], *, blurred: bool, keeps_refuse
         access.set_blurred(visitor.id, blurred)
     if keeps_refused != visitor.keeps_refused:
         access.set_keeps_refused(visitor.id, keeps_refused)
+
+
+@router.get(PRACTICE)
+def practice(
+    visit: PractisingVisit,
+    n: Annotated[int, Query(ge=1, le=MOST_ITEMS + 1)] = 1,
+    answer: Annotated[str, Query(max_length=LONGEST_ANSWER)] = "",
+) -> Response:
+    """Ask the known item `n`; with an `answer`, say what was to be answered, and why. After the last comes the end."""
+    if not visit.visitor.consented:
+        return go_to("/welcome")
+    round_ = visit.study.practice_round(visit.visitor.role, visit.visitor.language)
+    if round_ is None:
+        return go_to(HOME[visit.visitor.role])
+    item = round_.items[n - 1] if n <= len(round_.items) else None
+    choices = choices_of(round_.question, visit.language)
+    answered = next((one for one in choices if one["name"] == answer), None)
+    return visit.page(
+        "practice.html.j2",
+        round=round_,
+        n=n,
+        item=item,
+        choices=choices,
+        answered=answered,
+        known=next((one for one in choices if item and one["name"] == item.answer), None),
+        onward=f"{PRACTICE}?{urlencode({'n': n + 1})}",
+        desk=HOME[visit.visitor.role],
+    )
+
+
+def choices_of(question: dict[str, Any], language: Language) -> list[dict[str, Any]]:
+    """The answers of a question: the name, what is read in its place, and the keys of each."""
+    names, texts = question["choices"], question.get("texts") or [None] * len(question["choices"])
+    return [
+        {"name": name, "text": text or language.answer_name(str(name)), "keys": keys}
+        for name, text, keys in zip(names, texts, question["keys"], strict=True)
+    ]
+
+
+@router.get(QUALIFICATION)
+def qualification(visit: WorkerVisit) -> Response:
+    """Show what was right, to whoever has answered all; others go on with their work."""
+    reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
+    if not reviews:
+        return go_to(HOME[visit.visitor.role])
+    texts = [{one["name"]: one["text"] for one in choices_of(review.question, visit.language)} for review in reviews]
+    shown, waits = list(zip(reviews, texts, strict=True)), visit.study.waits_for_lead(visit.visitor)
+    return visit.page("qualification.html.j2", reviews=shown, waits=waits, desk=HOME[visit.visitor.role])
+
+
+@router.get("/discussion")
+def discussion(visit: WorkerOrLeadVisit) -> Response:
+    """Show where people differ: to those who do, on pairs that they have answered, and to leads."""
+    if visit.visitor.role in WORKERS and not visit.visitor.consented:
+        return go_to("/welcome")
+    values = {"discussions": visit.study.discussions(visit.visitor), "desk": HOME[visit.visitor.role]}
+    return visit.page("discussion.html.j2", **values)

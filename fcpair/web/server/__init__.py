@@ -6,6 +6,6 @@ FastAPI alone a label costs 1.6 times the processor time. `answer_batches` write
 moment in one transaction, without which a label costs 1.4 to 1.7 times as much; `tests/web/server/test_road.py` counts
 what an answer passes until it is committed.
 
-`route_costs` is the one place for what each address costs. What reads the whole study is answered by a process of its
-own (`worker`), and what takes minutes is done by another (`child_process`).
+There it says what each address costs, too. What reads the whole study is answered by a process of its own (`worker`),
+and what takes minutes is done by another (`child_process`).
 """

@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
+from enum import Enum
 from typing import Annotated, Any
 
 from fastapi import Query, Request, Response
@@ -23,32 +25,71 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fcpair.errors import BusyError, FcpairError, TooManyError, UnexaminedError, UnknownVisitorError
-from fcpair.records import Visitor
+from fcpair.records import Role, Visitor
 from fcpair.sentences import say
 from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn
 from fcpair.web.auth import Auth
 from fcpair.web.context import context_of
 from fcpair.web.errors import ErrorHandlers
-from fcpair.web.form import BODY
-from fcpair.web.server.compression import json_response
-from fcpair.web.server.route_costs import Kind, kind_of
+from fcpair.web.form import BODY, json_response
 from fcpair.web.server.security import STATIC, log_failure
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.visits import Visit, WorkerVisit, roles_of
-from fcpair.work_records import Submission, Task
+from fcpair.work_records import Submission
 
-MOST_OF_ONE = 6
-"""So many requests of one person are under way at once, as browsers hold so many connections."""
+# Cost of each address: it says here alone which requests have to be admitted, and which are for a process apart. What
+# is not named reads a few rows if it is fetched, and waits for others who write if it is sent.
 
-STRANGERS = (16, 5.0)
-"""... and so many of all together who are not signed in: a class that opens its links at once waits some seconds."""
 
+class Kind(Enum):
+    """Work that a request does, and so how many of its kind are let in at once, see AT_ONCE."""
+
+    ACT = "writes, and waits for others who do"
+    LIST = "reads what many pairs make together: the adjudicators' conflicts"
+    LOOK = "reads the whole study: what the lead sees, and files"
+
+    @property
+    def role(self) -> Role | None:
+        """Whose requests alone are of this kind, as others get little or a refusal; None: everybody's."""
+        return {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}.get(self)
+
+
+# An address stands for all below it that are not here themselves.
+_LISTS = ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")
+_QUICK_LOOKS = ("/lead/start/table", "/lead/start/progress", "/lead/start/begin", "/lead/start/links", "/lead/acts")
+_STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
+_SENT_LOOKS = (
+    "/lead/conflicts/diamond",
+    "/lead/people/overlap",
+    "/lead/download",
+    "/lead/grid/act",
+    *(f"/lead/start/{step}" for step in _STEPS_THAT_READ),
+)
+_SENT_QUICK = ("/join", "/api/judgements", "/api/renumber")  # answers are for the intake
+KINDS: dict[tuple[str, str], Kind | None] = {
+    **{("GET", path): Kind.LIST for path in _LISTS},
+    ("GET", "/lead"): Kind.LOOK,
+    **{("GET", path): None for path in _QUICK_LOOKS},
+    **{("POST", path): Kind.LOOK for path in _SENT_LOOKS},
+    **{("POST", path): None for path in _SENT_QUICK},
+}
+
+
+def kind_of(method: str, path: str) -> Kind | None:
+    """The kind of a request; None where it is quick."""
+    above = path
+    while above:
+        if (method, above) in KINDS:
+            return KINDS[method, above]
+        above = above.rpartition("/")[0]
+    return Kind.ACT if method in {"POST", "PUT"} else None
+
+
+MOST_OF_ONE = 6  # requests of one person are under way at once, as browsers hold so many connections
+STRANGERS = (16, 5.0)  # and of all together who are not signed in: a class that opens its links at once waits some s
+# Of a kind so many are let in at once, and others wait so many seconds for their turn. Each takes a thread, of which
+# there are 40, and an act may wait in it for somebody else who writes.
 AT_ONCE = {Kind.LIST: (2, 5.0), Kind.LOOK: (2, 5.0), Kind.ACT: (16, 0.0)}
-"""Of a kind so many are let in at once, and others wait so many seconds for their turn.
-
-Each takes a thread, of which there are 40, and an act may wait in it for somebody else who writes.
-"""
-
 LATER_S = 3
 TOO_MUCH = say("too many requests at once; what was shown or saved before is safe. Please try again")
 
@@ -79,13 +120,10 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
     if tasks is None:  # in open dealing, what is free is given first, which may wait for others
         tasks = await visit.context.assigning.add((visit.visitor, n))
     known = set(have.split(","))
-    new = [one for one in tasks if _name(one) not in known]
+    # A task is told from others, and from what it was before the label that it is about changed.
+    names = (f"{one.assignment_id}" + (f".{one.decision_id}" if one.decision_id is not None else "") for one in tasks)
+    new = [one for one, name in zip(tasks, names, strict=True) if name not in known]
     return json_response(visit.request, {"tasks": new, "order": [one.assignment_id for one in tasks]})
-
-
-def _name(task: Task) -> str:
-    """What tells a task from others, and from what it was before the label that it is about changed."""
-    return f"{task.assignment_id}" if task.decision_id is None else f"{task.assignment_id}.{task.decision_id}"
 
 
 async def submit(visit: WorkerVisit, body: AnswerIn) -> Response:
@@ -151,7 +189,7 @@ class AdmissionControl:
         self._app, self._door, self._problems = app, door, problems
         self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
         self._strangers = _Limit(*STRANGERS)
-        self._under_way: dict[int, int] = {}  # by person; there are only so many
+        self._under_way = Counter[int]()  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, or ask whoever sent it to come back."""
@@ -172,8 +210,10 @@ class AdmissionControl:
         try:
             try:
                 visitor = self._door.require_visitor(request, roles_of(endpoint), remembered=True)
-                self._count_request(visitor.id)
+                if self._under_way[visitor.id] >= MOST_OF_ONE:
+                    raise BusyError(TOO_MUCH, 1)
                 counted = visitor.id
+                self._under_way[counted] += 1
                 response = await endpoint(Visit(request, context_of(request), visitor), *read(request.scope))
             except UnknownVisitorError:
                 self._door.forget_visitor(request)
@@ -194,59 +234,42 @@ class AdmissionControl:
         return response is not None
 
     async def _admit_in_turn(self, request: Request, receive: Receive, send: Send) -> None:
-        visitor = self._visitor(request)
+        visitor = None
+        with suppress(FcpairError):  # the app will say so
+            visitor = self._door.visitor(request)
         if visitor is None:
             async with AsyncExitStack() as turn:
+
+                async def send_after_turn(message: Message) -> None:
+                    """End a stranger's turn before the answer: who does not read must keep nobody from coming in."""
+                    await turn.aclose()
+                    await send(message)
+
                 await turn.enter_async_context(self._strangers.slot())
                 if self._door.has_wrong_token(request):
                     await run_in_threadpool(self._door.visitor_counting_failures, request)
-                await self._admit(None, request.scope, receive, _end_turn_before(turn, send))
+                await self._admit(None, request.scope, receive, send_after_turn)
             return
-        self._count_request(visitor.id)
+        if self._under_way[visitor.id] >= MOST_OF_ONE:
+            raise BusyError(TOO_MUCH, 1)
+        self._under_way[visitor.id] += 1
         try:
             await self._admit(visitor, request.scope, receive, send)
         finally:
             self._under_way[visitor.id] -= 1
 
-    def _count_request(self, person_id: int) -> None:
-        """Count a request of a person that is under way."""
-        under_way = self._under_way.get(person_id, 0)
-        if under_way >= MOST_OF_ONE:
-            raise BusyError(TOO_MUCH, 1)
-        self._under_way[person_id] = under_way + 1
-
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])
-        is_admitted_kind = kind is not None and (
-            kind.role is None or (visitor is not None and visitor.role is kind.role)
-        )
-        limit = self._limits.get(kind) if kind is not None and is_admitted_kind else None
-        if limit is None:
+        if kind is None or kind.role not in (None, visitor and visitor.role):
             await self._app(scope, receive, send)
             return
         worker: ReportWorker | None = scope["app"].state.workers.get(kind)
-        async with limit.slot():
+        async with self._limits[kind].slot():
             response = await worker.forward(scope) if worker else None
             if response is None:
                 await self._app(scope, receive, send)
         if response is not None:
             await response(scope, receive, send)
-
-    def _visitor(self, request: Request) -> Visitor | None:
-        try:
-            return self._door.visitor(request)
-        except FcpairError:  # the app will say so
-            return None
-
-
-def _end_turn_before(turn: AsyncExitStack, send: Send) -> Send:
-    """Sends a stranger's answer, and ends their turn before: who does not read must keep nobody else from coming in."""
-
-    async def send_after_turn(message: Message) -> None:
-        await turn.aclose()
-        await send(message)
-
-    return send_after_turn
 
 
 class _Limit:

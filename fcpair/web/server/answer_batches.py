@@ -53,7 +53,12 @@ class Batches(Generic[Item, Result]):
                 results = results or await thread(self._thread, self._act_on_batch, items)
                 self._took_s = (perf_counter() - begun) / len(items)
                 for (_, outcome), one in zip(batch, results, strict=True):
-                    _set_outcome(outcome, one)
+                    if outcome.done():  # its sender has gone; it is stored, and a repeat is answered from the receipt
+                        continue
+                    if isinstance(one, Exception):
+                        outcome.set_exception(one)
+                    else:
+                        outcome.set_result(one)
         finally:
             self._working = None
 
@@ -67,12 +72,3 @@ class Batches(Generic[Item, Result]):
                 return [error]
             # Nothing of the batch was done. Whatever the matter is with one of it, the others shall not suffer.
             return [made for one in batch for made in self._act_on_batch([one])]
-
-
-def _set_outcome(outcome: asyncio.Future[Result], result: Result | Exception) -> None:
-    if outcome.done():  # whoever sent it has gone; it is stored, and a repeated request is answered from the receipt
-        return
-    if isinstance(result, Exception):
-        outcome.set_exception(result)
-    else:
-        outcome.set_result(result)

@@ -100,7 +100,10 @@ class ChildProcess:
         is_whole = False
         with news, suppress(EOFError, OSError):  # the end of a process that was killed, at a message perhaps
             while message := news.recv():
-                self.state = _next_state(self.state, message)
+                if "stage" in message:
+                    stages = *self.state.stages, (message["stage"], message["counts"])
+                    message = {"stages": stages, "done": 0, "total": 0}
+                self.state = replace(self.state, **message)
             is_whole = True
         process.join()
         ended = replace(self.state, is_running=False)
@@ -111,12 +114,6 @@ class ChildProcess:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
         self.state = ended
-
-
-def _next_state(state: ProcessState, message: dict[str, Any]) -> ProcessState:
-    if "stage" in message:
-        return replace(state, stages=(*state.stages, (message["stage"], message["counts"])), done=0, total=0)
-    return replace(state, **message)
 
 
 # What follows is done in the process.

@@ -66,7 +66,9 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.logger = _connection_log
-        self._pool = _pool_of(server_state, config)
+        if server_state not in _pools:  # uvicorn makes each connection for itself, and they share nothing else
+            _pools[server_state] = ConnectionPool(n_fitting(open_file_limit(), config.backlog))
+        self._pool = _pools[server_state]
         self._n_head = 0  # bytes since something was last made of them: a head, a part of a body, an end
         self.has_visitor = False  # whether somebody whom the study knows has asked for something here
 
@@ -132,11 +134,7 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._pool.ends = True
         super().shutdown()
         if self.cycle is not None and self.cycle.more_body:
-            self.loop.call_later(LAST_S, self._end_if_half)
-
-    def _end_if_half(self) -> None:
-        if self.cycle.more_body:
-            self.transport.abort()
+            self.loop.call_later(LAST_S, lambda: self.transport.abort() if self.cycle.more_body else None)
 
     def pause_writing(self) -> None:
         """Wait for the client to read; meanwhile it may have to go for somebody who does."""
@@ -203,10 +201,3 @@ class ConnectionPool:
 
 
 _pools: WeakKeyDictionary[ServerState, ConnectionPool] = WeakKeyDictionary()
-
-
-def _pool_of(server: ServerState, config: Config) -> ConnectionPool:
-    """The gate of a server; uvicorn makes each connection for itself, and they share nothing else."""
-    if server not in _pools:
-        _pools[server] = ConnectionPool(n_fitting(open_file_limit(), config.backlog))
-    return _pools[server]

@@ -10,9 +10,10 @@ import asyncio
 import json
 import logging
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import cast
 from urllib.parse import quote
 
 from fastapi import Request
@@ -136,7 +137,12 @@ class BodyReader:
                     if not reading.dropped:
                         reading.limit.reschedule(until + len(body) / LEAST_PER_S)
         except TimeoutError:
-            raise _timeout_refusal(reading) from None
+            again = {"retry-after": str(AGAIN_S)}
+            raise (
+                RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, again)
+                if reading.dropped
+                else RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+            ) from None
         finally:
             self._unfinished.pop(reading, None)
         is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
@@ -146,9 +152,15 @@ class BodyReader:
 
     async def _limit_for(self, scope: Scope, n_bytes: int) -> int:
         """Limit in bytes for a body that is known to be larger than a stranger may send."""
-        visitor = await self._visitor(scope) if _has_credentials(scope) else None
+        # Most strangers have no session or token to look up, and are worth no thread.
+        has_credentials = any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
+        visitor = await self._visitor(scope) if has_credentials else None
         if visitor is None:
-            raise _stranger_refusal(scope["path"])
+            # The desk keeps an answer that meets 401, until its person has come in again; it gives up one at 413.
+            is_api = scope["path"].startswith(API)
+            status = HTTPStatus.UNAUTHORIZED if is_api else HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            headers = {"www-authenticate": "Bearer"} if is_api else {}
+            raise RefusedBodyError(status, TOO_LARGE_STRANGER.format(STRANGER), headers)
         of_guidelines = scope["path"] in GUIDELINES and visitor.role is Role.LEAD
         most = MAX_GUIDELINES if of_guidelines else MAX_BODY
         if n_bytes > most:
@@ -178,25 +190,6 @@ class BodyReader:
             oldest.limit.reschedule(0)
 
 
-def _has_credentials(scope: Scope) -> bool:
-    """Whether there is a session or a token to look up; most strangers have none, and are worth no thread."""
-    return any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
-
-
-def _timeout_refusal(reading: _PendingBody) -> RefusedBodyError:
-    if reading.dropped:
-        return RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, {"retry-after": str(AGAIN_S)})
-    return RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
-
-
-def _stranger_refusal(path: str) -> RefusedBodyError:
-    """The desk keeps an answer that meets 401, until its person has come in again; it gives up one that meets 413."""
-    sentence = TOO_LARGE_STRANGER.format(STRANGER)
-    if path.startswith("/api/"):
-        return RefusedBodyError(HTTPStatus.UNAUTHORIZED, sentence, {"www-authenticate": "Bearer"})
-    return RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
-
-
 class Guard:
     """The outermost part of the app."""
 
@@ -210,10 +203,8 @@ class Guard:
             await self._app(scope, receive, send)
             return
         sent = _Sender(scope, send)
-        is_upload = (
-            scope["method"],
-            scope["path"],
-        ) in (UPLOAD_TABLE, UPLOAD_RUN)  # which reads its body itself, once it knows who sends it
+        # An upload reads its body itself, once it knows who sends it.
+        is_upload = (scope["method"], scope["path"]) in (UPLOAD_TABLE, UPLOAD_RUN)
         try:
             body = scope[BODY] = b"" if is_upload else await self._bodies.read(scope, receive)
         except RefusedBodyError as refused:
@@ -235,17 +226,22 @@ class Guard:
                 await sent.send_plain(500, FAILED)
 
 
+@dataclass
 class _Sender:
     """Sends with the headers that every response has, and those that only pages and files need."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._scope, self._send = scope, send
-        self.begun = False
+    _scope: Scope
+    _send: Send
+    begun: bool = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.begun = True
-            caching = _cache_control(self._scope, message["status"]).encode()
+            # Pages hold what is only for their reader. A static file may be kept as long as its version is asked for.
+            caching = b"no-store"
+            if self._scope["path"].startswith(STATIC) and message["status"] in {200, 304}:
+                is_versioned = self._scope["query_string"].startswith(b"v=")
+                caching = b"public, max-age=31536000, immutable" if is_versioned else b"no-cache"
             headers = _RAW_API_HEADERS if self._scope["path"].startswith(API) else _RAW_HEADERS
             message["headers"] = [*message["headers"], *headers, (b"cache-control", caching)]
         await self._send(message)
@@ -263,23 +259,14 @@ class _Sender:
         await self._send({"type": "http.response.body", "body": body})
 
 
-def _cache_control(scope: Scope, status: int) -> str:
-    """Pages hold what is only for their reader. A static file may be kept for as long as its version is asked for."""
-    if not scope["path"].startswith(STATIC) or status not in {200, 304}:
-        return "no-store"
-    return "public, max-age=31536000, immutable" if scope["query_string"].startswith(b"v=") else "no-cache"
-
-
 def log_failure(scope: Scope, error: Exception) -> None:
-    """Log where a request failed."""
-    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(_trace_lines(error)))
+    """Log where a request failed, and those errors arose that are behind it.
 
-
-def _trace_lines(error: BaseException | None) -> Iterator[str]:
-    """Where an error and those behind it arose. What they say is left out: it may quote a text, a note or a token."""
-    seen_ids: set[int] = set()
-    while error is not None and id(error) not in seen_ids:  # an error can be its own cause
-        seen_ids.add(id(error))
-        yield f"{type(error).__qualname__}, at:\n"
-        yield from traceback.format_tb(error.__traceback__)
-        error = error.__cause__ or error.__context__
+    What they say is left out: it may quote a text, a note or a token.
+    """
+    lines, seen_ids, cause = list[str](), set[int](), cast(BaseException | None, error)
+    while cause is not None and id(cause) not in seen_ids:  # an error can be its own cause
+        seen_ids.add(id(cause))
+        lines += [f"{type(cause).__qualname__}, at:\n", *traceback.format_tb(cause.__traceback__)]
+        cause = cause.__cause__ or cause.__context__
+    _log.error("%s %s failed\n%s", scope["method"], quote(scope["path"]), "".join(lines))

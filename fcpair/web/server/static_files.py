@@ -24,8 +24,8 @@ from pathlib import Path
 from fastapi import HTTPException, Request, Response
 from starlette.types import Receive, Scope, Send
 
+from fcpair.web.form import takes_gzip
 from fcpair.web.languages import LANGUAGES, Language
-from fcpair.web.server.compression import takes_gzip
 
 FOLDER = Path(__file__).parent.parent / "static"
 SCRIPT = "text/javascript"
@@ -119,8 +119,13 @@ def join_script(path: Path) -> str:
     Raises:
         ValueError: a module is written in a way that cannot be joined, or modules import each other.
     """
-    modules = [name for name in _modules_of(path, ()) if name != path.name]
-    parts = [_as_function(path.with_name(name)) for name in modules]
+    parts = []
+    for name in _modules_of(path, ()):
+        if name != path.name:
+            body = _body(path.with_name(name))
+            exported = ", ".join(match[1] for match in _EXPORT.finditer(body))
+            body = _EXPORT.sub("", body)
+            parts.append(f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();\n")
     return "".join([*parts, _body(path)])
 
 
@@ -133,23 +138,15 @@ def _modules_of(path: Path, importers: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys([*before, path.name]))
 
 
-def _as_function(path: Path) -> str:
-    body = _body(path)
-    exported = [match[1] for match in _EXPORT.finditer(body)]
-    body = _EXPORT.sub("", body)
-    return f"const {_variable(path.name)} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();\n"
-
-
 def _body(path: Path) -> str:
     """A module without its comments, that takes what it imports from the functions before it."""
-    body = _IMPORT.sub(_take_imported, _COMMENT.sub("", path.read_text("utf-8")))
+    body = _IMPORT.sub(
+        lambda one: f"const {{ {one[1].strip()} }} = {_variable(one[2])};\n" if one[1] else "",
+        _COMMENT.sub("", path.read_text("utf-8")),
+    )
     if other := _OTHER.search(_EXPORT.sub("", body)):
         raise ValueError(f"{path.name} has a line that cannot be joined: {other[0]}")
     return body
-
-
-def _take_imported(match: re.Match[str]) -> str:
-    return f"const {{ {match[1].strip()} }} = {_variable(match[2])};\n" if match[1] else ""
 
 
 def _variable(name: str) -> str:

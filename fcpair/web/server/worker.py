@@ -24,7 +24,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,9 +38,7 @@ from fcpair.web.context import ServedTerms, load_templates
 from fcpair.web.form import BODY
 from fcpair.web.server.security import log_failure
 
-IDLE_S = 600.0
-"""So long after the last look the process is ended, and its memory given back."""
-
+IDLE_S = 600.0  # so long after the last look the process is ended, and its memory given back
 END_S = 2.0
 NICE = 19
 M_MMAP_THRESHOLD = -3  # of malloc.h: larger blocks go back to the system as soon as they are free
@@ -62,8 +59,8 @@ class WorkerPool:
     """A pool of one process that looks."""
 
     def __init__(self, method: str, *, preloads: bool = False) -> None:
-        self._pool = ProcessPoolExecutor(1, multiprocessing.get_context(method), _begin)
-        self._pid = self._pool.submit(_preload if preloads else os.getpid)  # upon which the process begins
+        self.executor = ProcessPoolExecutor(1, multiprocessing.get_context(method), _begin)
+        self._pid = self.executor.submit(_preload if preloads else os.getpid)  # upon which the process begins
 
     @classmethod
     def forked(cls) -> WorkerPool | None:
@@ -78,17 +75,9 @@ class WorkerPool:
         """The process; None while it has not begun, and where it was killed as it did."""
         return self._pid.result() if self._pid.done() and not self._pid.exception() else None
 
-    def submit(self, request: _Request) -> Future[Reply]:
-        """Have a request answered."""
-        return self._pool.submit(answer, request)
-
-    def hang_up(self) -> None:
-        """Have the process end when it is done with what it does."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
     async def end(self) -> None:
         """End the process; where it is not done within a moment, as it is."""
-        ending = asyncio.create_task(asyncio.to_thread(self._pool.shutdown, cancel_futures=True))
+        ending = asyncio.create_task(asyncio.to_thread(self.executor.shutdown, cancel_futures=True))
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(ending), END_S)
         if not ending.done():
@@ -119,7 +108,7 @@ class ReportWorker:
         if self._rest:
             self._rest.cancel()
         try:
-            return _to_response(await asyncio.wrap_future(answering))
+            status, headers, body = await asyncio.wrap_future(answering)
         except BrokenProcessPool:
             raise BusyError(GONE) from None
         except asyncio.CancelledError:  # whoever asked for it has gone
@@ -129,13 +118,21 @@ class ReportWorker:
             if self._rest:
                 self._rest.cancel()
             self._rest = asyncio.get_running_loop().call_later(self._idle_s, self._hang_up)
+        response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
+        response.raw_headers = headers
+        return response
 
     def _submit(self, request: _Request) -> Future[Reply]:
         if self._pool is not None:
             with suppress(BrokenProcessPool):
-                return self._pool.submit(request)
+                return self._pool.executor.submit(answer, request)
         self._pool = WorkerPool(START_METHOD)
-        return self._pool.submit(request)
+        return self._pool.executor.submit(answer, request)
+
+    def _hang_up(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.executor.shutdown(wait=False, cancel_futures=True)  # it ends when it is done with what it does
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
@@ -148,11 +145,6 @@ class ReportWorker:
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.end()
-
-    def _hang_up(self) -> None:
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.hang_up()
 
 
 class _Terms(NamedTuple):
@@ -182,13 +174,6 @@ def _is_in_loop() -> bool:
     return True
 
 
-def _to_response(reply: Reply) -> Response:
-    status, headers, body = reply
-    response = Response(body, status) if isinstance(body, bytes) else StreamingResponse(_file_chunks(body), status)
-    response.raw_headers = headers
-    return response
-
-
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
     with path.open("rb") as file:
         path.unlink()
@@ -209,19 +194,15 @@ def _begin() -> None:
     os.setsid()
     for signal_number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(signal_number, signal.SIG_IGN)  # the server says when
-    _close_sockets()
-    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
-        os.nice(NICE)
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)  # else glibc keeps 60 MB of 500,000 answers
-    threading.Thread(target=_end_with_server, daemon=True).start()
-
-
-def _close_sockets() -> None:
-    """Close the sockets of a server that was forked: its port is free when it ends. The pool has pipes."""
+    # The sockets of a server that was forked: its port is free when it ends. The pool has pipes.
     for number in map(int, os.listdir("/dev/fd")):
         with suppress(OSError):  # as that of the list itself is gone
             if stat.S_ISSOCK(os.fstat(number).st_mode):
                 os.close(number)
+    with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
+        os.nice(NICE)
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)  # else glibc keeps 60 MB of 500,000 answers
+    threading.Thread(target=_end_with_server, daemon=True).start()
 
 
 def _end_with_server() -> None:
@@ -242,8 +223,7 @@ def _preload() -> int:
     return os.getpid()
 
 
-@dataclass(frozen=True)
-class _Served:
+class _Served(NamedTuple):
     """The study as the process serves it, and the loop in which it does."""
 
     terms: _Terms
@@ -251,26 +231,21 @@ class _Served:
     app: FastAPI
     loop: asyncio.Runner
 
-    @classmethod
-    def on(cls, create: CreateApp, terms: _Terms) -> _Served:
-        study = Study(terms.address)
-        app = create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
-        return cls(terms, study, app, asyncio.Runner())
-
-    def close(self) -> None:
-        self.loop.close()
-        self.study.close()
-
 
 _served: list[_Served] = []  # at most one
 
 
 def answer(request: _Request) -> Reply:
     """Answer a request."""
-    if _served and _served[0].terms != request.terms:
-        _served.pop().close()
+    terms = request.terms
+    if _served and _served[0].terms != terms:
+        before = _served.pop()
+        before.loop.close()
+        before.study.close()
     if not _served:
-        _served.append(_Served.on(request.create, request.terms))
+        study = Study(terms.address)
+        app = request.create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
+        _served.append(_Served(terms, study, app, asyncio.Runner()))
     return _served[0].loop.run(_respond(_served[0].app, request))
 
 
@@ -292,12 +267,10 @@ async def _respond(app: FastAPI, request: _Request) -> Reply:
         await FastAPI.__call__(app, scope, receive, send)  # without the guard, which is around the server
     except Exception as error:  # it was answered before it was raised
         log_failure(scope, error)
-    content = b"".join(parts)
-    return start["status"], start["headers"], _write_to_file(content) if len(content) > LARGE else content
-
-
-def _write_to_file(content: bytes) -> Path:
-    file, path = tempfile.mkstemp(prefix="fcpair-")
-    with os.fdopen(file, "wb") as out:
-        out.write(content)
-    return Path(path)
+    body: bytes | Path = b"".join(parts)
+    if isinstance(body, bytes) and len(body) > LARGE:
+        file, path = tempfile.mkstemp(prefix="fcpair-")
+        with os.fdopen(file, "wb") as out:
+            out.write(body)
+        body = Path(path)
+    return start["status"], start["headers"], body

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 from fastapi import APIRouter, Response
 
@@ -29,10 +29,9 @@ from fcpair.start_draft import (
 )
 from fcpair.study import StudyStart
 from fcpair.web.context import START
-from fcpair.web.form import field, fields, parse_number
+from fcpair.web.form import field, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.people import uninvited_people
 from fcpair.web.pages.markdown import render
-from fcpair.web.param_fields import fields_of, read_params
 from fcpair.web.server.child_process import BUILD, Act, ChildProcess, ProcessState
 from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_by, go_to
 
@@ -57,26 +56,15 @@ class Step(NamedTuple):
     address: str
     name: str
 
-    @property
-    def template(self) -> str:
-        """What its template is called: by its address, but for the last step."""
-        return self.part if self.part == "start" else self.address.rpartition("/")[2]
-
-
-STEP_NAMES = {
-    "table": mark("Table"),
-    "columns": mark("Columns"),
-    "plan": mark("Plan"),
-    "people": mark("People"),
-    "guidelines": mark("Guidelines"),
-    "start": mark("Start"),
-}
-
 
 def _steps(**address_by_part: str) -> tuple[Step, ...]:
     return tuple(Step(part, f"{START}/{address}", STEP_NAMES[part]) for part, address in address_by_part.items())
 
 
+STEP_NAMES = {
+    **{"table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan"), "people": mark("People")},
+    **{"guidelines": mark("Guidelines"), "start": mark("Start")},
+}
 _SHARED = {"people": "people", "guidelines": "guidelines", "start": "begin"}
 STEPS: dict[StudyKind, tuple[Step, ...]] = {
     "pairs": _steps(table="table", columns="columns", plan="plan", **_SHARED),
@@ -106,7 +94,10 @@ class StepVisit(Visit):
         """The dependency by which an endpoint gets the visit to the step of a part, where that is due."""
 
         def enter(visit: LeadVisit) -> StepVisit:
-            return cls.of(visit, part).check_due()
+            step_visit = cls.of(visit, part)
+            # The last step is due while the study is being built, too.
+            is_building = part == BegunDraft.step and _builder_of(visit).state.is_running
+            return step_visit if is_building else step_visit.check_due()
 
         return enter_by(enter, Role.LEAD)
 
@@ -154,10 +145,6 @@ class StepVisit(Visit):
         steps = STEPS[self.draft.kind]
         return go_to(steps[steps.index(step_of(self.draft, self.part)) + 1].address)
 
-    def at(self, part: str) -> StepVisit:
-        """The same visit at the step of another part."""
-        return replace(self, part=part)
-
     def refused(self, refusal: FcpairError) -> StepVisit:
         """The visit with the draft as it is now, which somebody else may have changed."""
         return replace(self, refusal=refusal, draft=self.start.draft())
@@ -166,15 +153,17 @@ class StepVisit(Visit):
         """The page of the step, with what went wrong."""
         steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
         index = steps.index(step)
-        shared = {
-            "step": step,
-            "steps": steps,
-            "n_open": steps.index(step_of(self.draft, self.draft.next_step)) + 1,
-            "back": steps[index - 1] if index else None,
-            "draft": self.draft,
-            "problem": self.why,
-        }
-        return self.page(f"lead_start_{step.template}.html.j2", **shared, **values)
+        template = step.part if step.part == "start" else step.address.rpartition("/")[2]
+        return self.page(
+            f"lead_start_{template}.html.j2",
+            step=step,
+            steps=steps,
+            n_open=steps.index(step_of(self.draft, self.draft.next_step)) + 1,
+            back=steps[index - 1] if index else None,
+            draft=self.draft,
+            problem=self.why,
+            **values,
+        )
 
 
 ColumnsVisit = Annotated[StepVisit, StepVisit.due(ColumnsDraft.step)]
@@ -198,7 +187,7 @@ def columns(visit: ColumnsVisit) -> Response:
     try:
         guess = _guess(visit)
     except InputError as error:  # the file was changed or deleted
-        return visit.at(TableDraft.step).refused(error).show()
+        return replace(visit, part=TableDraft.step).refused(error).show()
     return _show_columns(visit, guess)
 
 
@@ -226,19 +215,11 @@ def save_columns(visit: ColumnsVisit) -> Response:
 def _parse_columns(visit: StepVisit, usual: ColumnsDraft | StatementsDraft) -> ColumnsDraft | StatementsDraft:
     if isinstance(usual, StatementsDraft):
         return StatementsDraft(visit.typed("statement") or usual.statement, visit.typed("title"))
-    return replace(
-        usual,
-        hs=visit.typed("hs") or usual.hs,
-        cn=visit.typed("cn") or usual.cn,
-        hs_id=visit.typed("hs_id") or None,
-        cn_id=visit.typed("cn_id") or None,
-        language=visit.typed("language") or None,
-        unpaired=bool(visit.typed("unpaired")),
-        title=visit.typed("title"),
-        hs_name=visit.typed("hs_name"),
-        cn_name=visit.typed("cn_name"),
-        labels=tuple(visit.typed(f"label_{i}") for i in range(3)),
-    )
+    values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
+    values |= {name: visit.typed(name) or getattr(usual, name) for name in ("hs", "cn")}
+    values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
+    labels = tuple(visit.typed(f"label_{i}") for i in range(3))
+    return replace(usual, **values, unpaired=bool(visit.typed("unpaired")), labels=labels)
 
 
 @router.get(f"{START}/plan")
@@ -305,20 +286,15 @@ def _parse_plan(visit: StepVisit) -> PlanDraft | SurveyDraft:
 
 @router.get(f"{START}/people")
 def people(visit: PeopleVisit) -> Response:
-    """Show who takes part; numbered names are suggested."""
-    return visit.show(chosen=visit.draft.people or _suggested_people(visit.draft))
-
-
-def _suggested_people(draft: Draft) -> PeopleDraft:
-    """As many as the plan has, numbered."""
-    if isinstance(draft.plan, SurveyDraft):
-        return PeopleDraft(respondents=_numbered("p", draft.plan.respondents))
-    assert draft.plan is not None
-    return PeopleDraft(_numbered("a", draft.plan.annotators), ("adjudicator",), _numbered("v", draft.plan.validators))
-
-
-def _numbered(prefix: str, n: int) -> tuple[str, ...]:
-    return tuple(f"{prefix}{i}" for i in range(1, n + 1))
+    """Show who takes part; numbered names are suggested, as many as the plan has."""
+    plan, chosen = visit.draft.plan, visit.draft.people
+    if chosen is None and isinstance(plan, SurveyDraft):
+        chosen = PeopleDraft(respondents=tuple(f"p{i + 1}" for i in range(plan.respondents)))
+    elif chosen is None and isinstance(plan, PlanDraft):
+        annotators, validators = (range(1, n + 1) for n in (plan.annotators, plan.validators))
+        names = tuple(f"a{i}" for i in annotators), ("adjudicator",), tuple(f"v{i}" for i in validators)
+        chosen = PeopleDraft(*names)
+    return visit.show(chosen=chosen)
 
 
 @router.post(f"{START}/people")
@@ -356,17 +332,10 @@ def save_guidelines(visit: GuidelinesVisit) -> Response:
 
 
 def _builder_of(visit: Visit) -> ChildProcess:
-    builder: ChildProcess = visit.request.app.state.builder
-    return builder
+    return cast(ChildProcess, visit.request.app.state.builder)
 
 
-def _enter(visit: LeadVisit) -> StepVisit:
-    """The last step, which is due while the study is being built, too."""
-    step_visit = StepVisit.of(visit, BegunDraft.step)
-    return step_visit if _builder_of(visit).state.is_running else step_visit.check_due()
-
-
-BeginVisit = Annotated[StepVisit, enter_by(_enter, Role.LEAD)]
+BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
 
 
 @router.get(f"{START}/begin")
@@ -400,8 +369,7 @@ def progress(visit: LeadVisit) -> Response:
     """How far the building is, as a part of its page; leads on when that has ended, well or not."""
     state = _builder_of(visit).state
     if state.is_running:
-        values = {"state": state, "stages": BUILD_STAGES}
-        return visit.page("lead_start_progress.html.j2", **values)
+        return visit.page("lead_start_progress.html.j2", state=state, stages=BUILD_STAGES)
     onward = f"{START}/begin" if visit.study.start.is_open else LINKS
     return Response(status_code=HTTPStatus.NO_CONTENT, headers={"HX-Redirect": onward})
 

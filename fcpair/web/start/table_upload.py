@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -21,7 +20,7 @@ from fcpair.sentences import mark, say
 from fcpair.start_draft import ColumnsDraft, TableDraft
 from fcpair.web.context import START
 from fcpair.web.form import parse_number
-from fcpair.web.server.route_costs import Kind
+from fcpair.web.server.admission import Kind
 from fcpair.web.server.security import UPLOAD_TABLE
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.start.draft_pages import StepVisit, step_of
@@ -62,18 +61,17 @@ async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "
         path = await run_in_threadpool(visit.study.start.new_table, name[:LONGEST_NAME])
     except FcpairError as error:
         return await run_in_threadpool(_refusal, visit, error)
-    limits = UploadLimits(MOST_UPLOAD, TOO_LARGE, EMPTY)
-    use = partial(_have_kept, visit, path, name[:LONGEST_NAME], seen, kind)
-    return await take_file(visit, path, limits, use, path.unlink)
 
+    async def have_kept() -> Response:
+        """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
+        worker: ReportWorker | None = visit.request.app.state.workers.get(Kind.LOOK)
+        if worker is None:
+            return await run_in_threadpool(_keep, visit, path, name[:LONGEST_NAME], seen, kind)
+        query = {"file": path.name, "name": name[:LONGEST_NAME], "seen": seen, "kind": kind}
+        address = {"path": KEEP, "raw_path": KEEP.encode(), "query_string": urlencode(query).encode()}
+        return await worker.forward({**visit.request.scope, **address})
 
-async def _have_kept(visit: Visit, path: Path, name: str, seen: str, kind: str) -> Response:
-    """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
-    worker: ReportWorker | None = visit.request.app.state.workers.get(Kind.LOOK)
-    if worker is None:
-        return await run_in_threadpool(_keep, visit, path, name, seen, kind)
-    query = urlencode({"file": path.name, "name": name, "seen": seen, "kind": kind}).encode()
-    return await worker.forward({**visit.request.scope, "path": KEEP, "raw_path": KEEP.encode(), "query_string": query})
+    return await take_file(visit, path, UploadLimits(MOST_UPLOAD, TOO_LARGE, EMPTY), have_kept, path.unlink)
 
 
 @router.post(KEEP)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from steps.small import record
 
 from fcpair import sentences
-from fcpair.web.lead.act_progress import STOPPED
+from fcpair.web.lead.evaluation import STOPPED
 from fcpair.web.server.child_process import EVALUATE, KILLED, ProcessState
 from web.acts.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS, send, value_of
 from web.conftest import Site

@@ -24,7 +24,7 @@ from fcpair.steps.people.access import RETRY_S
 from fcpair.store.adjudication import disputes
 from fcpair.store.database import store
 from fcpair.web.server import admission
-from fcpair.web.server.route_costs import KINDS, Kind, kind_of
+from fcpair.web.server.admission import KINDS, Kind, kind_of
 from web.conftest import Site
 
 TOPIC = "hs_topic"
