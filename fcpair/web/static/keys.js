@@ -2,7 +2,7 @@
 // data-key="n" gets the focus. While a dialog is open, only what is in it hears the keys.
 //
 // The choices of a question (`.options`, `.answers`) have all the ways to type them, data-key="3. 3.5", as the server says
-// (stages/questions/answer_keys.py). They are heard where the question `hears`. A choice is made as soon as its keys are typed,
+// (stages/questions/base.py). They are heard where the question `hears`. A choice is made as soon as its keys are typed,
 // and gives place when what is typed goes on to another one's. A press of a button cannot be taken back so: where keys
 // of one go on to another's, what is typed moves the focus to its button, and Enter presses that.
 
