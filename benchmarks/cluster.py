@@ -64,12 +64,12 @@ def alone(folder: str, n_sources: str) -> dict[str, Any]:
     """Job: the vectors read, and compared on one thread."""
     import numpy as np
 
-    from fcpair.models.encode import cached_rows
+    from fcpair.models.encode import compute_rows
     from fcpair.stages.corpus.retrieve import nearest_to
 
     keys = _keys()
     start = time.perf_counter()
-    vectors = cached_rows(keys, Path(folder)).rows_of(keys)
+    vectors = compute_rows(keys, Path(folder), lambda _: iter(())).rows_of(keys)  # all are kept
     found = nearest_to(vectors, np.arange(int(n_sources)), K)
     return {"seconds": time.perf_counter() - start, "found": _digest(found)}
 

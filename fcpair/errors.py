@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from os import PathLike
+from typing import Any, Self
 
-from fcpair.sentences import Id, join, mark, say, say_number
+from fcpair.sentences import Id, join, mark, mark_plural, say, say_number
 
 FilePath = str | PathLike[str]
 _METHODS = {
@@ -74,6 +75,14 @@ class FcpairError(Exception):
         if known := [f"{method}(...)" for method in methods if method]:
             self.add_note(f"In Python: {', '.join(known)}")
 
+    def __str__(self) -> str:  # also of those that are OSErrors, which would say it as one of the machine's
+        return str(self.args[0]) if self.args else ""
+
+    @classmethod
+    def say(cls, template: str, /, **values: Any) -> Self:
+        """The error that says this sentence with its values, as `sentences.say` takes them."""
+        return cls(say(template, **values))
+
 
 @contextmanager
 def at_fault(parameter: str) -> Iterator[None]:
@@ -130,20 +139,18 @@ def group_by_cause(findings: Sequence[Finding]) -> list[str]:
     for finding in findings:
         many = n[finding.file, finding.cause] > LINES_SHOWN
         causes.setdefault((finding.file, finding.cause if many else finding.message), []).append(finding)
-    return [_format_cause(same, what) for (_, what), same in causes.items()]
-
-
-def _format_cause(same: list[Finding], what: str) -> str:
-    first, lines = same[0], [Id(finding.line) for finding in same if finding.line is not None]
-    if len(same) == 1:
-        return str(first)
-    where = str(replace(first, message=what))
-    if len({*lines}) < 2:
-        return say_number("%(what)s (%(n)s time)", "%(what)s (%(n)s times)", len(same), what=where)
-    shown = [*lines[:LINES_SHOWN], *["..."] * (len(lines) > LINES_SHOWN)]
-    return say_number(
-        "%(what)s (%(n)s line: %(lines)s)", "%(what)s (%(n)s lines: %(lines)s)", len(lines), what=where, lines=shown
-    )
+    described = []
+    for (_, what), (first, *others) in causes.items():
+        where = str(replace(first, message=what)) if others else str(first)
+        lines = [Id(finding.line) for finding in (first, *others) if finding.line is not None]
+        if others and len({*lines}) < 2:
+            where = say_number("%(what)s (%(n)s time)", "%(what)s (%(n)s times)", 1 + len(others), what=where)
+        elif others:
+            shown = [*lines[:LINES_SHOWN], *["..."] * (len(lines) > LINES_SHOWN)]
+            forms = mark_plural("%(what)s (%(n)s line: %(lines)s)", "%(what)s (%(n)s lines: %(lines)s)")
+            where = say_number(*forms, len(lines), what=where, lines=shown)
+        described.append(where)
+    return described
 
 
 class InputError(FcpairError, ValueError):
@@ -193,9 +200,6 @@ class StageError(FcpairError, RuntimeError):
 class StudyError(FcpairError, OSError):
     """The study file cannot be opened, read or written."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class BusyError(StudyError):
     """Something else is at work, and it was not waited for any longer; nothing was changed. Try again in `wait_s` s."""
@@ -212,9 +216,6 @@ class UnknownIdError(FcpairError, LookupError):
 class ModelError(FcpairError, OSError):
     """An encoder is unavailable, or its weights are not the expected ones."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class MissingExtraError(FcpairError, ImportError):
     """An extra of fcpair is needed and not installed; the message says which, and how to install it."""
@@ -223,22 +224,13 @@ class MissingExtraError(FcpairError, ImportError):
 class ServiceError(FcpairError, OSError):
     """A service is not set, cannot be reached, refuses, or gives no usable answer however often it is asked."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class ClusterError(FcpairError, OSError):
     """A Dask cluster is unavailable, was lost, or cannot do the work."""
 
-    def __str__(self) -> str:
-        return str(self.args[0])
-
 
 class RefusedError(FcpairError, PermissionError):
     """This person may not do this: it is not their work, they have not consented, or a limit is reached."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
 
 
 class TooManyError(FcpairError, PermissionError):

@@ -229,7 +229,7 @@ class Grid(GridContext):
     import_published = steps.import_fc_conan.import_published
     answers = steps.answer_tables.export_answers
     texts = steps.answer_tables.export_texts
-    rows = steps.grid_rows.export_rows
+    rows = steps.answer_tables.export_rows
     refusals = steps.answer_tables.export_refusals
     replies = steps.answer_tables.export_replies
     curation = steps.curation.measure_curation

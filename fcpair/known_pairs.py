@@ -134,13 +134,8 @@ def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, expla
         value = item.get(name, "")
         if is_blank(value) and name not in optional:
             yield say("`%(name)s` is empty", name=name)
-        elif len(value) > LONGEST_ITEM:
-            yield say(
-                "`%(name)s` has %(number)s characters; at most %(most)s",
-                name=name,
-                number=len(value),
-                most=LONGEST_ITEM,
-            )
+        elif (n := len(value)) > LONGEST_ITEM:
+            yield say("`%(name)s` has %(number)s characters; at most %(most)s", name=name, number=n, most=LONGEST_ITEM)
     answer = item.get("answer", "")
     if answers and answer.strip() and answer not in answers:
         yield say(

@@ -62,7 +62,14 @@ class PairFilter:
 
     def __post_init__(self) -> None:
         for item in fields(self):
-            _check_type(item.name, str(item.type), getattr(self, item.name))
+            name, kind, value = item.name, str(item.type), getattr(self, item.name)
+            if kind.startswith("Mapping"):
+                for text in (*value, *value.values()) if isinstance(value, Mapping) else [value]:
+                    if not isinstance(text, str):
+                        raise InputError(f"`{name}` of a search has {text!r}; expected a text for each name")
+            elif not isinstance(value, str) if kind == "str" else value not in (True, False, None):
+                expected = "text" if kind == "str" else "True, False or None"
+                raise InputError(f"`{name}` of a search is {value!r}; expected {expected}")
         check_name(mark("there is no state `%(name)s`; %(hint)s"), self.state, FilterState)
 
     @property
@@ -70,17 +77,6 @@ class PairFilter:
         """The conditions that ask something, by name."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: value for name, value in values.items() if value not in ("", None, {})}
-
-
-def _check_type(name: str, kind: str, value: Any) -> None:
-    if kind == "str" and not isinstance(value, str):
-        raise InputError(f"`{name}` of a search is {value!r}; expected text")
-    if kind == "bool | None" and value not in (True, False, None):
-        raise InputError(f"`{name}` of a search is {value!r}; expected True, False or None")
-    if kind.startswith("Mapping"):
-        for item in (*value, *value.values()) if isinstance(value, Mapping) else [value]:
-            if not isinstance(item, str):
-                raise InputError(f"`{name}` of a search has {item!r}; expected a text for each name")
 
 
 def check_name(message: str, name: str, known: Iterable[str]) -> None:

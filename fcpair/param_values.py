@@ -149,7 +149,7 @@ def _fields_by_name(cls: type) -> dict[str, Field[Any]]:
 @functools.cache
 def _dependent_fields(cls: type) -> dict[str, Field[Any]]:
     """The fields of a class that have no effect without, or beside, others."""
-    return {item.name: item for item in fields(cls) if item.metadata.keys() & {"needs", "idle_with"}}
+    return {name: item for name, item in _fields_by_name(cls).items() if item.metadata.keys() & {"needs", "idle_with"}}
 
 
 @functools.cache

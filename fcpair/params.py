@@ -174,9 +174,7 @@ class Retrieve(Checked):
     k: int = param(2, "number of nearest CNs to take for each source CN", bounds=AT_LEAST_ONE, idle_with=_NOT_ENCODED)
     model: str = param(DEFAULT_MODEL, "a sentence-transformers model: a name or a folder", idle_with=_NOT_ENCODED)
     backend: Backend = param(
-        "torch",
-        "what runs the model: torch, or ONNX Runtime, which is faster on a CPU",
-        idle_with=_NOT_ENCODED,
+        "torch", "what runs the model: torch, or ONNX Runtime, which is faster on a CPU", idle_with=_NOT_ENCODED
     )
     count_duplicates: bool = param(False, "count neighbours over corpus rows, as FC-CONAN did", idle_with=_NOT_ENCODED)
     cn_list: Path | None = param(None, "a file with the candidates to take, in a column `cn`; nothing is encoded then")
@@ -243,10 +241,7 @@ class Assign(Seeded):
     annotators: int | None = param(None, ANNOTATORS_HELP, bounds=N_PEOPLE)
     overlap: Mapping[int, float] = _table("labels per pair and the share of pairs that get that many, such as 2:0.126")
     annotator_groups: tuple[tuple[str, ...], ...] = param(
-        (),
-        "annotators who share the overlapping pairs, such as ana,ben",
-        needs=("overlap",),
-        idle_with=("open",),
+        (), "annotators who share the overlapping pairs, such as ana,ben", needs=("overlap",), idle_with=("open",)
     )
     order: ShardOrder = param(
         "random", "the order in which pairs are shown. Shuffled, or one HS at a time", idle_with=("open",)
@@ -500,10 +495,7 @@ class Calibration(Seeded):
 
     stage: ClassVar[str] = "calibration"
     pairs: int = param(
-        20,
-        "number of pairs to draw. Everybody answers them first",
-        bounds=AT_LEAST_ONE,
-        label=mark("How many pairs"),
+        20, "number of pairs to draw. Everybody answers them first", bounds=AT_LEAST_ONE, label=mark("How many pairs")
     )
     counts: CalibrationCounts = param(
         "neither", "which of the two answers decisions and tiers rest on; with neither, the pairs are assigned again"

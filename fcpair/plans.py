@@ -334,10 +334,7 @@ class GridPlan(Checked):
         calibrated = self.calibration.round if self.calibration else ""
         counting = [round_.name for round_ in self.rounds if round_.counts]
         check_rules(
-            (
-                calibrated not in {"", *names},
-                f"grid `{self.name}` has no round `{calibrated}` to calibrate people for",
-            ),
+            (calibrated not in {"", *names}, f"grid `{self.name}` has no round `{calibrated}` to calibrate people for"),
             (
                 len(counting) > 1,
                 f"rounds {' and '.join(f'`{name}`' for name in counting[:2])} both have `counts = true`; decisions "
@@ -356,14 +353,11 @@ class GridPlan(Checked):
         hiding_rounds = {round_.name for round_ in self.rounds if round_.hide == "column"}
         for round_ in self.rounds:
             earlier = by_name.get(round_.rests_on)
-            if round_.hide is None and earlier and (earlier.name in hiding_rounds or self._names_models(earlier)):
-                hiding_rounds.add(round_.name)
+            if round_.hide is None and earlier:
+                models = {model.partition("=")[0].strip() for model in earlier.models}
+                if earlier.name in hiding_rounds or len(models) > 1 or models & set(self.columns.names):
+                    hiding_rounds.add(round_.name)
         return hiding_rounds
-
-    def _names_models(self, round_: RoundPlan) -> bool:
-        """Whether the columns say which model answers in a round."""
-        names = {model.partition("=")[0].strip() for model in round_.models}
-        return len(names) > 1 or bool(names & set(self.columns.names))
 
     @property
     def rewording(self) -> set[str]:

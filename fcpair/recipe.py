@@ -10,7 +10,7 @@ import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -48,7 +48,7 @@ from fcpair.params import (
     defaults_of,
     read_shares,
 )
-from fcpair.plans import STAGES_OF_GRID, GridPlan, PrintedForm, RoundPlan
+from fcpair.plans import STAGES_OF_GRID, GridPlan, PrintedForm
 from fcpair.records import TIERS
 from fcpair.round_options import Models
 from fcpair.sentences import say
@@ -204,6 +204,9 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
     if not isinstance(values, dict):
         raise RecipeError(f"{place} must be a table")
     items = {_KEYS.get(item.name, item.name): item for item in fields(cls)}
+    # The keys that it must have and has not, not even misspelled.
+    present = {key if key in items else nearest_name(key, items) for key in values}
+    missing = [key for key, item in items.items() if is_required(item) and key not in present]
     hints, checks = get_type_hints(cls, include_extras=True), dict(field_readers(cls))
 
     def read_item(key: str, value: Any) -> Any:
@@ -212,20 +215,21 @@ def _convert_table(place: str, values: Any, cls: Any, folder: Path) -> Any:
         if value is MISSING:
             raise RecipeError(f"{place}: `{key}` is missing")
         name = items[key].name
-        converted = _convert_value(f"{place} {key}", value, hints[name], folder)
+        kind, value_place = plain_type(hints[name]), f"{place} {key}"
+        check_texts(value_place, value)
+        if is_dataclass(kind):
+            converted = _convert_table(value_place, value, kind, folder)
+        elif get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
+            converted = _convert_tables(value_place, value, kind, folder)
+        else:
+            converted = read_value(value_place, value, kind, folder)
         with prefix_errors(place):
             return checks[name](name, converted)
 
-    read = _read_all({**dict.fromkeys(_missing_keys(values, items), MISSING), **values}, read_item)
+    read = _read_all({**dict.fromkeys(missing, MISSING), **values}, read_item)
     with prefix_errors(place):
         options = cls(**{items[key].name: value for key, value in read.items()})
     return _resolve_files(place, options, folder.absolute()) if isinstance(options, Evaluate) else options
-
-
-def _missing_keys(values: Mapping[str, Any], items: Mapping[str, Field[Any]]) -> list[str]:
-    """The keys that a table must have and has not, not even misspelled."""
-    present = {key if key in items else nearest_name(key, items) for key in values}
-    return [key for key, item in items.items() if is_required(item) and key not in present]
 
 
 def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[Any, ...]:
@@ -235,17 +239,12 @@ def _convert_tables(place: str, tables: Any, kind: Any, folder: Path) -> tuple[A
         raise RecipeError(f"{place} must be a list of tables, each with its heading in double brackets")
 
     def read_table(number: int, table: dict[str, Any]) -> Any:
-        return _convert_table(f"{place} {table.get('name', number)}", _with_named_form(table), cls, folder)
+        form, name = table.get("form"), table.get("name", number)
+        if isinstance(form, str):  # the one question of a round, which has the round's own name
+            table = {**table, "form": {name if isinstance(name, str) else "unnamed": form}}
+        return _convert_table(f"{place} {name}", table, cls, folder)
 
     return tuple(_read_all(dict(enumerate(tables, 1)), read_table).values())
-
-
-def _with_named_form(round_table: dict[str, Any]) -> dict[str, Any]:
-    """A round with its one question under the round's own name, where its form is no table."""
-    form, name = round_table.get("form"), round_table.get("name")
-    if not isinstance(form, str):
-        return round_table
-    return {**round_table, "form": {name if isinstance(name, str) else "unnamed": form}}
 
 
 def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
@@ -261,16 +260,6 @@ def _resolve_files(place: str, options: Evaluate, folder: Path) -> Evaluate:
     return replace(options, systems=systems, pool=pool)
 
 
-def _convert_value(place: str, value: Any, hint: Any, folder: Path) -> Any:
-    kind = plain_type(hint)
-    check_texts(place, value)
-    if is_dataclass(kind):
-        return _convert_table(place, value, kind, folder)
-    if get_origin(kind) is tuple and is_dataclass(get_args(kind)[0]):
-        return _convert_tables(place, value, kind, folder)
-    return read_value(place, value, kind, folder)
-
-
 def as_toml(recipe: Recipe) -> str:
     """A recipe as TOML, which `load_recipe` reads back to an equal one.
 
@@ -282,7 +271,15 @@ def as_toml(recipe: Recipe) -> str:
         for item in fields(recipe)
         if item.name != "grids" and getattr(recipe, item.name) is not None
     ]
-    return "\n".join([*sections, *map(_grid_toml, recipe.grids)])
+    for plan in recipe.grids:
+        changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
+        stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}
+        sections.append(toml.format_section("[[grid]]", changed))
+        for round_ in plan.rounds:
+            values = _changed_values(round_) | {"form": parse_form(round_.form).table, "prompt_file": None}
+            sections.append(toml.format_section("[[grid.round]]", values))
+        sections += [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]
+    return "\n".join(sections)
 
 
 _EXPANDED = (Path, tuple[Path, ...], tuple[str, ...], Models)
@@ -294,18 +291,6 @@ def _section_toml(heading: str, options: Any) -> str:
     tables = {name: values.pop(name) for name in getattr(options, "verbatim", ())}
     sections = {f"[{heading}]": values, **{f"[{heading}.{name}]": table for name, table in tables.items() if table}}
     return "\n".join(toml.format_section(place, items) for place, items in sections.items())
-
-
-def _grid_toml(plan: GridPlan) -> str:
-    changed = {name: value for name, value in _changed_values(plan).items() if name != "rounds"}
-    stages = {name: changed.pop(name) for name in STAGES_OF_GRID if name in changed}
-    rounds = [toml.format_section("[[grid.round]]", _round_values(round_)) for round_ in plan.rounds]
-    stage_sections = [_section_toml(f"grid.{name}", getattr(plan, name)) for name in stages]
-    return "\n".join([toml.format_section("[[grid]]", changed), *rounds, *stage_sections])
-
-
-def _round_values(plan: RoundPlan) -> dict[str, Any]:
-    return _changed_values(plan) | {"form": parse_form(plan.form).table, "prompt_file": None}
 
 
 def _changed_values(options: Any) -> dict[str, Any]:
@@ -377,10 +362,6 @@ def _path(place: str, value: Any, folder: Path) -> Path:
     return folder / expand_variables(place, value)
 
 
-def _paths(place: str, value: Any, folder: Path) -> Any:
-    return [_path(place, one, folder) for one in value] if isinstance(value, list) else value
-
-
 def _names(place: str, value: Any, _folder: Path) -> Any:
     if not isinstance(value, list):
         return value
@@ -420,10 +401,6 @@ def _words(place: str, value: Any, _folder: Path) -> Any:
     return value
 
 
-def _known_items(_place: str, value: Any, _folder: Path) -> Any:
-    return [value] if isinstance(value, dict) else value
-
-
 def _shares(place: str, value: Any, _folder: Path) -> Any:
     with prefix_errors(place):
         return read_shares(value.items()) if isinstance(value, dict) else value
@@ -431,13 +408,15 @@ def _shares(place: str, value: Any, _folder: Path) -> Any:
 
 _CONVERTERS: dict[Any, Callable[[str, Any, Path], Any]] = {
     Path: _path,
-    tuple[Path, ...]: _paths,
+    tuple[Path, ...]: lambda place, value, folder: (
+        [_path(place, one, folder) for one in value] if isinstance(value, list) else value
+    ),
     tuple[str, ...]: _names,
     PrintedForm: _form,
     Labels: _labels,
     Models: _models,
     Nouns: _words,
     Wordings: _words,
-    KnownItems: _known_items,
+    KnownItems: lambda _place, value, _folder: [value] if isinstance(value, dict) else value,
     Mapping: _shares,
 }

@@ -302,7 +302,7 @@ class Figure:
     low: float | None = None
     high: float | None = None
     undefined: str | None = None
-    note: str = field(default="")
+    note: str = ""
 
     @property
     def ends(self) -> tuple[float | None, float | None]:

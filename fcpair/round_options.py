@@ -67,8 +67,7 @@ class RoundDesign:
     checks: Checks | None = param(None, "checks of a text while somebody writes it")
     screen: Screen = param("cell", "what one screen shows: a cell, all cells of a row, or a list of rows")
     in_order: bool = param(
-        False,
-        "the columns of a row keep their order instead of one drawn for each person; not with `screen = cell`",
+        False, "the columns of a row keep their order instead of one drawn for each person; not with `screen = cell`"
     )
     author: str = param("", "the metadata column of the rows with their authors, who do not answer their own rows")
     together: Together = param("", "source: the same people answer all rows from one source", otherwise="rows apart")

@@ -17,7 +17,7 @@ from fcpair.store import Store, Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -30,11 +30,7 @@ __all__ = ["Access", "Grid", "PageWords", "Place", "Study", "StudyStart", "WorkQ
 
 if not TYPE_CHECKING:
     __getattr__ = steps.classes(
-        __name__,
-        access=["Access"],
-        study_start=["StudyStart"],
-        wording=["PageWords"],
-        work_queue=["WorkQueue"],
+        __name__, access=["Access"], study_start=["StudyStart"], wording=["PageWords"], work_queue=["WorkQueue"]
     )
 
 display_name = backends.display_name
@@ -118,7 +114,7 @@ class Study(StudyContext):
         keywords = Setup(title, cast("Path | None", guidelines), hs_name, cn_name, scheme, folding)
         setup = choose_params(setup, keywords, Setup())
         body = _read_text(setup.guidelines) if setup.guidelines else ""
-        steps.guidelines.check_length(body)
+        steps.terms.check_guidelines(body)
 
         def fill(tx: Tx) -> None:
             steps.init.fill_study(tx, setup, body, main=not grids)
@@ -218,16 +214,16 @@ class Study(StudyContext):
     def guidelines(self) -> tuple[int, str]:
         """The number and the Markdown of the guidelines that hold."""
         with self._store.read() as tx:
-            return guidelines.current_version(tx)
+            return people.current_guidelines(tx)
 
     add_grid = steps.grids.add_grid
     import_survey = steps.survey.import_survey
     open_survey = steps.survey.open_survey
     grid_overview = steps.status.overview
 
-    guideline_versions = steps.guidelines.versions
-    guideline_readers = steps.guidelines.readers
-    edit_guidelines = steps.guidelines.edit
+    guideline_versions = steps.terms.guideline_versions
+    guideline_readers = steps.terms.guideline_readers
+    edit_guidelines = steps.terms.edit_guidelines
     import_corpus = steps.import_.import_corpus
 
     add_people = steps.people.add

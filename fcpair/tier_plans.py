@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal
 
 from fcpair.errors import EXPECTED, InputError, suggest_name
-from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, field_default, param, short_repr
+from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, check_rules, field_default, param, short_repr
 from fcpair.records import TIERS
 from fcpair.sentences import say
 
@@ -63,7 +63,12 @@ def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
             contradict each other.
     """
     plans = read_tiers(tiers)
-    if problems := list(_contradictions(plans)) or list(_same_rules(plans)):
+    problems = list(_contradictions(plans))
+    names_by_rule: dict[TierPlan, str] = {}
+    for name, plan in plans.items() if not problems else ():
+        if (other := names_by_rule.setdefault(plan.rule, name)) != name:
+            problems.append(f"the tier `{name}` has the same rule as `{other}`; change one of them, or remove `{name}`")
+    if problems:
         raise InputError("; ".join(problems))
     defaults = {item.name: field_default(item) for item in fields(TierPlan)}
     return {
@@ -80,31 +85,34 @@ def read_tiers(tiers: Mapping[str, Any]) -> dict[str, TierPlan]:
 
 
 def _read_tier(name: str, table: Any) -> TierPlan:
-    if name in TIERS:
-        raise InputError(f"the tier `{name}` is one of the four that every study has; choose another name")
-    if not _NAME.fullmatch(name) or name in _RESERVED:
-        rule = "up to 16 small letters, digits, - and _, a letter first"
-        raise InputError(f"the name of a tier is {short_repr(name)}; expected {rule}, and not {' or '.join(_RESERVED)}")
-    if not isinstance(table, Mapping):
-        raise InputError(f"the tier `{name}` is {short_repr(table)}; expected a table such as {{labels = 3}}")
     keys = [item.name for item in fields(TierPlan)]
-    if unknown := [key for key in table if key not in keys]:
-        raise InputError(f"the tier `{name}`: unknown key `{unknown[0]}`; {suggest_name(unknown[0], keys)}")
+    unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else []
+    rule = "up to 16 small letters, digits, - and _, a letter first"
+    check_rules(
+        (name in TIERS, f"the tier `{name}` is one of the four that every study has; choose another name"),
+        (
+            not _NAME.fullmatch(name) or name in _RESERVED,
+            f"the name of a tier is {short_repr(name)}; expected {rule}, and not {' or '.join(_RESERVED)}",
+        ),
+        (
+            not isinstance(table, Mapping),
+            f"the tier `{name}` is {short_repr(table)}; expected a table such as {{labels = 3}}",
+        ),
+        *((True, f"the tier `{name}`: unknown key `{key}`; {suggest_name(key, keys)}") for key in unknown),
+    )
     try:
         plan = TierPlan(**table)
     except InputError as error:
         raise InputError(f"the tier `{name}`: {error}") from None
-    _check_answers(name, table, plan)
+    is_empty = "answers" in table and not plan.answers
+    check_rules(
+        (is_empty, f"the tier `{name}`: answers is empty; name at least one final label, or omit the key"),
+        *(
+            (plan.answers.count(answer) > 1, f"the tier `{name}`: answers has `{answer}` more than once; name it once")
+            for answer in plan.answers
+        ),
+    )
     return plan
-
-
-def _check_answers(name: str, table: Mapping[str, Any], plan: TierPlan) -> None:
-    """Raise InputError where the final labels of a tier are an empty list, or one of them is duplicated."""
-    if "answers" in table and not plan.answers:
-        raise InputError(f"the tier `{name}`: answers is empty; name at least one final label, or omit the key")
-    if len(set(plan.answers)) < len(plan.answers):
-        duplicate = next(answer for answer in plan.answers if plan.answers.count(answer) > 1)
-        raise InputError(f"the tier `{name}`: answers has `{duplicate}` more than once; name it once")
 
 
 def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
@@ -118,17 +126,11 @@ def _contradictions(plans: Mapping[str, TierPlan]) -> Iterator[str]:
         if path[-1] == name and len(path) > 1:
             cycle = " within ".join(f"`{step}`" for step in path)
             yield f"{cycle}: no tier can be within itself; remove one `within`"
-        elif path[-1] not in path[:-1] and not _shared_answers(path, plans):
-            parts = " and ".join(f"`{step}`" for step in path if step in plans and plans[step].answers)
-            yield f"no pair can be in the tier `{name}`: {parts} have no final label in common"
-
-
-def _same_rules(plans: Mapping[str, TierPlan]) -> Iterator[str]:
-    """Yield the tiers that have the rule of an earlier one."""
-    names_by_rule: dict[TierPlan, str] = {}
-    for name, plan in plans.items():
-        if (other := names_by_rule.setdefault(plan.rule, name)) != name:
-            yield f"the tier `{name}` has the same rule as `{other}`; change one of them, or remove `{name}`"
+        elif path[-1] not in path[:-1]:
+            demands = {step: set(plans[step].answers) for step in path if step in plans and plans[step].answers}
+            if demands and not set.intersection(*demands.values()):
+                parts = " and ".join(f"`{step}`" for step in demands)
+                yield f"no pair can be in the tier `{name}`: {parts} have no final label in common"
 
 
 def path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:
@@ -139,12 +141,6 @@ def path_upwards(name: str, plans: Mapping[str, TierPlan]) -> list[str]:
         if path[-1] in path[:-1]:
             break
     return path
-
-
-def _shared_answers(path: list[str], plans: Mapping[str, TierPlan]) -> bool:
-    """Whether some final label is one that each tier of the path lets in."""
-    demands = [set(plans[step].answers) for step in path if step in plans and plans[step].answers]
-    return not demands or bool(set.intersection(*demands))
 
 
 def chain_of(name: str, plans: Mapping[str, TierPlan]) -> tuple[TierPlan, ...]:

@@ -28,7 +28,14 @@ def new_path(folder: Path, prefix: str, suffix: str = "", *, is_folder: bool = T
 
     What has such a name, and no process that is still at work on it, was left by a kill: it goes, which is logged.
     """
-    _remove_abandoned(folder, prefix, suffix)
+    pattern = re.compile(re.escape(prefix) + _RANDOM + re.escape(suffix))
+    with suppress(OSError):  # of another owner, or gone meanwhile
+        for name in os.listdir(folder):
+            path = folder / name
+            if name.startswith(prefix) and pattern.fullmatch(name) and (held := _hold(path)) is not None:
+                _remove(path)
+                os.close(held)
+                _log.warning("%s was left by a process that was killed, and has been removed", path)
     if is_folder:
         path = Path(tempfile.mkdtemp(suffix, prefix, folder))
     else:
@@ -60,14 +67,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-def _remove_abandoned(folder: Path, prefix: str, suffix: str) -> None:
-    pattern = re.compile(re.escape(prefix) + _RANDOM + re.escape(suffix))
-    with suppress(OSError):  # of another owner, or gone meanwhile
-        for name in os.listdir(folder):
-            path = folder / name
-            if name.startswith(prefix) and pattern.fullmatch(name) and (held := _hold(path)) is not None:
-                _remove(path)
-                os.close(held)
-                _log.warning("%s was left by a process that was killed, and has been removed", path)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, time
 from decimal import Decimal
-from functools import singledispatch
 from typing import Any, NoReturn
 
 _EXACT_BITS = {2: 11, 4: 24}  # by the bytes of a float; the usual one, of 8, holds each integer of 53 bits
@@ -131,7 +130,6 @@ def _find_refused(text: str, at: int) -> int:
     return at
 
 
-@singledispatch
 def as_text(value: Any) -> str:
     """A value as text, as it looks where it comes from: nothing is empty, lists and objects are JSON.
 
@@ -141,54 +139,29 @@ def as_text(value: Any) -> str:
     Raises:
         ValueError: bytes, infinity, and a whole float so large that it may have been another integer before.
     """
-    if not hasattr(value, "dtype") or value.dtype.kind in "mM":
-        return str(value)
-    if value.ndim == 0 and value.dtype.kind == "f":
-        return _float_text(float(str(value)), _EXACT_BITS.get(value.dtype.itemsize, 53))
-    return as_text(value.tolist())
+    if value is None or isinstance(value, str):
+        text: str = value or ""
+    elif isinstance(value, bool):
+        text = "true" if value else "false"
+    elif isinstance(value, float):
+        text = _float_text(value)
+    elif isinstance(value, Mapping | list | tuple):
+        text = _json_text(value)
+    elif isinstance(value, Decimal):
+        text = f"{value:f}"
+    elif isinstance(value, bytes | bytearray | memoryview):
+        raise ValueError("has bytes, which are no text; decode them, or leave the column out")
+    elif isinstance(value, datetime) and value.tzinfo is None and value.time() == time.min:
+        text = str(value).removesuffix(" 00:00:00")  # pandas' may have nanoseconds
+    elif hasattr(value, "dtype") and value.dtype.kind not in "mM":
+        is_float = value.ndim == 0 and value.dtype.kind == "f"
+        bits = _EXACT_BITS.get(value.dtype.itemsize, 53)
+        text = _float_text(float(str(value)), bits) if is_float else as_text(value.tolist())
+    else:
+        text = str(value)
+    return text
 
 
-@as_text.register
-def _(value: str) -> str:
-    return value
-
-
-@as_text.register
-def _(_value: None) -> str:
-    return ""
-
-
-@as_text.register
-def _(value: bool) -> str:
-    return "true" if value else "false"
-
-
-@as_text.register(Mapping)
-@as_text.register(list)
-@as_text.register(tuple)
-def _(value: Any) -> str:
-    return _json_text(value)
-
-
-@as_text.register
-def _(value: Decimal) -> str:
-    return f"{value:f}"
-
-
-@as_text.register(bytes)
-@as_text.register(bytearray)
-@as_text.register(memoryview)
-def _(_value: Any) -> NoReturn:
-    raise ValueError("has bytes, which are no text; decode them, or leave the column out")
-
-
-@as_text.register
-def _(value: datetime) -> str:
-    is_date = value.tzinfo is None and value.time() == time.min
-    return str(value).removesuffix(" 00:00:00") if is_date else str(value)  # pandas' may have nanoseconds
-
-
-@as_text.register(float)
 def _float_text(number: float, bits: int = 53) -> str:
     if isinstance(number, JsonFloat):
         return number.spelling

@@ -23,7 +23,7 @@ DEFAULT_LANGUAGE = "en"
 PAGE_LANGUAGES = ("en", "it", "fr", "es", "de", "fa", "ar")  # those in which the pages of people who answer are written
 _PARTS = ("text", "help")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
-_PAIR = re.compile(r"(?<![`“\w-])([Pp])air(s?)\b(?![`”])")
+_PAIR = re.compile(r"(?<![`“\w-])[Pp]airs?\b(?![`”])")
 
 Nouns = Annotated[Mapping[str, str], "role and noun"]
 Wordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of text and help"]
@@ -53,12 +53,9 @@ class Noun(NamedTuple):
 
     def replace_pairs(self, sentence: str) -> str:
         """The sentence with this noun wherever it says `pair`; what is quoted stays as it is."""
-
-        def replace(match: re.Match[str]) -> str:
-            word = self.many if match[2] else self.one
-            return word.capitalize() if match[1] == "P" else word
-
-        return _PAIR.sub(replace, sentence)
+        words = {"pair": self.one, "pairs": self.many}
+        words |= {name.capitalize(): word.capitalize() for name, word in words.items()}
+        return _PAIR.sub(lambda match: words[match[0]], sentence)
 
 
 def _table(help: str) -> Any:
@@ -134,14 +131,12 @@ class Words(Checked):
         value = next((wordings[name] for name in names if name in wordings), None)
         if value is None:
             return Wording()
-        parts = {"text": value} if isinstance(value, str) else value
-        return Wording(*(self._choose(parts.get(part)) for part in _PARTS))
-
-    def _choose(self, text: str | Mapping[str, str] | None) -> str | None:
-        """The text in the study's language, in English, or in whatever language there is."""
-        if text is None or isinstance(text, str):
-            return text
-        return next((text[tag] for tag in (self.language, DEFAULT_LANGUAGE) if tag in text), next(iter(text.values())))
+        parts = {"text": value} if isinstance(value, str) else dict(value)
+        for part, text in parts.items():
+            if not isinstance(text, str):  # in the study's language, in English, or in whatever language there is
+                tags = (self.language, DEFAULT_LANGUAGE, *text)
+                parts[part] = next(text[tag] for tag in tags if tag in text)
+        return Wording(*map(parts.get, _PARTS))
 
 
 def _noun_problems(nouns: Mapping[str, Any]) -> Iterator[str]:
@@ -161,12 +156,8 @@ def _wording_problems(wordings: Mapping[str, Any]) -> Iterator[str]:
             yield say("`%(name)s` has no wording; give it a `text`, a `help`, or both", name=name)
         for part, value in parts.items():
             if part not in _PARTS:
-                yield say(
-                    "`%(name)s` has `%(part)s`; %(hint)s",
-                    name=name,
-                    part=part,
-                    hint=suggest_name(part, _PARTS, EXPECTED),
-                )
+                hint = suggest_name(part, _PARTS, EXPECTED)
+                yield say("`%(name)s` has `%(part)s`; %(hint)s", name=name, part=part, hint=hint)
                 continue
             yield from (
                 say("`%(name)s`: %(problem)s", name=name, problem=problem) for problem in _text_problems(part, value)

@@ -21,7 +21,7 @@ from fcpair.evaluate.systems import Run, Sbert
 from fcpair.files.corpus.fc_conan import COLUMNS
 from fcpair.params import Adjudicate, Agree, Assign, Partition, Setup, Simulate, Validate
 from fcpair.records import Role, RunRecord, Tier
-from fcpair.report import cells, formatting
+from fcpair.report import formatting
 from fcpair.report.data import (
     DISCARDED,
     HOLE,
@@ -520,21 +520,21 @@ def a_map(n_hs: int, n_cn: int) -> GridMap:
 
 def test_every_cell_is_in_one_class() -> None:
     grid = a_map(20, 30)
-    for classed in (cells.coverage(grid), cells.decisions(grid)):
+    for classed in (grid_map.coverage(grid), grid_map.decisions(grid)):
         assert sum(one.n for one in classed.classes) == 600
         assert classed.classes[-1].n == int((grid.place == HOLE).sum())
-    by_labels = [one.n for one in cells.coverage(grid).classes[1:4]]
+    by_labels = [one.n for one in grid_map.coverage(grid).classes[1:4]]
     assert by_labels == [int((grid.labels == n).sum()) for n in (1, 2, 3)]
 
 
 def test_many_labels_on_a_cell_share_the_last_class() -> None:
     grid = GridMap(np.zeros((1, 2), np.int8), np.array([[9, 12]], np.int16), np.zeros((1, 2), np.int8))
-    assert [(one.meaning, one.n) for one in cells.coverage(grid).classes if one.n] == [("9 labels or more", 2)]
+    assert [(one.meaning, one.n) for one in grid_map.coverage(grid).classes if one.n] == [("9 labels or more", 2)]
 
 
 def test_a_block_shows_the_mean_of_its_cells() -> None:
-    grid = a_map(cells.MOST_ROWS + 1, cells.MOST_COLUMNS * 2)
-    blocked = cells.coverage_blocks(grid)
+    grid = a_map(grid_map.MOST_ROWS + 1, grid_map.MOST_COLUMNS * 2)
+    blocked = grid_map.coverage_blocks(grid)
     assert (blocked.rows, blocked.columns) == (2, 2)
     inside = grid.place[:2, :2] == IN_GRID
     assert blocked.mean[0, 0] == pytest.approx(grid.labels[:2, :2][inside].mean())
@@ -542,21 +542,21 @@ def test_a_block_shows_the_mean_of_its_cells() -> None:
     definite = np.isin(last, [POSITIVE, OTHER]).sum()
     assert definite
     share = (last == POSITIVE).sum() / definite
-    assert cells.decision_blocks(grid).mean[-1, -1] == pytest.approx(share)
+    assert grid_map.decision_blocks(grid).mean[-1, -1] == pytest.approx(share)
 
 
 def test_a_block_without_a_mean_says_why() -> None:
-    place = np.full((cells.MOST_ROWS * 2, 2), IN_GRID, np.int8)
+    place = np.full((grid_map.MOST_ROWS * 2, 2), IN_GRID, np.int8)
     place[:2] = HOLE
     labels = np.zeros(place.shape, np.int16)
     labels[4, 0] = 1
-    blocked = cells.decision_blocks(GridMap(place, labels, np.zeros(place.shape, np.int8)))
+    blocked = grid_map.decision_blocks(GridMap(place, labels, np.zeros(place.shape, np.int8)))
     assert np.isnan(blocked.mean).all()
     assert [blocked.looks[index] for index in blocked.index[:3, 0]] == ["hole", "nothing", "waiting"]
 
 
 def test_a_large_grid_is_drawn_in_blocks_and_says_so(tmp_path: Path) -> None:
-    study = with_grid(tmp_path, n_hs=cells.MOST_ROWS + 1, n_cn=5)
+    study = with_grid(tmp_path, n_hs=grid_map.MOST_ROWS + 1, n_cn=5)
     text = check(page_of(study)).text
     assert "One square is a block of 2 HS × 1 CN" in text
     assert "All 805 cells of 161 HS × 5 CN" in text

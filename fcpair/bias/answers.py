@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -174,13 +174,27 @@ def answers_to_items(
             option that is both the stereotyped and the unknown one, probabilities that do not add up to 1.
     """
     numbers = {name: pd.to_numeric(items[name], errors="coerce").to_numpy() for name in NUMBER_COLUMNS}
-    reject(place, list(_findings(items, numbers, probabilities, place, lines)))
+    rows_by_problem: dict[str, Bools] = {
+        f"`{name}` is not one of {', '.join(valid)}": ~items[name].isin(list(valid)).to_numpy()
+        for name, valid in {"context_condition": CONTEXTS, "question_polarity": POLARITIES}.items()
+    }
+    for name, values in numbers.items():
+        rows_by_problem[f"`{name}` is not one of 0 to {len(LETTERS) - 1}"] = ~np.isin(values, range(len(LETTERS)))
+    same = np.asarray(numbers["target"] == numbers["unknown"])
+    rows_by_problem["the option of the stereotyped group is the one that says unknown"] = same
+    if probabilities is not None:
+        is_known = ~np.isnan(probabilities).any(axis=1, keepdims=True)
+        sums = np.where(is_known, probabilities, 1 / len(LETTERS)).sum(axis=1)
+        rows_by_problem["the probabilities do not add up to 1"] = abs(sums - 1) > TOLERANCE
+        rows_by_problem["a probability is below 0"] = np.where(is_known, probabilities, 0).min(axis=1) < 0
+    problems = [(lines[row], what) for what, rows in rows_by_problem.items() for row in np.flatnonzero(rows).tolist()]
+    reject(place, [Finding(place, line, what) for line, what in sorted(problems)])
     label, target, unknown = (numbers[name].astype(np.int64) for name in NUMBER_COLUMNS)
     if probabilities is None:
-        rows = list(zip(replies, *(items[name] for name in OPTIONS), strict=True))
-        name_by_row = {row: read_choice(row[0], LETTERS, row[1:]) for row in dict.fromkeys(rows)}  # the same once
+        asked = list(zip(replies, *(items[name] for name in OPTIONS), strict=True))
+        name_by_row = {row: read_choice(row[0], LETTERS, row[1:]) for row in dict.fromkeys(asked)}  # the same once
         numbers_of: dict[str | None, int] = {None: UNREADABLE, **{name: at for at, name in enumerate(LETTERS)}}
-        chosen = np.array([numbers_of[name_by_row[row]] for row in rows], np.int64)
+        chosen = np.array([numbers_of[name_by_row[row]] for row in asked], np.int64)
     else:
         filled = np.nan_to_num(probabilities, nan=-1.0)
         most = filled.max(axis=1)
@@ -202,26 +216,6 @@ def answers_to_items(
     unread = [reply for reply, at in zip(replies, chosen.tolist(), strict=True) if at == UNREADABLE]
     statements = tuple(items[STATEMENT].fillna("")) if STATEMENT in items else ()
     return Answers(answered, tuple(map(str, categories)), tuple(unread), statements)
-
-
-def _findings(
-    items: pd.DataFrame, numbers: dict[str, Floats], shares: Floats | None, place: str, lines: Sequence[int]
-) -> Iterator[Finding]:
-    rows_by_problem: dict[str, Bools] = {
-        f"`{name}` is not one of {', '.join(valid)}": ~items[name].isin(list(valid)).to_numpy()
-        for name, valid in {"context_condition": CONTEXTS, "question_polarity": POLARITIES}.items()
-    }
-    for name, values in numbers.items():
-        rows_by_problem[f"`{name}` is not one of 0 to {len(LETTERS) - 1}"] = ~np.isin(values, range(len(LETTERS)))
-    same = np.asarray(numbers["target"] == numbers["unknown"])
-    rows_by_problem["the option of the stereotyped group is the one that says unknown"] = same
-    if shares is not None:
-        valid: Bools = np.asarray(~np.isnan(shares).any(axis=1))
-        sums = np.where(valid[:, None], shares, 1 / len(LETTERS)).sum(axis=1)
-        rows_by_problem["the probabilities do not add up to 1"] = abs(sums - 1) > TOLERANCE
-        rows_by_problem["a probability is below 0"] = np.where(valid[:, None], shares, 0).min(axis=1) < 0
-    problems = [(lines[row], what) for what, rows in rows_by_problem.items() for row in np.flatnonzero(rows).tolist()]
-    yield from (Finding(place, line, what) for line, what in sorted(problems))
 
 
 def _one_hot(at: Ints) -> Bools:

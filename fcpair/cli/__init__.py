@@ -33,9 +33,9 @@ SERVER = "serve"  # runs until it is stopped, and so has no result to print
 # when it is called, so that help comes at once; a test compares these lines with the commands.
 SECTIONS = {
     "Study": {
-        "init": ("oversight.run:init", "Create a new, empty study."),
-        "run": ("oversight.run:run", "Run a recipe as far as it goes."),
-        "recipe": ("oversight.run:recipe", "Print the current recipe of the study."),
+        "init": ("oversight.status:init", "Create a new, empty study."),
+        "run": ("oversight.status:run", "Run a recipe as far as it goes."),
+        "recipe": ("oversight.status:recipe", "Print the current recipe of the study."),
         "status": ("oversight.status:status", "Show the state of the study and what is next."),
         "grids": ("oversight.status:grids", "List the grids, their sides and rounds."),
         "log": ("oversight.status:log", "List every run of every stage."),
@@ -46,7 +46,7 @@ SECTIONS = {
         "select": ("acts:select", "Choose the HS, by seed or from a file."),
         "retrieve": ("acts:retrieve", "Retrieve candidate CNs."),
         "pair": ("acts:pair", "Cross the HS with the candidates."),
-        "plan": ("assignment.plan:plan", "Plan how much overlap is needed, and what it costs."),
+        "plan": ("assignment.assign:plan", "Plan how much overlap is needed, and what it costs."),
         "calibrate": (
             "assignment.assign:calibrate",
             "A first batch that everybody answers, discusses, and answers again.",
@@ -61,14 +61,14 @@ SECTIONS = {
         "labels": ("answers.answers:labels", "Labels of annotators: sheets, import, withdraw, export."),
         "answers": ("answers.answers:answers", "Answers of any round: export, sheets, import, replies, withdraw."),
         "simulate": ("acts:simulate", "Let simulated people answer what is open."),
-        "examples": ("answers.generate:examples", "Examples that models are shown: find, list, sheet, review."),
-        "generate": ("answers.generate:generate", "Ask the models of a round for their answers."),
-        "curation": ("answers.generate:curation", "Count accepted, edited and rejected texts."),
+        "examples": ("answers.answers:examples", "Examples that models are shown: find, list, sheet, review."),
+        "generate": ("answers.answers:generate", "Ask the models of a round for their answers."),
+        "curation": ("answers.answers:curation", "Count accepted, edited and rejected texts."),
     },
     "Decide": {
         "agreement": ("adjudication.agreement:agreement", "Measure how far annotators agree."),
         "aggregate": ("adjudication.agreement:aggregate", "Compare label models with what people have decided."),
-        "groups": ("surveys.groups:groups", "Test whether groups of annotators label differently."),
+        "groups": ("surveys.ask:groups", "Test whether groups of annotators label differently."),
         "adjudicate": ("adjudication.adjudicate:adjudicate", "Turn each pair's labels into one."),
         "validate": ("assignment.assign:validate", "Check labels: assign, sheets, import, withdraw."),
     },
@@ -87,14 +87,14 @@ SECTIONS = {
     },
     "Texts": {
         "describe": (
-            "analysis.describe:describe",
+            "analysis.measure:describe",
             "Describe a table of texts: groups, labels, lengths, repeated texts.",
         ),
         "split": ("analysis.classify:split", "Split a table by its labels, with whole groups on one side."),
         "measure": ("analysis.measure:measure", "Measure texts: variety, overlap, readability, models."),
         "classify": ("analysis.classify:classify", "Measure how well labels were predicted."),
-        "correlate": ("analysis.ratings:correlate", "Correlate a measure of texts with ratings."),
-        "ratings": ("analysis.ratings:ratings", "Average ratings by source, criterion and rater."),
+        "correlate": ("analysis.classify:correlate", "Correlate a measure of texts with ratings."),
+        "ratings": ("analysis.classify:ratings", "Average ratings by source, criterion and rater."),
     },
     "Surveys and bias": {
         "ask": ("surveys.ask:ask", "Surveys: what people have heard and believe. import, open, results."),

@@ -93,7 +93,16 @@ def emit(
         print_json(plain)
     else:
         for table in tables:
-            _print_table(table)
+            shown = table.rows[:LONGEST_TABLE]
+            lines = format_table(table.columns, shown, screen_width())
+            print_headline(table.title)
+            print_raw("", *lines, "")
+            n = len(table.rows) if table.n is None else table.n
+            notes = [f"the first {len(shown):,} of {n:,} rows; {table.all_rows}"] if n > len(shown) else []
+            for footnote in (*notes, *table.notes):
+                print_footnote(footnote)
+            if notes or table.notes:
+                print_raw()
     for note in filter(None, (simulated, sampled)) if form != JSON else ():
         print_wrapped(f"Note: {note}.", err=form == CSV)
 
@@ -117,42 +126,26 @@ def table_of(title: str, rows: Iterable[Mapping[str, Any]], columns: Sequence[st
     return Table(title, columns, [[row[name] for name in columns] for row in rows], notes)
 
 
-def _print_table(table: Table) -> None:
-    rows = table.rows[:LONGEST_TABLE]
-    lines = format_table(table.columns, rows, screen_width())
-    print_headline(table.title)
-    print_raw("", *lines, "")
-    n = len(table.rows) if table.n is None else table.n
-    notes = [f"the first {len(rows):,} of {n:,} rows; {table.all_rows}"] if n > len(rows) else []
-    for note in [*notes, *table.notes]:
-        print_footnote(note)
-    if notes or table.notes:
-        print_raw()
-
-
 def print_json(data: Any) -> None:
-    """Print data as JSON; rows that an iterator gives as a list of them, without holding them all."""
-    if isinstance(data, Iterator):
-        _print_json_rows(data)
+    """Print data as JSON; rows that an iterator gives as a list of them, without holding them all.
+
+    Signs that the encoding lacks are escaped.
+    """
+    if not isinstance(data, Iterator):
+        text = json.dumps(data, ensure_ascii=False, indent=2)
+        print_machine(text if can_encode(text) else json.dumps(data, indent=2))
         return
-    text = json.dumps(data, ensure_ascii=False, indent=2)
-    print_machine(text if can_encode(text) else json.dumps(data, indent=2))
-
-
-def _print_json_rows(rows: Iterator[Row]) -> None:
-    """Print flat rows as `json.dumps` prints a list of them, with every sign that the encoding lacks escaped."""
     between = "[\n"
-    for part in _row_chunks(rows):
-        text = _format_objects(part, ascii_only=False)
-        print_machine(between + (text if can_encode(text) else _format_objects(part, ascii_only=True)), end="")
+    for part in _row_chunks(data):
+        # Flat rows, as `json.dumps` prints a list of them.
+        for dump in (json.JSONEncoder(ensure_ascii=is_ascii).encode for is_ascii in (False, True)):
+            cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in part)
+            objects = ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
+            if can_encode(objects):
+                break
+        print_machine(between + objects, end="")
         between = ",\n"
     print_machine("[]" if between == "[\n" else "\n]")
-
-
-def _format_objects(rows: Iterable[Row], *, ascii_only: bool) -> str:
-    dump = json.JSONEncoder(ensure_ascii=ascii_only).encode
-    cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in rows)
-    return ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
 
 
 def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
@@ -175,13 +168,9 @@ def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
 def _format_csv(rows: Sequence[Row], columns: Sequence[str], *, header: bool) -> str:
     from fcpair.files.tables.tabular import format_csv
 
-    lines = ([_without_negative_zero(row.get(name)) for name in columns] for row in rows)
+    cells = ((row.get(name) for name in columns) for row in rows)
+    lines = ([0.0 if isinstance(cell, float) and cell == 0 else cell for cell in line] for line in cells)  # 0 for -0
     return format_csv([*([columns] if header else []), *lines])
-
-
-def _without_negative_zero(cell: Cell) -> Cell:
-    """The cell, and 0 for -0."""
-    return 0.0 if isinstance(cell, float) and cell == 0 else cell
 
 
 def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
@@ -265,8 +254,7 @@ def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False)
         print_receipt(line, data, print_wrapped)
     else:
         print_receipt(f"{line} ({of})", {**data, "file": str(of)}, print_wrapped)
-    for note in run.notes:
-        print_note(note)
+    print_note(*run.notes)
 
 
 def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
@@ -307,16 +295,10 @@ def print_message(message: str) -> None:
     print_wrapped(message, err=True)
 
 
-def print_note(note: Any) -> None:
-    """Tell the user what a result rests on, or what there is to say of it, if there is such a note."""
-    if note:
+def print_note(*notes: Any) -> None:
+    """Tell the user what a result rests on, or what there is to say of it: each of these notes that there is."""
+    for note in filter(None, notes):
         print_message(f"Note: {note}.")
-
-
-def print_notes(notes: Iterable[Any]) -> None:
-    """Tell the user each of these notes."""
-    for note in notes:
-        print_note(note)
 
 
 @contextmanager
@@ -421,9 +403,7 @@ def warn_of_basis(grid: Grid) -> None:
     """Say on standard error that answers were made up, that only some cells were drawn, and what is older than the
     labels that it is about, each where that is so.
     """
-    warn_of_simulated(grid)
-    print_note(grid.sample_size)
-    warn_of_changes(grid)
+    print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.second_look_notes)
 
 
 def warn_of_simulated(grid: Grid) -> None:
@@ -433,7 +413,7 @@ def warn_of_simulated(grid: Grid) -> None:
 
 def warn_of_changes(grid: Grid) -> None:
     """Say on standard error which decisions and verdicts are older than the labels that they are about."""
-    print_notes(grid.desk.second_look_notes)
+    print_note(*grid.desk.second_look_notes)
 
 
 def other_options_notes(grid: Grid, options: Any) -> list[str]:

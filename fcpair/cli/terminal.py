@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from io import TextIOWrapper
+from itertools import zip_longest
 from typing import Any, TextIO
 
 import click
@@ -88,8 +89,7 @@ def adapt_streams() -> None:
 
     What is written to one that was closed before the start, as by `>&-`, goes nowhere.
     """
-    sys.stdout = sys.stdout or _open_devnull()
-    sys.stderr = sys.stderr or _open_devnull()
+    sys.stdout, sys.stderr = sys.stdout or _open_devnull(), sys.stderr or _open_devnull()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             is_ascii = codecs.lookup(stream.encoding).name == "ascii"
@@ -275,21 +275,25 @@ def _widest_word(words: Iterable[str], longest: int) -> int:
 
 def format_table(names: Sequence[str], rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
     """The lines of a table that is at most `width` wide; of a list of each row's cells, where that cannot be."""
-    columns = [_make_column(as_displayed(name), [row[at] for row in rows]) for at, name in enumerate(names)]
+    columns = []
+    for at, name in enumerate(names):
+        cells = [row[at] for row in rows]
+        numeric = all(isinstance(cell, int | float) or cell is None for cell in cells)
+        columns.append(_Column(as_displayed(name), [as_displayed(format_cell(cell)) for cell in cells], numeric))
     room = width - 2 * MARGIN - BETWEEN * (len(columns) - 1)
     longest = width - 2 * MARGIN - BETWEEN - _names_width(columns, width)
     narrow_steps = ((WORD, _WORD), (SHORT, _WORD))
     for word, unit in ((longest, _WORD), (longest, _PIECE)) if width >= USUAL_WIDTH else narrow_steps:
         least = [column.min_width(word, longest, unit) for column in columns]
         if sum(least) <= room:
-            _shrink_columns(columns, least, room)
-            return _lay_out(columns)
+            while sum(column.width for column in columns) > room:  # the widest column gives way, again and again
+                wide = [(column.width, at) for at, column in enumerate(columns) if column.width > least[at]]
+                columns[max(wide)[1]].width -= 1
+            header = _join_cells(columns, [column.name for column in columns])
+            rule = " " + "─" * (MARGIN + BETWEEN * (len(columns) - 1) + sum(column.width for column in columns))
+            lines = zip(*(column.cells for column in columns), strict=True)
+            return [*header, as_displayed(rule), *(line for cells in lines for line in _join_cells(columns, cells))]
     return _list_lines(columns, width)
-
-
-def _make_column(name: str, cells: Sequence[Cell]) -> _Column:
-    numeric = all(isinstance(cell, int | float) or cell is None for cell in cells)
-    return _Column(name, [as_displayed(format_cell(cell)) for cell in cells], numeric)
 
 
 def format_cell(cell: Cell) -> str:
@@ -303,34 +307,17 @@ def format_cell(cell: Cell) -> str:
     return f"{cell:z.4f}" if isinstance(cell, float) else cell
 
 
-def _shrink_columns(columns: Sequence[_Column], least: Sequence[int], room: int) -> None:
-    """Take from the widest column again and again until all fit."""
-    while sum(column.width for column in columns) > room:
-        wide = [(column.width, at) for at, column in enumerate(columns) if column.width > least[at]]
-        columns[max(wide)[1]].width -= 1
-
-
-def _lay_out(columns: Sequence[_Column]) -> list[str]:
-    header = _join_cells(columns, [column.name for column in columns])
-    rule = " " + "─" * (MARGIN + BETWEEN * (len(columns) - 1) + sum(column.width for column in columns))
-    rows = zip(*(column.cells for column in columns), strict=True)
-    return [*header, as_displayed(rule), *(line for cells in rows for line in _join_cells(columns, cells))]
-
-
 def _join_cells(columns: Sequence[_Column], cells: Sequence[str]) -> list[str]:
     """One row: as many lines as its highest cell has."""
-    parts = [wrap_text(cell, column.width) for column, cell in zip(columns, cells, strict=True)]
     lines = []
-    for at in range(max(map(len, parts))):
-        cut = [part[at] if at < len(part) else "" for part in parts]
-        aligned = (_align(text, column) for text, column in zip(cut, columns, strict=True))
+    for parts in zip_longest(*(wrap_text(cell, column.width) for column, cell in zip(columns, cells, strict=True))):
+        aligned = []
+        for column, part in zip(columns, parts, strict=True):
+            text = part or ""
+            space = " " * (column.width - width_of(text))
+            aligned.append(space + text if column.numeric else text + space)
         lines.append((" " * MARGIN + (" " * BETWEEN).join(aligned)).rstrip())
     return lines
-
-
-def _align(text: str, column: _Column) -> str:
-    space = " " * (column.width - width_of(text))
-    return space + text if column.numeric else text + space
 
 
 def wrap_text(text: str, width: int) -> list[str]:
@@ -347,9 +334,14 @@ def wrap_text(text: str, width: int) -> list[str]:
                 line = ""
             line = f"{line} {word}" if line.strip() else line + word
             while width_of(line) > width:
-                head = _fitting_head(line, width)
-                lines.append(head)
-                line = line[len(head) :]
+                # As much as fits, up to the end of a piece if there is one; at least one sign of it.
+                end = 1
+                while end < len(line) and width_of(line[: end + 1]) <= width:
+                    end += 1
+                pieces = [piece.end() for piece in _PIECE.finditer(line) if piece.end() <= end]
+                end = pieces[-1] if pieces else end
+                lines.append(line[:end])
+                line = line[end:]
         lines.append(line)
     return lines
 
@@ -360,15 +352,6 @@ def shorten(text: str, width: int) -> str:
         return text
     beginning, space, _ = text[:width].rpartition(" ")
     return f"{beginning} …" if space else f"{text[: width - 1]}…"
-
-
-def _fitting_head(text: str, width: int) -> str:
-    """As much of a text as fits, up to the end of a piece if there is one; at least one sign of it."""
-    end = 1
-    while end < len(text) and width_of(text[: end + 1]) <= width:
-        end += 1
-    pieces = [piece.end() for piece in _PIECE.finditer(text) if piece.end() <= end]
-    return text[: pieces[-1] if pieces else end]
 
 
 def _names_width(columns: Sequence[_Column], width: int) -> int:

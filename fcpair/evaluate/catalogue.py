@@ -13,7 +13,6 @@ from fcpair.params import Evaluate, check_unique
 from fcpair.stages.questions.named_values import parse_named
 from fcpair.stages.stats.intervals import check_resamples
 
-RUN_SUFFIXES = (".trec", ".run", ".txt")
 SHOWN = 60  # characters of a name that is far too long
 
 
@@ -46,7 +45,7 @@ def parse_system(text: str) -> System:
         InputError: there is no such system or option, a value is of the wrong kind, or systems stand in one another by
             the hundred.
     """
-    if text.lower().endswith(RUN_SUFFIXES) and ":" not in text:
+    if text.lower().endswith((".trec", ".run", ".txt")) and ":" not in text:
         raise InputError(f"system `{text}` is the name of a file; expected `run:{text}` for a TREC run")
     try:
         system: System = parse_named(text, SYSTEMS, "system")

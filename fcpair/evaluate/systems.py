@@ -20,8 +20,8 @@ from fcpair.lazy import pd
 from fcpair.models.encode import Progress, count_cut, encode
 from fcpair.models.model_files import resolve
 from fcpair.stages.corpus.nearest_neighbours import DECIMALS
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.corpus.text_identity import digest, identity
-from fcpair.stages.drawing import own_order
 from fcpair.stages.questions.named_values import NamedValue
 
 NOTHING = -1

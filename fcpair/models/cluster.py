@@ -51,8 +51,7 @@ FAN_IN = 8
 def check_address(address: str) -> None:
     """Raise InputError unless `address` is `local:N`, or looks like the address of a Dask scheduler."""
     n = address.removeprefix(LOCAL)
-    is_valid = n.isdecimal() and int(n) > 0 if address.startswith(LOCAL) else address.rpartition(":")[2].isdecimal()
-    if not is_valid:
+    if not (n.isdecimal() and int(n) > 0 if address.startswith(LOCAL) else address.rpartition(":")[2].isdecimal()):
         raise InputError(
             f"dask is `{address}`; expected local:N for N processes on this machine, or the address of a scheduler, "
             "such as tcp://node1:8786"

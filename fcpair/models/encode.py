@@ -65,7 +65,9 @@ def compute_rows(
 
     `compute` takes the keys that are missing, and yields the places of some of them, and their rows.
     """
-    rows = cached_rows(keys, folder)
+    rows = CachedRows(keys)
+    for part in kept.read_parts(folder):
+        rows.put(part.keys, part.vectors)
     new, done = rows.missing_keys(), 0
     unsaved: list[tuple[list[str], NDArray[Any]]] = []
 
@@ -93,14 +95,6 @@ def compute_rows(
     finally:  # Ctrl-C too: what is computed is kept, and the next run goes on from there
         if unsaved:
             save()
-    return rows
-
-
-def cached_rows(keys: list[str], folder: Path) -> CachedRows:
-    """Those of the rows that are kept in a folder."""
-    rows = CachedRows(keys)
-    for part in kept.read_parts(folder):
-        rows.put(part.keys, part.vectors)
     return rows
 
 
@@ -198,11 +192,9 @@ def _read_settings(path: Path, absent: Any = MappingProxyType({})) -> Any:
 
 def open_encoder(model: Model) -> Encoder:
     """The model, loaded by the backend that it names; raises ModelError where that cannot be done."""
-    return (
-        OnnxEncoder(ensure_exported(model, load_sentence_transformer))
-        if model.backend == ONNX
-        else TorchEncoder(load_sentence_transformer(model))
-    )
+    if model.backend == ONNX:
+        return OnnxEncoder(ensure_exported(model, load_sentence_transformer))
+    return TorchEncoder(load_sentence_transformer(model))
 
 
 def longest_first(lengths: Sequence[int], size: int, progress: Progress | None = None) -> Iterator[list[int]]:

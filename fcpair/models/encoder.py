@@ -78,9 +78,15 @@ class TorchEncoder:
                 tokens.append({name: values[row, is_token] for name, values in features.items()})
         return tokens
 
-    def unit_vectors(self, batch: Tokens) -> Vectors:
-        """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
-        return self._unit_vectors_of(batch, "sentence_embedding")
+    def unit_vectors(self, batch: Tokens, output: str = "sentence_embedding") -> Vectors:
+        """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`, or of another `output`."""
+        import torch
+
+        with torch.inference_mode():
+            features = {name: torch.from_numpy(values).to(self._loaded.device) for name, values in batch.items()}
+            vectors = self._loaded(features)[output]
+            unit: Vectors = torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
+        return unit
 
     def own_token_mask(self, batch: Tokens) -> Bools:
         """Which tokens of a batch are of the texts, shape `(n_texts, n_tokens)`: not padding, not added to them."""
@@ -91,16 +97,7 @@ class TorchEncoder:
 
     def token_vectors(self, batch: Tokens) -> Vectors:
         """The unit vectors of the tokens of a batch, shape `(n_texts, n_tokens, dimension)`."""
-        return self._unit_vectors_of(batch, "token_embeddings")
-
-    def _unit_vectors_of(self, batch: Tokens, output: str) -> Vectors:
-        import torch
-
-        with torch.inference_mode():
-            features = {name: torch.from_numpy(values).to(self._loaded.device) for name, values in batch.items()}
-            vectors = self._loaded(features)[output]
-            unit: Vectors = torch.nn.functional.normalize(vectors, dim=-1).cpu().numpy()
-        return unit
+        return self.unit_vectors(batch, "token_embeddings")
 
 
 class OnnxEncoder:

@@ -18,7 +18,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -78,10 +78,10 @@ class Prompt:
         return json.dumps(self.body, sort_keys=True, separators=(",", ":"))
 
     @property
-    def n_characters(self) -> int:
-        """Number of characters of text that the model is given to read."""
+    def texts(self) -> Sequence[str]:
+        """The texts that the model is given to read."""
         texts = self.body.get("input", [message["content"] for message in self.body.get("messages", ())])
-        return sum(map(len, [texts] if isinstance(texts, str) else texts))
+        return [texts] if isinstance(texts, str) else texts
 
     @property
     def path(self) -> Path:
@@ -125,14 +125,14 @@ def cache_answer(prompt: Prompt, answer: Reply, base_url: str | None) -> None:
     write_record(prompt.path, {**asked, "model": answer.model, "answer": answer.said})
 
 
-def n_prompt_tokens(prompts: Iterable[Prompt]) -> int:
-    """About how many tokens a model is given to read: a token for every four characters, rounded up."""
-    return math.ceil(sum(prompt.n_characters for prompt in prompts) / CHARACTERS_A_TOKEN)
-
-
 def n_tokens(texts: Iterable[str]) -> int:
     """About how many tokens texts have: a token for every four characters of all, rounded up."""
     return math.ceil(sum(map(len, texts)) / CHARACTERS_A_TOKEN)
+
+
+def n_prompt_tokens(prompts: Iterable[Prompt]) -> int:
+    """About how many tokens a model is given to read."""
+    return n_tokens(text for prompt in prompts for text in prompt.texts)
 
 
 def model_record(name: str, reported: Iterable[str]) -> dict[str, str]:

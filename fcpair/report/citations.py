@@ -6,7 +6,7 @@ In a text, `[@key]` cites a reference of `references.bib`, and what stands betwe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -42,11 +42,6 @@ def cited_keys(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(key.removeprefix("@") for key in citations))
 
 
-def plain_text(text: str) -> str:
-    """The text without its citations."""
-    return CITATION.sub("", text)
-
-
 def bibtex(keys: Iterable[str]) -> str:
     """The references of these keys as a .bib file."""
     return "\n".join(entries()[key] for key in keys)
@@ -54,7 +49,10 @@ def bibtex(keys: Iterable[str]) -> str:
 
 def reference_line(key: str) -> str:
     """A reference in a line of Markdown, with a link by its DOI, or by its address where it has none."""
-    fields = {name: _plain_field(value) for name, value in _FIELD.findall(entries()[key])}
+    fields: dict[str, str] = {}
+    for name, value in _FIELD.findall(entries()[key]):  # without the marks of LaTeX
+        text = _ACCENT.sub(lambda match: _UMLAUTS[match[1]], value)
+        fields[name] = text.replace(r"\&", "&").replace("{", "").replace("}", "")
     authors = fields["author"].replace(" and ", "; ")
     place = fields.get("journal") or fields["booktitle"]
     doi = fields.get("doi")
@@ -62,28 +60,16 @@ def reference_line(key: str) -> str:
     return f"{authors} ({fields['year']}). {fields['title']}. *{place}*. {link}"
 
 
-def _plain_field(value: str) -> str:
-    """The value of a field without the marks of LaTeX."""
-    text = _ACCENT.sub(lambda match: _UMLAUTS[match[1]], value)
-    return text.replace(r"\&", "&").replace("{", "").replace("}", "")
-
-
 def as_latex(text: str) -> str:
     """A text in LaTeX: signs that mean something there are escaped, citations are `\\cite`, code is `\\texttt`."""
-    return "".join(
-        f"~\\cite{{{part.replace('@', '').replace('; ', ',')}}}" if is_citation else _escape_with_code(part)
-        for part, is_citation in _by_turns(CITATION, text)
-    )
-
-
-def _escape_with_code(text: str) -> str:
-    parts = ((escape_latex(part), is_code) for part, is_code in _by_turns(_CODE, text))
-    return "".join(f"\\texttt{{{part}}}" if is_code else part for part, is_code in parts)
-
-
-def _by_turns(pattern: re.Pattern[str], text: str) -> Iterator[tuple[str, bool]]:
-    """Yield what stands between the matches of a pattern, and what its group has in each, in their order."""
-    return ((part, at % 2 == 1) for at, part in enumerate(pattern.split(text)))
+    parts = []
+    for at, part in enumerate(CITATION.split(text)):  # by turns what stands between citations, and what each cites
+        if at % 2:
+            parts.append(f"~\\cite{{{part.replace('@', '').replace('; ', ',')}}}")
+        else:
+            words = enumerate(map(escape_latex, _CODE.split(part)))
+            parts += [f"\\texttt{{{word}}}" if is_code % 2 else word for is_code, word in words]
+    return "".join(parts)
 
 
 def escape_latex(text: str) -> str:

@@ -9,7 +9,7 @@ reads without parsing each number. No text of the study is in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.records import Tier
-from fcpair.report.cells import CellClass
 from fcpair.report.figures.colours import DARK, LIGHT, cell_colour, to_hex
+from fcpair.report.figures.grid_map import CellClass
 from fcpair.report.formatting import named
 from fcpair.sentences import Answer, mark, say, say_number
 
@@ -116,10 +116,16 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
     layers = [_state_layer(answers, standings)]
     if standings is not None and standings.tier is not None:
         layers.append(_tier_layer(standings.tier, has_own=bool(standings.own_tiers)))
-        layers += [_own_tier_layer(name, is_in) for name, is_in in standings.own_tiers.items()]
+        # A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested.
+        for name, is_in in standings.own_tiers.items():
+            outside, inside = say("not in the tier %(name)s", name=name), say("in the tier %(name)s", name=name)
+            title = say("Tier %(name)s", name=name)
+            layers.append(
+                _build(f"tier-{name}", title, ((outside, "nothing"), (inside, "in tier")), is_in.astype(np.int64))
+            )
     if answers.choices:
         layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
-    return (*layers, _number_layer(answers), _time_layer(answers.seconds), _skip_layer(answers.skips))
+    return (*layers, *_count_layers(answers))
 
 
 def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> Layer:
@@ -146,15 +152,6 @@ def _tier_layer(tier: Ints, *, has_own: bool) -> Layer:
     places = {one.value: at for at, one in enumerate(Tier, 1)}
     index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[tier]
     return _build("tier", mark("Tier"), meanings, index)
-
-
-def _own_tier_layer(name: str, is_in: NDArray[np.bool_]) -> Layer:
-    """A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested."""
-    meanings = (
-        (say("not in the tier %(name)s", name=name), "nothing"),
-        (say("in the tier %(name)s", name=name), "in tier"),
-    )
-    return _build(f"tier-{name}", say("Tier %(name)s", name=name), meanings, is_in.astype(np.int64))
 
 
 def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
@@ -190,33 +187,31 @@ def _agreement_layer(answers: CellAnswers) -> Layer:
     return _build("agreement", mark("Agreement"), meanings, index)
 
 
-def _number_layer(answers: CellAnswers) -> Layer:
+def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
+    """Yield layers of steps: how many labels a cell has, how long they took, how often it was skipped."""
     top = int(min(answers.n_answers.max(initial=1), MOST_LABELS))
     numbers = [say_number("%(n)s label", "%(n)s labels", n) for n in range(1, top + 1)]
     if answers.n_answers.max(initial=0) > top:
         numbers[-1] = say_number("%(n)s label or more", "%(n)s labels or more", top)
-    meanings = [(mark("none"), "nothing"), *((text, f"level {n} of {top}") for n, text in enumerate(numbers, 1))]
-    return _build("labels", mark("Number of labels"), meanings, np.minimum(answers.n_answers, top))
-
-
-def _time_layer(seconds: NDArray[np.float64]) -> Layer:
-    last = len(TIMES_S)
-    words = [
+    meanings = _steps(mark("none"), numbers, 1, top)
+    yield _build("labels", mark("Number of labels"), meanings, np.minimum(answers.n_answers, top))
+    times = [
         say("less than %(number)s s", number=TIMES_S[0]),
         *(say("%(least)s to %(most)s s", least=low, most=high) for low, high in pairwise(TIMES_S)),
         say("%(number)s s or more", number=TIMES_S[-1]),
     ]
-    meanings = [(mark("not known"), "nothing"), *((text, f"level {at} of {last}") for at, text in enumerate(words))]
-    index = np.where(np.isnan(seconds), 0, np.searchsorted(TIMES_S, np.nan_to_num(seconds), side="right") + 1)
-    return _build("time", mark("Median time"), meanings, index)
+    step = np.searchsorted(TIMES_S, np.nan_to_num(answers.seconds), side="right") + 1
+    meanings = _steps(mark("not known"), times, 0, len(TIMES_S))
+    yield _build("time", mark("Median time"), meanings, np.where(np.isnan(answers.seconds), 0, step))
+    skips = [say_number("%(n)s skip", "%(n)s skips", n) for n in range(1, MOST_SKIPS)]
+    skips.append(say("%(number)s skips or more", number=MOST_SKIPS))
+    meanings = _steps(mark("never skipped"), skips, 1, MOST_SKIPS)
+    yield _build("skips", mark("Skips"), meanings, np.minimum(answers.skips, MOST_SKIPS))
 
 
-def _skip_layer(skips: Ints) -> Layer:
-    words = [say_number("%(n)s skip", "%(n)s skips", n) for n in range(1, MOST_SKIPS)]
-    words.append(say("%(number)s skips or more", number=MOST_SKIPS))
-    looks = [f"level {at} of {MOST_SKIPS}" for at in range(1, MOST_SKIPS + 1)]
-    meanings = [(mark("never skipped"), "nothing"), *zip(words, looks, strict=True)]
-    return _build("skips", mark("Skips"), meanings, np.minimum(skips, MOST_SKIPS))
+def _steps(nothing: str, words: Sequence[str], first: int, top: int) -> list[Meaning]:
+    """The meanings of a layer in which classes are steps, from the level `first` up to `top`."""
+    return [(nothing, "nothing"), *((text, f"level {at} of {top}") for at, text in enumerate(words, first))]
 
 
 Floats = NDArray[np.float64]
@@ -262,18 +257,18 @@ def measure_side(
     n_texts = shape[0]
     counts = (
         np.stack([_sums(of_cell, counted, n_texts) for counted in answers.counts.T], axis=1, dtype=np.int64)
-        if (answers.choices)
+        if answers.choices
         else np.zeros((n_texts, 0), np.int64)
     )
     is_shared = answers.counts.sum(axis=1) > 1
     is_disputed = is_shared & ((answers.counts > 0).sum(axis=1) > 1)
     shares = _ratio(counts, counts.sum(axis=1)[:, None])
     disagreement = _ratio(_sums(of_cell, is_disputed, n_texts), _sums(of_cell, is_shared, n_texts))
-    orders = [
-        Order(f"share-{at}", say("share of %(answer)s", answer=Answer(named(choice))), _descending(shares[:, at]))
-        for at, choice in enumerate(answers.choices)
-    ]
-    orders += [Order("disagreement", mark("disagreement"), _descending(disagreement))] if answers.choices else []
+    titles = [say("share of %(answer)s", answer=Answer(named(choice))) for choice in answers.choices]
+    ranked: list[tuple[str, str, Floats]] = [(f"share-{at}", title, shares[:, at]) for at, title in enumerate(titles)]
+    ranked += [("disagreement", mark("disagreement"), disagreement)] if answers.choices else []
+    # The largest first; those alike by their numbers, and what is missing last.
+    orders = [Order(of, title, np.argsort(-values, kind="stable")) for of, title, values in ranked]
     if any(clusters):
         orders.append(Order("cluster", mark("cluster"), np.lexsort((np.arange(n_texts), np.array(clusters)))))
     if answers.choices and shape[0] * shape[1] <= MOST_LIKENED:
@@ -289,11 +284,6 @@ def _sums(of_cell: Ints, values: NDArray[np.generic], n_texts: int) -> Ints:
 def _ratio(part: Ints, whole: Ints) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.where(whole > 0, part / whole, np.nan))
-
-
-def _descending(values: Floats) -> Ints:
-    """The places of the values, the largest first; those alike by their numbers, and what is missing last."""
-    return np.argsort(-values, kind="stable")
 
 
 def _by_likeness(of_cell: Ints, other: Ints, shape: tuple[int, int], answers: CellAnswers) -> Ints:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fcpair.bias import BiasFigure, ScoredAnswers
+from fcpair.bias import BiasFigure
 from fcpair.evaluate.outcome import ALPHA, Outcome, group_by_system
-from fcpair.records import Figure
-from fcpair.report import cells, formatting
+from fcpair.report import formatting
 from fcpair.report.data import IN_GRID, GridMap, GridPart, MainPart, PersonFigures, ReportData, SurveysPart, TierFigures
 from fcpair.report.figures import grid_map
 from fcpair.report.figures.evaluation_figures import significance_cautions
@@ -20,9 +19,6 @@ from fcpair.report.sections import build_sections, score_picture, strip_folders,
 from fcpair.report.table_rows import kappa_map, log_lines, tier_tables
 from fcpair.stages.stats.agreement import Agreement
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 LONG_TABLE = 100
 MOST_PAIRS = 1_000  # of annotators, whose agreement is shown pair by pair
@@ -39,12 +35,17 @@ FILTERS = (
     formatting.settings,
     formatting.share,
 )
+FUNCTIONS = (kappa_map, tier_tables, group_by_system, score_picture, significance_cautions, grid_map.swatch, tau_rows)
 
 
 def render(data: ReportData) -> str:
     """The whole page. The same data give the same page, to the byte."""
-    page = _environment().get_template("page.html.j2")
-    return page.render(
+    environment = page_templates()
+    environment.filters.update({of.__name__: of for of in FILTERS})
+    environment.globals.update({of.__name__: of for of in FUNCTIONS})
+    environment.globals.update(long_table=LONG_TABLE, most_pairs=MOST_PAIRS, no_two=NO_TWO)
+    environment.globals.update(sections=build_sections, draw=forest_markup)
+    return environment.get_template("page.html.j2").render(
         data=data,
         main=data.main,
         grid=_grid_maps(data.main.grid) if data.main and data.main.grid else None,
@@ -55,28 +56,16 @@ def render(data: ReportData) -> str:
     )
 
 
-def _environment() -> Environment:
-    environment = page_templates()
-    environment.filters.update({of.__name__: of for of in FILTERS})
-    environment.globals.update(
-        long_table=LONG_TABLE, most_pairs=MOST_PAIRS, kappa_map=kappa_map, tier_tables=tier_tables, no_two=NO_TWO
-    )
-    environment.globals.update(sections=build_sections, draw=forest_markup)
-    for of in (group_by_system, score_picture, significance_cautions, grid_map.swatch, tau_rows):
-        environment.globals[of.__name__] = of
-    return environment
-
-
 def _grid_maps(grid: GridMap) -> dict[str, Any]:
     """Both maps of a grid and their classes, cell by cell, or in blocks when there are too many cells to show."""
-    coverage, decisions = cells.coverage(grid), cells.decisions(grid)
-    rows, columns = cells.block_size(grid.shape)
+    coverage, decisions = grid_map.coverage(grid), grid_map.decisions(grid)
+    rows, columns = grid_map.block_size(grid.shape)
     if rows == columns == 1:
         maps = grid_map.class_map(coverage), grid_map.class_map(decisions)
     else:
         maps = (
-            grid_map.block_map(cells.coverage_blocks(grid), "mean labels per cell"),
-            grid_map.block_map(cells.decision_blocks(grid), "share of positive labels"),
+            grid_map.block_map(grid_map.coverage_blocks(grid), "mean labels per cell"),
+            grid_map.block_map(grid_map.decision_blocks(grid), "share of positive labels"),
         )
     names = ("coverage", "decisions")
     classes = [[one for one in kind.classes if one.n] for kind in (coverage, decisions)]
@@ -144,34 +133,31 @@ def _surveys_gaps(part: SurveysPart) -> Iterator[Gap]:
     if part.survey:
         for row in part.survey.shares[part.survey.shares["n"] == 0].to_dict("records"):
             yield Gap(f"share of yes, {row['question']}, {row['statement']}", "0 answers", "nobody said yes or no")
-    for scored in part.bias:
-        yield from _bias_gaps(scored)
+    # A score that is undefined for a model in several categories for one reason is reported once.
+    undefined: dict[tuple[int, str, str, str], list[BiasFigure]] = {}
+    for at, scored_by_name in enumerate(part.bias):
+        for name, scored in scored_by_name.items():
+            for figure in scored.figures:
+                if figure.undefined:
+                    undefined.setdefault((at, name, figure.score, figure.undefined), []).append(figure)
+    for (_, name, score, why), same_reason in undefined.items():
+        categories = ", ".join(figure.category for figure in same_reason)
+        yield Gap(f"{score}, {name}: {categories}", counted(sum(figure.n for figure in same_reason), "answer"), why)
     if part.groups:
         if part.groups.undefined:
             yield Gap("groups of people", "", part.groups.undefined)
         for comparison in part.groups.compared:
             few = {figure.group: figure.undefined for figure in comparison.shares if figure.undefined}
-            for name, why in few.items():
-                yield Gap(f"{comparison.by}, {name}", f"fewer than {LEAST_PEOPLE} people", f"there are {why}")
-            for figure in comparison.differences:
-                if figure.undefined and not few.keys() & set(figure.groups):
-                    yield Gap(
-                        f"{comparison.by}, difference of {' and '.join(figure.groups)}",
-                        counted(comparison.n, "answer"),
-                        figure.undefined,
-                    )
-
-
-def _bias_gaps(scored_by_name: dict[str, ScoredAnswers]) -> Iterator[Gap]:
-    """A score that is undefined for a model in several categories for one reason is reported once."""
-    figures_by_reason: dict[tuple[str, str, str], list[BiasFigure]] = {}
-    for name, scored in scored_by_name.items():
-        for figure in scored.figures:
-            if figure.undefined:
-                figures_by_reason.setdefault((name, figure.score, figure.undefined), []).append(figure)
-    for (name, score, why), same_reason in figures_by_reason.items():
-        categories = ", ".join(figure.category for figure in same_reason)
-        yield Gap(f"{score}, {name}: {categories}", counted(sum(figure.n for figure in same_reason), "answer"), why)
+            n = counted(comparison.n, "answer")
+            yield from (
+                Gap(f"{comparison.by}, {name}", f"fewer than {LEAST_PEOPLE} people", f"there are {why}")
+                for name, why in few.items()
+            )
+            yield from (
+                Gap(f"{comparison.by}, difference of {' and '.join(test.groups)}", n, test.undefined)
+                for test in comparison.differences
+                if test.undefined and not few.keys() & set(test.groups)
+            )
 
 
 def _no_labels_gap(what: str) -> Gap:
@@ -179,16 +165,12 @@ def _no_labels_gap(what: str) -> Gap:
 
 
 def _agreement_gaps(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
-    for figure in (*agreement.pooled, *agreement.summary):
-        if figure.undefined:
-            yield _figure_gap(figure, figure.name, noun)
+    figures = [(figure.name, figure) for figure in (*agreement.pooled, *agreement.summary)]
     for subset in (*agreement.subsets, *agreement.on_bins):
-        if subset.kappa.undefined:
-            yield _figure_gap(subset.kappa, f"{subset.kappa.name}, {' and '.join(subset.annotators)}", noun)
-
-
-def _figure_gap(figure: Figure, name: str, noun: str) -> Gap:
-    return Gap(name, counted(figure.n, noun), figure.undefined or "")
+        figures.append((f"{subset.kappa.name}, {' and '.join(subset.annotators)}", subset.kappa))
+    for name, figure in figures:
+        if figure.undefined:
+            yield Gap(name, counted(figure.n, noun), figure.undefined)
 
 
 def _tier_gaps(tiers: TierFigures, noun: str) -> Iterator[Gap]:
@@ -204,16 +186,6 @@ def _evaluation_gaps(outcome: Outcome) -> Iterator[Gap]:
     )
     for tier, n, no_score, why in dict.fromkeys(scores):
         yield Gap(f"{'scores' if no_score else 'intervals of scores'} on {tier.capitalize()}", f"{n:,} HS", why or "")
-    yield from _spread_gaps(outcome)
-    for record in outcome.concordances if len(outcome.systems) > 1 else ():
-        if record.undefined:
-            tiers = f"{record.one.capitalize()} and {record.other.capitalize()}"
-            yield Gap(
-                f"Kendall's tau of {tiers}, {record.measure}", counted(record.n_systems, "system"), record.undefined
-            )
-
-
-def _spread_gaps(outcome: Outcome) -> Iterator[Gap]:
     systems: dict[tuple[str, str, str], dict[str, None]] = {}
     for row in outcome.spreads:
         if row.undefined:
@@ -221,6 +193,12 @@ def _spread_gaps(outcome: Outcome) -> Iterator[Gap]:
             systems.setdefault((what, row.measure, row.undefined), {})[row.system] = None
     for (what, measure, why), names in systems.items():
         yield Gap(f"{what}, {measure}: {', '.join(names)}", counted(len(outcome.tiers), "tier"), why)
+    for record in outcome.concordances if len(outcome.systems) > 1 else ():
+        if record.undefined:
+            tiers = f"{record.one.capitalize()} and {record.other.capitalize()}"
+            yield Gap(
+                f"Kendall's tau of {tiers}, {record.measure}", counted(record.n_systems, "system"), record.undefined
+            )
 
 
 def _person_gaps(person: PersonFigures, answer: str) -> Iterator[Gap]:

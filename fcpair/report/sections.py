@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fcpair.bias import SCHEMES, BiasFigure, ScoredAnswers
+from fcpair.bias import SCHEMES, ScoredAnswers
 from fcpair.evaluate.outcome import Concordance, Outcome
 from fcpair.report import formatting
 from fcpair.report.data import GroupFigures, SurveyFigures, SurveysPart
 from fcpair.report.figures import Forest, grid_map
 from fcpair.report.figures.evaluation_figures import png
-from fcpair.report.figures.forest_plots import of_bias, of_groups, of_survey
 from fcpair.report.figures.layout import make_printable
-from fcpair.report.table_rows import TableSheet
+from fcpair.report.figures.plots import of_bias, of_groups, of_survey
+from fcpair.report.table_rows import Row, TableSheet
 from fcpair.sentences import Answer, Sentence, Written, join, mark, say, say_number
 from fcpair.stages.stats.group_differences import METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
@@ -86,14 +86,17 @@ def build_sections(part: SurveysPart) -> list[Section]:
     return result + ([_groups_section(part.groups)] if part.groups else [])
 
 
-def _drawn(forest: Forest | None) -> Forest | None:
-    return None if forest is None or forest.n_rows > MOST_DRAWN else forest
-
-
-def _no_picture_notes(forest: Forest | None) -> tuple[str, ...]:
-    if forest is None or forest.n_rows <= MOST_DRAWN:
-        return ()
-    return (say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows),)
+def _sheet(
+    title: str, text: str, header: Sequence[str], rows: list[Row], notes: Iterable[str], forest: Forest | None
+) -> TableSheet:
+    """A sheet with its picture, or a note where that has too many rows for a page."""
+    if forest is not None and forest.n_rows > MOST_DRAWN:
+        notes = (
+            *notes,
+            say("no picture of %(number)s rows here; the command's --figures draws it", number=forest.n_rows),
+        )
+        forest = None
+    return TableSheet(title, text, header, rows, tuple(notes), forest)
 
 
 def _survey_section(figures: SurveyFigures) -> Section:
@@ -109,25 +112,17 @@ def _survey_section(figures: SurveyFigures) -> Section:
     forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
     for question, rows in figures.shares.groupby("question", sort=False):
-        forest = forest_by_title[str(question)]
-        table = [
-            [
-                str(row["statement"]),
-                *(formatting.count(int(row[name])) for name in (*ANSWERS, SKIPPED)),
-                *_share_cells(row),
-            ]
-            for row in rows.to_dict("records")
-        ]
+        table: list[Row] = []
+        for row in rows.to_dict("records"):
+            shares = [say("undefined, because %(reason)s", reason=say("nobody said yes or no")), formatting.NOTHING]
+            if row["n"]:
+                shares = [formatting.decimal(row["share"]), formatting.bounds(row["low"], row["high"])]
+            counts = (formatting.count(int(row[name])) for name in (*ANSWERS, SKIPPED))
+            table.append([str(row["statement"]), *counts, *shares])
         answers = (mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"))
         header = (mark("Statement"), *answers, mark("Share"), INTERVAL)
-        sheets.append(TableSheet(str(question), "", header, table, _no_picture_notes(forest), _drawn(forest)))
+        sheets.append(_sheet(str(question), "", header, table, (), forest_by_title[str(question)]))
     return Section(mark("What people said"), text, tuple(sheets))
-
-
-def _share_cells(row: Mapping[object, float]) -> list[str]:
-    if not row["n"]:
-        return [say("undefined, because %(reason)s", reason=say("nobody said yes or no")), formatting.NOTHING]
-    return [formatting.decimal(row["share"]), formatting.bounds(row["low"], row["high"])]
 
 
 def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
@@ -141,20 +136,15 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
             for item in scored.figures
             if item.score == score.name
         ]
-        forest = forest_by_title.get(score.name)
-        sheets.append(
-            TableSheet(
-                score.name,
-                say("%(text)s (%(source)s)", text=join([score.formula]), source=score.source),
-                (mark("Model, category"), mark("Score"), INTERVAL, mark("Answers"), mark("Templates")),
-                [_score_row(name, item) for name, item in figures],
-                (
-                    *dict.fromkeys(_note(item.category, item.note) for _, item in figures if item.note),
-                    *_no_picture_notes(forest),
-                ),
-                _drawn(forest),
-            )
-        )
+        formula = say("%(text)s (%(source)s)", text=join([score.formula]), source=score.source)
+        header = (mark("Model, category"), mark("Score"), INTERVAL, mark("Answers"), mark("Templates"))
+        rows: list[Row] = []
+        for name, item in figures:
+            value = f"undefined, because {item.undefined}" if item.value is None else formatting.decimal(item.value, 4)
+            rests_on = (formatting.count(item.n), formatting.count(item.n_templates))
+            rows.append([f"{name}, {item.category}", value, formatting.bounds(item.low, item.high), *rests_on])
+        notes = dict.fromkeys(_note(item.category, item.note) for _, item in figures if item.note)
+        sheets.append(_sheet(score.name, formula, header, rows, notes, forest_by_title.get(score.name)))
     unreadable = [
         say("%(name)s %(number)s of %(all)s", name=name, number=item.n_unreadable, all=item.n)
         for name, item in scored_by_name.items()
@@ -175,12 +165,6 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
 
 def _note(subject: str, note: str) -> Sentence:
     return say("%(name)s: %(note)s", name=subject, note=join([note]))
-
-
-def _score_row(name: str, figure: BiasFigure) -> list[str]:
-    value = f"undefined, because {figure.undefined}" if figure.value is None else formatting.decimal(figure.value, 4)
-    rests_on = [formatting.count(figure.n), formatting.count(figure.n_templates)]
-    return [f"{name}, {figure.category}", value, formatting.bounds(figure.low, figure.high), *rests_on]
 
 
 def _groups_section(figures: GroupFigures) -> Section:
@@ -209,8 +193,7 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
     rows = [
         [
             f"{figure.label}, {figure.group}",
-            formatting.count(figure.people),
-            formatting.count(figure.n),
+            *map(formatting.count, (figure.people, figure.n)),
             formatting.decimal(figure.value, 4),
         ]
         for figure in comparison.shares
@@ -219,44 +202,18 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
     sentences = [say("%(number)s answers.", number=comparison.n)]
     if comparison.n_without:
         sentences.append(say("%(number)s more are by people for whom it is unknown.", number=comparison.n_without))
-    yield TableSheet(
-        comparison.by,
-        join(sentences),
-        (mark("Answer, group"), mark("People"), mark("Answers"), mark("Share")),
-        rows,
-        (*exploratory_note, *few),
-    )
-    differences = [
-        [
-            f"{figure.label}: {figure.groups[0]} - {figure.groups[1]}",
-            *_difference_cells(figure.value, figure.low, figure.high, figure.p, figure.holm),
-        ]
-        for figure in comparison.differences
-        if not figure.undefined
-    ]
-    if differences:
+    header = (mark("Answer, group"), mark("People"), mark("Answers"), mark("Share"))
+    yield _sheet(comparison.by, join(sentences), header, rows, (*exploratory_note, *few), None)
+    defined = [figure for figure in comparison.differences if not figure.undefined]
+    if defined:
         (forest,) = of_groups([comparison])
-        p_notes = (
-            _note(" - ".join(figure.groups), figure.least_p_note)
-            for figure in comparison.differences
-            if not figure.undefined
-        )
-        notes = (
-            *dict.fromkeys(p_notes),
-            *(_note(join([name]), method) for name, method in METHODS.items()),
-            *_no_picture_notes(forest),
-        )
-        header = (mark("Answer, groups"), mark("Difference"), INTERVAL, mark("p"), mark("Holm"))
-        yield TableSheet(
-            say("%(group)s: differences of shares", group=comparison.by), "", header, differences, notes, _drawn(forest)
-        )
-
-
-def _difference_cells(*values: float | None) -> Sequence[str]:
-    value, low, high, p, holm = values
-    return [
-        formatting.decimal(value, 4),
-        formatting.bounds(low, high),
-        formatting.decimal(p, 4),
-        formatting.decimal(holm, 4),
-    ]
+        differences, notes = [], dict[str, None]()
+        for figure in defined:
+            groups, ends = " - ".join(figure.groups), formatting.bounds(figure.low, figure.high)
+            value, p, holm = (formatting.decimal(number, 4) for number in (figure.value, figure.p, figure.holm))
+            differences.append([f"{figure.label}: {groups}", value, ends, p, holm])
+            notes[_note(groups, figure.least_p_note)] = None
+        methods = (_note(join([name]), method) for name, method in METHODS.items())
+        names = (mark("Answer, groups"), mark("Difference"), INTERVAL, mark("p"), mark("Holm"))
+        title = say("%(group)s: differences of shares", group=comparison.by)
+        yield _sheet(title, "", names, differences, (*notes, *methods), forest)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from fcpair.report.figures import Forest
     from fcpair.stages.stats.agreement import Agreement
-    from fcpair.stages.stats.kappa import SubsetAgreement
 
 Row = list[str]
 # The scheme stands among the study's facts, the seed in a column of its own.
@@ -61,6 +60,11 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
         shares = mark("Positive is: %(answers)s. Shares are of the tier's pairs.")
         per, how_many = mark("Table 3. Labels per pair"), say("How many pairs of a tier rest on how many labels.")
     head = [mark("Tier"), heads[0]]
+    empty = say("undefined, because %(reason)s", reason=say("the tier is empty"))
+
+    def share(positive: int, n: int) -> str:
+        return formatting.share(positive, n) if n else empty
+
     return [
         TableSheet(
             mark("Table 1. Size of the tiers"),
@@ -72,7 +76,7 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
             mark("Table 2. Balance of final labels"),
             say(shares, answers=positive),
             [*head, mark("Positive"), mark("Not positive"), mark("Share positive")],
-            [[*_row(row, cells, *kinds), _share_positive(row[kinds[0]], row[cells])] for row in balance],
+            [[*_row(row, cells, *kinds), share(row[kinds[0]], row[cells])] for row in balance],
         ),
         TableSheet(per, how_many, [*head, *per_cell], [_row(row, cells, *per_cell) for row in labels]),
     ]
@@ -80,10 +84,6 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
 
 def _row(row: dict[Any, Any], *names: str) -> Row:
     return [str(row["tier"]).capitalize(), *(formatting.count(int(row[name])) for name in names)]
-
-
-def _share_positive(positive: int, n: int) -> str:
-    return formatting.share(positive, n) if n else say("undefined, because %(reason)s", reason=say("the tier is empty"))
 
 
 @dataclass(frozen=True)
@@ -100,20 +100,18 @@ def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
     """One row of cells for each annotator who shares a pair with another, in the order of their names."""
     subset_by_pair = {frozenset(subset.annotators): subset for subset in agreement.subsets}
     names = sorted({name for subset in agreement.subsets for name in subset.annotators})
-    return [
-        (one, [_kappa_cell(one, other, subset_by_pair.get(frozenset((one, other)))) for other in names])
-        for one in names
-    ]
 
+    def cell(one: str, other: str) -> KappaCell:
+        subset = subset_by_pair.get(frozenset((one, other)))
+        if subset is None:
+            return KappaCell("same" if one == other else "apart")
+        if subset.kappa.value is None:
+            return KappaCell("undefined", n=subset.n)
+        ground = colours.cividis(subset.kappa.value)
+        style = f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
+        return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
 
-def _kappa_cell(one: str, other: str, subset: SubsetAgreement | None) -> KappaCell:
-    if subset is None:
-        return KappaCell("same" if one == other else "apart")
-    if subset.kappa.value is None:
-        return KappaCell("undefined", n=subset.n)
-    ground = colours.cividis(subset.kappa.value)
-    style = f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
-    return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
+    return [(one, [cell(one, other) for other in names]) for one in names]
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         work_queue,
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
-    from fcpair.steps.base import context, grid_rows, init, recipe_options, text_digests
+    from fcpair.steps.base import context, init, recipe_options, text_digests
     from fcpair.steps.corpus import grids, import_, pair, retrieve
     from fcpair.steps.oversight import (
         dashboard,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         study_recipe,
         study_start,
     )
-    from fcpair.steps.people import access, guidelines, known_pairs, people, reassignment, terms
+    from fcpair.steps.people import access, known_pairs, people, reassignment, terms
     from fcpair.steps.publication import release_folder
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording

@@ -91,11 +91,6 @@ class Aliases:
                 same = " and ".join(f"`{one}`" for one in self.labels if fold_spelling(one) == fold_spelling(label))
                 raise InputError(f"labels {same} are spellings of the same; declare one")
 
-    @property
-    def is_declared(self) -> bool:
-        """Whether it is known which labels there are."""
-        return bool(self.labels)
-
     def read(self, cells: Sequence[str], lines: Sequence[int], place: str) -> list[Labels]:
         """The labels of each cell, in its order.
 
@@ -128,7 +123,7 @@ class Aliases:
         return [meant[cell] for cell in cells]
 
     def _labels_by_form(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
-        if not self.is_declared:
+        if not self.labels:
             forms: dict[str, Counter[str]] = {}
             for spelling, n in Counter(one for cell in spelt for one in cell).items():
                 forms.setdefault(fold_spelling(spelling), Counter())[spelling] += n
@@ -136,7 +131,7 @@ class Aliases:
         return {**self.table, **{fold_spelling(label): (label,) for label in self.labels}}
 
     def _problems(self, spelt: Sequence[str], labels_by_form: Mapping[str, Labels]) -> Iterable[str]:
-        if not spelt and self.is_declared and "" not in labels_by_form:
+        if not spelt and self.labels and "" not in labels_by_form:
             yield "no label; expected at least one"
         for spelling in spelt:
             if fold_spelling(spelling) not in labels_by_form:

@@ -6,7 +6,7 @@ rows, so that all draws of its interval are computed at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
@@ -100,10 +100,20 @@ def read_label_table(
 
     def mark_labels(name: str, left_out: Collection[str] = (), hint: str = "") -> Bools:
         """Which labels each row has; what is not known, or duplicated, is found."""
-        labels_of = dict(zip(table[name], cells[name], strict=True))
-        places = read_column(name, lambda cell: _places(labels_of[cell], label_by_key, left_out, hint))
+        labels_of, known = dict(zip(table[name], cells[name], strict=True)), list(label_by_key)
+
+        def find_places(cell: str) -> list[int]:
+            keys = [fold_name(label) for label in labels_of[cell]]
+            for label, key in zip(labels_of[cell], keys, strict=True):
+                if key not in label_by_key and key not in left_out:
+                    nearest = suggest_name(label, label_by_key.values())
+                    raise InputError(f"`{label}` is not a label; {nearest}{hint.format(label)}")
+                if keys.count(key) > 1:
+                    raise InputError(f"`{label}` is duplicated in one cell")
+            return [known.index(key) for key in keys if key in label_by_key]
+
         marks = np.zeros((len(table), len(label_by_key)), dtype=np.bool_)
-        for row, at in enumerate(places):
+        for row, at in enumerate(read_column(name, find_places)):
             marks[row, at] = True
         return marks
 
@@ -120,18 +130,6 @@ def split_labels(cell: str) -> list[str]:
     if not all(fold_name(one) for one in listed):
         raise InputError(f"`{cell}` has an empty label")
     return listed
-
-
-def _places(labels: Sequence[str], label_by_key: Mapping[str, str], left_out: Collection[str], hint: str) -> list[int]:
-    """The places of the labels of a cell; raises InputError for one that is not known, or duplicated."""
-    known, keys = list(label_by_key), [fold_name(label) for label in labels]
-    for label, key in zip(labels, keys, strict=True):
-        if key not in label_by_key and key not in left_out:
-            nearest = suggest_name(label, label_by_key.values())
-            raise InputError(f"`{label}` is not a label; {nearest}{hint.format(label)}")
-        if keys.count(key) > 1:
-            raise InputError(f"`{label}` is duplicated in one cell")
-    return [known.index(key) for key in keys if key in label_by_key]
 
 
 NO_TRUTH, NO_PREDICTION = "no row has a true label", "no row has a prediction"
@@ -192,8 +190,7 @@ class _Sums:
     def __getattr__(self, name: str) -> Floats:
         if name in self.OF_LABELS:
             return np.split(self._values[..., len(self.NAMES) :], 3, axis=-1)[self.OF_LABELS.index(name)]
-        found: Floats = self._values[..., self.NAMES.index(name)]
-        return found
+        return np.asarray(self._values[..., self.NAMES.index(name)])
 
 
 def _macro_mean(values: Floats) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from fcpair.arrays import Bools, Floats
 from fcpair.params import RESAMPLES
 from fcpair.records import Figure
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.stats.intervals import block_sizes, check_resamples, describe_sample, with_note, with_percentiles
 from fcpair.stages.stats.rating_counts import ratio
 from fcpair.texts.ratings import RatedTexts
@@ -114,8 +114,7 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
 def _rescale(values: Floats) -> Floats:
     """The same from 0 to 1, so that no sum of squares loses its digits."""
     low, high = np.nanmin(values), np.nanmax(values)
-    standard: Floats = (values - low) / (high - low)
-    return standard
+    return np.asarray((values - low) / (high - low))
 
 
 def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:

@@ -22,7 +22,7 @@ from fcpair.arrays import Bools, Floats, Ints
 from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.files.tables.tabular import LINE, read_cells
 from fcpair.lazy import pd
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.texts.aliases import split_cell
 
 _CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\s*(?P<value>.*)", re.DOTALL)
@@ -40,8 +40,7 @@ class Condition:
     value: str
 
     def __str__(self) -> str:
-        between = " has " if self.sign == "has" else self.sign
-        return f"{self.column}{between}{self.value}"
+        return f"{self.column}{' has ' if self.sign == 'has' else self.sign}{self.value}"
 
     def meets(self, cell: str) -> bool:
         """Whether a cell is so; raises InputError for one of several labels that cannot be read."""

@@ -24,7 +24,7 @@ from fcpair.files.surveys.templates import read_templates
 from fcpair.params import Adjudicate, Assign, Evaluate, Export, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
 from fcpair.stages.corpus.retrieve import draw_rows
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.steps.release.export import _test_side
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.study import Study

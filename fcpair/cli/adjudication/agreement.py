@@ -28,7 +28,7 @@ from fcpair.cli.output import (
     footnotes,
     other_options_notes,
     print_message,
-    print_notes,
+    print_note,
     remarks,
     status_spinner,
     table_of,
@@ -79,7 +79,7 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     for caution in _cautions(measured, blocks) if form == "table" else ():
         print_message(f"Warning: {caution}.")
     if named is None and not options.blocks:
-        print_notes(other_options_notes(grid, options))
+        print_note(*other_options_notes(grid, options))
 
 
 def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Tables of texts and labels, with or without a study: describe, measure, classify, correlate, ratings, split."""
+"""Tables of texts and labels, with or without a study: measure, classify."""

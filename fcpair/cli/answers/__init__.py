@@ -1,1 +1,1 @@
-"""Answers of people and models: labels, answers, generate, examples, curation, simulate."""
+"""Answers of people and models."""

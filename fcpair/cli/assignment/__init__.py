@@ -1,1 +1,1 @@
-"""Assignment of work to people: assign, validate."""
+"""Assignment of work to people, and the check of labels."""

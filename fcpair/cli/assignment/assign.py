@@ -1,33 +1,48 @@
-"""assign, calibrate show, validate sheets and import, and acts of calibrate and validate."""
+"""assign, calibrate, validate and plan: who answers what, and how much overlap that takes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from fcpair.cli.acts import add_acts
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FILE,
     FOLDER,
     PATH,
+    FigureFolder,
+    close_at_end,
+    figures_option,
     format_option,
+    grid_option,
     option,
+    params,
     recipe_params,
     redo_option,
     shared_option,
     sheet_option,
+    study_option,
     supersede_option,
     with_grid,
+    write_figures,
 )
-from fcpair.cli.output import Table, emit, footnotes, for_each_file, print_run, status_spinner
+from fcpair.cli.output import Table, emit, footnotes, for_each_file, print_message, print_run, status_spinner
+from fcpair.cli.terminal import Cell
+from fcpair.errors import InputError
 from fcpair.files.answers.sheets import SHEET_FORMATS, SheetFormat
-from fcpair.params import Assign
+from fcpair.param_values import flag_of
+from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
 
 if TYPE_CHECKING:
     from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
+    from fcpair.stages.assignment.overlap_plan import OverlapPlan, PlanRung
+    from fcpair.stages.assignment.width_sources import PredictedWidth
 
 
 @click.command()
@@ -199,3 +214,193 @@ def import_(grid: Grid, paths: tuple[Path, ...], supersede: bool) -> None:
       fcpair validate import verdicts.csv
     """
     for_each_file(paths, lambda path: grid.import_verdicts(path, supersede=supersede))
+
+
+COSTS = ("overlap", "labels", "hours", "pairs each", "h each", "conflicts", "diamond", "gold")
+SHORT_NAMES = {"Krippendorff's ": "", "Fleiss' kappa, 2 labels": "Fleiss 2", "Fleiss' kappa, 3 labels": "Fleiss 3"}
+SHORT_NAMES |= {"Cohen's kappa of two": "kappa of two"}
+
+
+@click.command()
+@take_effect("--difference", "--sd", "--system", "--comparisons", only_with="--power")
+@take_effect(*map(flag_of, fields(Plan)), "--scheme", "--save", "--figures", not_with="--power")
+@params(Plan)
+@option(
+    "--power",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Plan the number of HS instead, so that a difference of two systems is found with this probability.",
+)
+@params(Power, without=("power",), name="power_options")
+@option("--scheme", help=f"The question that the labels answer, without a study.  [default: {DEFAULT_SCHEME}]")
+@option("--save", is_flag=True, help="Write the recommended overlap into the study's recipe.")
+@figures_option
+@format_option
+@grid_option
+@study_option
+def plan(
+    options: Plan,
+    power: float | None,
+    power_options: Power,
+    scheme: str | None,
+    save: bool,
+    figures: FigureFolder | None,
+    form: str,
+    grid: str | None,
+    study: Any,
+) -> None:
+    """Plan how much overlap is needed, and what it costs.
+
+    For a ladder of overlaps it prints labels, hours, conflicts, tiers, and how wide the intervals will be that
+    `agreement` prints. With --width it recommends the least overlap that is enough. Texts, people, seconds and the
+    labels of a pilot are the study's; without a study, give --hs, --cn and --annotators. With --power it says how many
+    HS tell two systems apart.
+
+    \b
+    Example:
+      fcpair plan --hs 45 --cn 129 --annotators 9 --hs-effect 0.2 --cn-effect 0.3 --width 0.2
+      fcpair plan --pilot pilot.csv --width 0.3 --save
+      fcpair plan --power 0.8 --difference 0.05 --sd 0.2
+    """
+    from fcpair.study import Study
+
+    opened = None
+    if Study.exists(study):
+        opened = close_at_end(Study(study)).grid(grid)
+    elif grid is not None:
+        raise click.UsageError(f"--grid {grid} names a grid of a study, but there is none at {study}")
+    if power is not None:
+        _plan_power(opened, replace(power_options, power=power), form)
+        return
+    if save and (opened is None or options.width is None):
+        raise click.UsageError("--save needs a study, and --width, for which an overlap is recommended")
+    if scheme is not None and opened is not None:
+        raise click.UsageError("--scheme is for a plan without a study; this one has its question")
+    with status_spinner("planning"):
+        found = opened.plan(options) if opened else _plan_new(options, scheme or DEFAULT_SCHEME)
+    if save and opened:
+        run = opened.save.overlap(found)
+        if form == "table":
+            print_run(run)
+    if figures is not None:
+        from fcpair.report.figures.overlap_figure import plan_figures
+
+        write_figures(figures, plan_figures(found))
+    emit(form, found, _tables(found), simulated=opened.desk.simulated_note if opened else None)
+    if form == "table" and found.next_step:
+        print_message(f"{found.next_step[:1].upper()}{found.next_step[1:]}.")
+    elif form == "table" and found.recommended:
+        shares = ", ".join(f"{n} = {share:g}" for n, share in found.recommended.items())
+        print_message(f"In the recipe:\n[assign]\noverlap = {{ {shares} }}")
+
+
+def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
+    """The plan of a grid that is in no study yet."""
+    from fcpair.files.answers.answer_files import read_pilot_labels
+    from fcpair.stages.assignment.overlap_plan import plan_grid
+    from fcpair.stages.questions.labels import read_labels
+
+    if None in (options.hs, options.cn, options.annotators):
+        raise click.UsageError("there is no study here: give --hs, --cn and --annotators, or name a study with --study")
+    question = read_labels(scheme)
+    return plan_grid(options, question, read_pilot_labels(options.pilot, question) if options.pilot else None)
+
+
+def _plan_power(grid: Grid | None, options: Power, form: str) -> None:
+    from fcpair.evaluate.outcome import ALPHA
+    from fcpair.stages.stats.paired_tests import describe_assumed, plan_hs
+
+    if grid is not None:
+        with status_spinner("planning"):
+            found = grid.plan_power(options)
+    elif options.sd is None:
+        raise InputError("there is no study whose systems could be compared; give the standard deviation as `sd`")
+    else:
+        found = plan_hs(options, ALPHA, options.sd, describe_assumed(options.sd))
+    options = found.options
+    corrected = f", corrected for {options.comparisons:,} comparisons by Holm" if options.comparisons > 1 else ""
+    notes = [f"paired randomisation test, two-sided, p below {found.alpha:g}{corrected}", *found.basis]
+    if known := found.known:
+        notes.append(f"the {known.hs:,} HS of the study find {known.difference:g} with power {known.power:.2f}")
+    aim = f"find a difference of {found.needed.difference:g} in NDCG@10 with power {options.power:g}"
+    rows = [[*row.values()] for row in found.rows()]
+    emit(form, found, [Table(f"{found.needed.hs:,} HS {aim}", ("difference", "HS", "power"), rows, notes)])
+
+
+def _tables(found: OverlapPlan) -> Iterator[Table]:
+    of_all, shares, figure = (
+        found.rungs[0].expected,
+        [_share(found, rung) for rung in found.rungs],
+        _short(found.figure),
+    )
+    costs: list[list[Cell]] = []
+    for share, of in zip(shares, (rung.expected for rung in found.rungs), strict=True):
+        hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
+        costs.append([share, of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))])
+    notes = [
+        "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
+        f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
+    ]
+    if found.assigned:
+        notes.append("=: what is assigned already, which can only be raised")
+    if found.recommended:
+        notes.append(f"*: the least overlap at which {figure} is as narrow as wished")
+    title = f"{found.grid.n_hs:,} HS x {found.grid.n_cn:,} CN, {found.grid.n_annotators} annotators: costs and yields"
+    yield Table(title, COSTS, costs, notes)
+    widths = [{of.name: of for of in rung.widths} for rung in found.rungs]
+    names = [name for name in widths[0] if any(of[name].width is not None for of in widths)]
+    yield Table(
+        f"Expected widths of the {100 * found.options.level:g} % intervals that `agreement` prints",
+        ("overlap", *map(_short, names)),
+        [[share, *(_cell(of[name]) for name in names)] for share, of in zip(shares, widths, strict=True)],
+        [*_undefined_notes(found), *found.basis, *_range_notes(found, figure), *found.advice],
+    )
+
+
+def _share(found: OverlapPlan, rung: PlanRung) -> str:
+    """The share of a rung, with its marks."""
+    is_assigned = bool(found.assigned) and rung.overlap == found.assigned
+    return " ".join([f"{rung.share:.4g}", *["*"] * (rung is found.recommended_rung), *["="] * is_assigned])
+
+
+def _short(name: str) -> str:
+    for long, short in SHORT_NAMES.items():
+        name = name.replace(long, short)
+    return name
+
+
+def _cell(width: PredictedWidth) -> Cell:
+    """The width, or its range where a pilot leaves one open."""
+    if width.width is None:
+        return None
+    return f"{width.width:.3f}" if width.low is None else f"{width.low:.2f} to {width.high:.2f}"
+
+
+def _undefined_notes(found: OverlapPlan) -> Iterator[str]:
+    """Yield why figures have no width at some overlaps."""
+    reasons: dict[str, dict[str, None]] = {}
+    for rung in found.rungs:
+        for width in rung.widths:
+            if width.undefined:
+                reasons.setdefault(width.undefined, {})[_short(width.name)] = None
+    for reason, names in reasons.items():
+        yield f"{', '.join(names)}: no width where {reason}"
+
+
+def _range_notes(found: OverlapPlan, figure: str) -> Iterator[str]:
+    """Yield what ranges are, and which pilot would halve that of the figure wished for."""
+    if not any(width.low is not None for rung in found.rungs for width in rung.widths):
+        return
+    yield "widths are ranges that the pilot leaves open, which hold the width in 8 of 10 studies"
+    if found.recommended:
+        yield (
+            "* rests on the high end of the range, so that the interval is rarely wider than wished; the likeliest "
+            f"width is as wished from {found.likeliest_share:.4g} on"
+        )
+    if found.halving is None:
+        yield f"no pilot on this grid would halve the range of {figure}"
+    else:
+        n_pairs, n_hs, n_cn = found.halving
+        yield (
+            f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN, would halve the range "
+            f"of {figure}"
+        )

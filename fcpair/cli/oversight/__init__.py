@@ -1,1 +1,1 @@
-"""The study as a whole: run, status, report, methods, log, recipe, serve, doctor, backup."""
+"""The study as a whole: status, serve, backup."""

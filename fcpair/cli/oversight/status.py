@@ -1,4 +1,4 @@
-"""status, grids, log, note, report, methods."""
+"""init, run RECIPE, recipe, status, grids, log, note, report, methods."""
 
 from __future__ import annotations
 
@@ -12,22 +12,40 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from fcpair.cli.options import PATH, format_option, look_at_study, option, params, shared_option, with_grid, with_study
+from fcpair.cli.options import (
+    PATH,
+    close_at_end,
+    format_option,
+    look_at_study,
+    option,
+    params,
+    shared_option,
+    study_option,
+    with_grid,
+    with_study,
+)
 from fcpair.cli.output import (
     LONGEST_TABLE,
     Row,
     Table,
+    collect_receipts,
     emit,
+    print_json,
+    print_message,
     print_note,
     print_receipt,
     print_rows,
     print_run,
+    progress,
     status_spinner,
     table_of,
     warn_of_basis,
+    warn_of_changes,
+    warn_of_simulated,
 )
 from fcpair.cli.people import PERSON_COLUMNS, SCORE_COLUMNS, SCORE_NOTE
 from fcpair.cli.terminal import (
+    STOPPED,
     Cell,
     as_displayed,
     break_line,
@@ -40,12 +58,13 @@ from fcpair.cli.terminal import (
     shorten,
     wrap_text,
 )
-from fcpair.params import MethodsFormat, Note
+from fcpair.errors import RecipeEndError
+from fcpair.params import MethodsFormat, Note, Setup
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
     from fcpair.records import RunRecord
-    from fcpair.study import Study
+    from fcpair.study import Place, Study
 
 DIGEST_SHOWN = 16  # characters of a SHA-256
 _DIGEST = re.compile("[0-9a-f]{64}")
@@ -270,8 +289,7 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
       fcpair methods --evaluation 12
     """
     section = study.methods(evaluation=evaluation)
-    for note in section.notes:
-        print_note(note)
+    print_note(*section.notes)
     if out is None:
         text = section.text(form or "markdown")
         receipt = {"markup": form or "markdown", "text": text, "references": section.bib, "notes": list(section.notes)}
@@ -279,3 +297,92 @@ def methods(study: Study, form: MethodsFormat | None, out: Path | None, evaluati
         return
     for path in section.write(out, form):
         print_receipt(f"methods: {path}", {"path": str(path)})
+
+
+@click.command()
+@params(Setup, without=("scheme",))
+@study_option
+def init(study: Place, options: Setup) -> None:
+    """Create a new, empty study.
+
+    A label scheme of your own comes from a recipe: see `fcpair run`.
+
+    \b
+    Example:
+      fcpair init --title "Cyclists and night owls" --guidelines guidelines.md
+    """
+    from fcpair.study import Study
+
+    made = Study.create(study, options)
+    made.close()
+    print_receipt(f"{made.place}: a new study", {"study": str(made.place), "made": True})
+
+
+@click.command()
+@click.argument("recipe", type=PATH)
+@shared_option("--loosen", is_flag=True, detail="The recipe may do so.")
+@study_option
+def run(study: Place, recipe: Path, loosen: bool) -> None:
+    """Run a recipe as far as it goes.
+
+    It goes grid by grid, starts at the first stage that is not done, and ends where people have to answer, or where the
+    recipe has no section for the next stage. The study is created if it does not exist; one whose first run fails is
+    not kept. Run it again when labels or verdicts have come in. A study that differs from the recipe is refused with
+    the differences.
+
+    \b
+    Example:
+      fcpair run examples/recipe.toml --study demo.db
+    """
+    from fcpair.recipe import load_recipe
+    from fcpair.study import Study
+
+    loaded = load_recipe(recipe)
+    first = not Study.exists(study)
+    create_study = partial(Study.create, study, loaded.setup, grids=() if loaded.has_main else loaded.grids)
+    opened = close_at_end(create_study() if first else Study(study))
+    try:
+        with progress("encoding") as report:
+            for step in opened.walk(loaded, progress=report, loosen=loosen):
+                print_run(step)
+    except BrokenPipeError:
+        raise  # nobody reads on, but what was done stands
+    except RecipeEndError as end:
+        print_note(end)
+    except BaseException as error:
+        if not first:
+            raise
+        opened.remove()
+        print_message(f"{opened.place} was not kept, because its first run failed")
+        if isinstance(error, KeyboardInterrupt):
+            raise SystemExit(STOPPED) from None
+        raise
+    state = opened.status()
+    lines = [f"next: {state['next']}", *(f"also: {step}" for step in state["also"])]
+    print_receipt("\n".join(lines), {"next": state["next"], "also": state["also"]}, print_wrapped)
+    first_grid = opened.grid(opened.grids[0])
+    warn_of_simulated(first_grid)
+    warn_of_changes(first_grid)
+
+
+@click.command()
+@shared_option("--format", "form", choices=("toml", "json"), callback=collect_receipts)
+@with_study
+def recipe(study: Study, form: str) -> None:
+    """Print the current recipe of the study.
+
+    It is the recipe that was run first, with all that was changed since, on a page or by a command. `fcpair run` runs
+    what is printed, and changes nothing that is done. For a study that was made without a recipe, it is made from the
+    study's settings.
+
+    \b
+    Example:
+      fcpair recipe
+    """
+    import tomllib
+
+    text = study.recipe_text()
+    if form == "json":
+        print_json(tomllib.loads(text))
+    else:
+        print_machine(text, end="")

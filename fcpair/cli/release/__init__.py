@@ -1,1 +1,1 @@
-"""Results of a study: partition, explain, evaluate, export."""
+"""Results of a study: partition, evaluate, release."""

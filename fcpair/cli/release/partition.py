@@ -18,7 +18,7 @@ from fcpair.cli.output import (
     emit,
     note_writing,
     other_options_notes,
-    print_notes,
+    print_note,
     print_run,
     status_spinner,
     table_of,
@@ -94,7 +94,7 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     data = {"tiers": merged, "verdicts": verdicts, "rules": rules, "second_look": tiers.n_second_look}
     notes = [*grid.desk.second_look_notes, *other_options_notes(grid, options)]
     emit(form, data, shown, merged, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
-    print_notes(notes)
+    print_note(*notes)
 
 
 def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:
@@ -116,7 +116,7 @@ def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, f
     )
     notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
     emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
-    print_notes(notes)
+    print_note(*notes)
 
 
 @click.command()

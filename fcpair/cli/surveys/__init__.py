@@ -1,1 +1,1 @@
-"""Surveys, templates and bias: ask, items, diversity, bias, groups."""
+"""Surveys, templates and bias: ask, bias."""

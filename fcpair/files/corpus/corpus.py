@@ -170,7 +170,20 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
             if language_in:
                 frame["language"] = frame[language_in].str[:2].str.lower()
         else:
-            frame, renames = _read_named(path, format, columns, ids)
+            if columns[HS] == columns[CN]:
+                raise InputError(
+                    say(
+                        "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
+                        column=columns[HS],
+                    )
+                )
+            renames = {column: side for side, column in columns.items()}
+            renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
+            if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
+                raise InputError("one column is named for two things; texts and ids must be in separate columns")
+            frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
+            if set(OWN_COLUMNS) <= set(frame.columns):
+                frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
         clash = sorted((set(renames.values()) - set(renames)) & set(frame.columns))
         if clash:
             raise InputError(f"{name_of(path)}: column `{clash[0]}` is not the one named; rename or drop it")
@@ -275,27 +288,6 @@ PUBLISHED_COLUMNS = {name: (one.hs, one.cn) for name, one in _PUBLISHED.items()}
 """Columns of the HS and of the CN, by the format that has them."""
 FORMATS = (*_PUBLISHED, "csv", "jsonl", "parquet", "xlsx", "ods")
 _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one.cn for one in _PUBLISHED.values())}
-
-
-def _read_named(
-    path: Source, format: str, columns: Mapping[str, str], ids: Mapping[str, str | None]
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The frame, and which of its columns is what."""
-    if columns[HS] == columns[CN]:
-        raise InputError(
-            say(
-                "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
-                column=columns[HS],
-            )
-        )
-    renames = {column: side for side, column in columns.items()}
-    renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
-    if len(renames) < len(columns) + sum(column is not None for column in ids.values()):
-        raise InputError("one column is named for two things; texts and ids must be in separate columns")
-    frame = read_table(path, list(renames), optional=["language"], kind=f".{format}", verbatim=True)
-    if set(OWN_COLUMNS) <= set(frame.columns):
-        frame = read_table(path, list(renames), optional=["language"], kind=f".{format}")
-    return frame, renames
 
 
 def guess_columns(header: Sequence[str]) -> ColumnsDraft:

@@ -55,7 +55,7 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
     path = Path(path)
     check_file(path)
     objects = JsonObjects(path)
-    first = objects.first_value().value
+    first = objects.first_value()
     is_split = isinstance(first, dict) and "hatespeech" in first
     rows = list(_split_rows(objects) if is_split else _release_rows(objects))
     findings = objects.findings + [
@@ -70,7 +70,6 @@ def read_crowdcounter(path: str | Path) -> CrowdCounter:
 
 
 def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
-
     columns = [name for name in COLUMNS if any(name in row for row in rows)]
     cells = [{name: row.get(name, "") for name in (*columns, LINE)} for row in rows if ("cn" in row) is answered]
     frame = pd.DataFrame(cells, columns=[*columns, LINE], dtype=object)
@@ -79,7 +78,8 @@ def _frame(path: Path, rows: list[Row], *, answered: bool) -> pd.DataFrame:
 
 def _release_rows(objects: JsonObjects) -> Iterator[Row]:
     """The rows of an object of HS: their answers, and HS without one."""
-    for entry in objects.members(objects.only_value_at()):
+    (at,) = objects.values_at(by_line=False)
+    for entry in objects.members(at):
         members = {member.key: member for member in objects.members(entry.at)}
         hs_fields: Row = {"hs_id": entry.key}
         answers = list(members.values())
@@ -115,7 +115,7 @@ def _answer_fields(fields: Mapping[str, Any]) -> Row:
 
 def _split_rows(objects: JsonObjects) -> Iterator[Row]:
     """The rows of a file with an answer and its HS a line."""
-    for at in objects.line_starts():
+    for at in objects.values_at(by_line=True):
         fields = objects.fields(at)
         names = [name for name in _IN_SPLITS if name in fields or name != "required_types"]
         problems = _missing_texts(fields, names)

@@ -55,23 +55,6 @@ def read_published(path: str | Path) -> PublishedPartition:
     """
     frame = read_table(path, COLUMNS)
     place = place_of(frame)
-    reject(path, _find_problems(place, frame))
-    pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
-    pairs["pair"] = pairs["pair"].astype("int64")
-    pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
-    pairs["verdict"] = frame[VALID].astype("int64")
-    pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
-    parts = []
-    for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
-        has_label = frame[column] != ""
-        codes = frame.loc[has_label, column].astype("int64")
-        parts.append(pairs.loc[has_label, [LINE, "pair"]].assign(person=person, code=codes))
-    has_none = (frame[list(ANSWERS)] == "").all(axis=1)
-    parts.append(pairs.loc[has_none, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[has_none, "final"]))
-    return PublishedPartition(place, pairs, pd.concat(parts, ignore_index=True))
-
-
-def _find_problems(place: str, frame: pd.DataFrame) -> list[Finding]:
     codes = {str(code) for code in APPROPRIATENESS.codes}
     allowed = {FINAL: {"0", "1"}, VALID: {"0", "1"}} | {column: codes | {""} for column in ANSWERS}
     findings = [
@@ -94,7 +77,20 @@ def _find_problems(place: str, frame: pd.DataFrame) -> list[Finding]:
         findings += [
             Finding(place, int(line), f"this {what} is already in the file") for line in frame[LINE][is_repeated]
         ]
-    return findings
+    reject(path, findings)
+    pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
+    pairs["pair"] = pairs["pair"].astype("int64")
+    pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
+    pairs["verdict"] = frame[VALID].astype("int64")
+    pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
+    parts = []
+    for person, column in zip(ANNOTATORS, ANSWERS, strict=True):
+        has_label = frame[column] != ""
+        answers = frame.loc[has_label, column].astype("int64")
+        parts.append(pairs.loc[has_label, [LINE, "pair"]].assign(person=person, code=answers))
+    has_none = (frame[list(ANSWERS)] == "").all(axis=1)
+    parts.append(pairs.loc[has_none, [LINE, "pair"]].assign(person=ANONYMOUS, code=pairs.loc[has_none, "final"]))
+    return PublishedPartition(place, pairs, pd.concat(parts, ignore_index=True))
 
 
 def require_published_scheme(question: Closed) -> None:

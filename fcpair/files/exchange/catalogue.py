@@ -38,7 +38,7 @@ from fcpair.files.exchange.annotation_tool import (
 from fcpair.files.tables.delimited import parse_csv
 from fcpair.files.tables.json_lines import Record, read_records
 from fcpair.files.tables.tabular import require_columns
-from fcpair.stages.questions import AnyOf, Form, Question
+from fcpair.stages.questions import AnyOf, Form
 from fcpair.values import as_text, parse_json
 
 _TEXT = f"{KEY}_"  # begins the names of the texts of an item, which are numbered
@@ -65,7 +65,7 @@ class LabelStudio(AnnotationTool):
         """`config.xml`, the tasks of each person as JSON, `people.csv` to be filled in, and `README.md`."""
         tasks = {}
         for name, items in project.shards.items():
-            texts = ({f"{_TEXT}{at}": text for at, text in enumerate(item.texts, 1)} for item in items)
+            texts = [{f"{_TEXT}{at}": text for at, text in enumerate(item.texts, 1)} for item in items]
             data = [{"data": {KEY: str(item.key), **of}} for item, of in zip(items, texts, strict=True)]
             tasks[f"{name}.json"] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
         return {
@@ -162,44 +162,23 @@ def _read_task(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAns
         note = "\n".join(words.pop(note_name(form), ()))
         is_skip = bool(annotation.get("was_cancelled"))
         if words or note or is_skip:
-            yield ToolAnswer(
-                file.place,
-                record.line,
-                _user(annotation.get("completed_by")),
-                as_text(data.get(KEY)),
-                {} if is_skip else words,
-                note,
-                is_skip,
-                _seconds(annotation.get("lead_time")),
-                as_text(annotation.get("updated_at")),
-                _texts(data),
-            )
+            user = annotation.get("completed_by")
+            yield _answer(file, record, data, annotation, user, {} if is_skip else words, note, is_skip=is_skip)
 
 
 def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnswer]:
     """The answer of a row of an export in JSON_MIN or CSV."""
     row = record.value
-    words = {name: _cell_words(row.get(name), question) for name, question in form.questions}
+    words = {}
+    for name, question in form.questions:
+        value = row.get(name)  # one word, or of several choices `{"choices": [..]}`, which a CSV has as text
+        if isinstance(value, str) and value.startswith("{") and option_names(question):
+            value = parse_json(value)
+        if chosen := _listed(value["choices"] if isinstance(value, dict) else value):
+            words[name] = chosen
     note = "\n".join(_listed(row.get(note_name(form))))
-    if any(words.values()) or note:
-        yield ToolAnswer(
-            file.place,
-            record.line,
-            _user(row.get("annotator")),
-            as_text(row.get(KEY)),
-            {name: chosen for name, chosen in words.items() if chosen},
-            note,
-            seconds=_seconds(row.get("lead_time")),
-            at=as_text(row.get("updated_at")),
-            shown=_texts(row),
-        )
-
-
-def _cell_words(value: Any, question: Question[Any]) -> list[str]:
-    """What a cell says: one word, or of several choices `{"choices": [..]}`, which a CSV has as text."""
-    if isinstance(value, str) and value.startswith("{") and option_names(question):
-        value = parse_json(value)
-    return _listed(value["choices"] if isinstance(value, dict) else value)
+    if words or note:
+        yield _answer(file, record, row, row, row.get("annotator"), words, note)
 
 
 def _listed(value: Any) -> list[str]:
@@ -208,21 +187,27 @@ def _listed(value: Any) -> list[str]:
     return [as_text(one) for one in (value if isinstance(value, list) else [value])]
 
 
-def _user(completed_by: Any) -> str:
-    """The e-mail address of who answered, where it is there, else the number; empty where nobody is named."""
-    if isinstance(completed_by, Mapping):
-        completed_by = completed_by.get("email") or completed_by.get("id")
-    return as_text(completed_by).strip()
-
-
-def _seconds(lead_time: Any) -> float:
-    return float("nan") if lead_time is None or lead_time == "" else parse_seconds(lead_time)
-
-
-def _texts(data: Mapping[str, Any]) -> str:
+def _answer(
+    file: ExportFile,
+    record: Record,
+    data: Mapping[str, Any],
+    act: Mapping[str, Any],
+    user: Any,
+    words: Mapping[str, Sequence[str]],
+    note: str,
+    *,
+    is_skip: bool = False,
+) -> ToolAnswer:
+    """An answer on the `data` of a task, with the times of the `act`; a user is known by e-mail address or number."""
+    if isinstance(user, Mapping):
+        user = user.get("email") or user.get("id")
+    lead_time = act.get("lead_time")
+    seconds = float("nan") if lead_time is None or lead_time == "" else parse_seconds(lead_time)
     numbers = (name.removeprefix(_TEXT) for name in data if name.startswith(_TEXT))
     names = sorted((number for number in numbers if number.isdecimal()), key=int)
-    return "\n\n".join(as_text(data[f"{_TEXT}{name}"]) for name in names)
+    shown = "\n\n".join(as_text(data[f"{_TEXT}{name}"]) for name in names)
+    who, key, at = as_text(user).strip(), as_text(data.get(KEY)), as_text(act.get("updated_at"))
+    return ToolAnswer(file.place, record.line, who, key, words, note, is_skip, seconds, at, shown)
 
 
 class JsonLinesTool(AnnotationTool):

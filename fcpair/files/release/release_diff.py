@@ -171,7 +171,16 @@ def _changes(grid: str, before: _Side, after: _Side) -> Iterator[PairChange]:
             CHANGED if (tier_before and tier_after) or not (tier_before or tier_after) else CAME if tier_after else WENT
         )
         moved = _members(tier_before) ^ _members(tier_after)
-        because = [*_evidence_changes(old, new, before, after), *_rule_changes(before, after, moved)]
+        because = []
+        for table, (name, _, _) in _EVIDENCE.items():  # a clause for each answer, decision and verdict that differs
+            said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
+            said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}
+            for who in sorted(said_before | said_after):
+                first, then = (said.get(who, "") for said in (said_before, said_after))
+                if first != then:
+                    whose = f"{name} of {who[0]}" if who else name
+                    because.append(f"{whose}: {first or 'none'} -> {then or 'none'}")
+        because += _rule_changes(before, after, moved)
         because = because or list(_rule_changes(before, after, {*before.rules, *after.rules}))
         shown = new or old or {}
         clauses = tuple(show_foreign(clause, LONGEST_CLAUSE) for clause in because)
@@ -185,20 +194,6 @@ def _standing(row: Mapping[str, Any] | None) -> tuple[str, str]:
         return "", ""
     names = filter(None, (row["tier"], row["own_tiers"]))
     return show_foreign(", ".join(names), LONGEST_CLAUSE), show_foreign(row["label"], LONGEST_CLAUSE)
-
-
-def _evidence_changes(
-    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, before: _Side, after: _Side
-) -> Iterator[str]:
-    """A clause for each answer, decision and verdict that differs."""
-    for table, (name, _, _) in _EVIDENCE.items():
-        said_before = before.evidence[table].get(int(old["pair"]), {}) if old else {}
-        said_after = after.evidence[table].get(int(new["pair"]), {}) if new else {}
-        for who in sorted(said_before | said_after):
-            first, then = (said.get(who, "") for said in (said_before, said_after))
-            if first != then:
-                whose = f"{name} of {who[0]}" if who else name
-                yield f"{whose}: {first or 'none'} -> {then or 'none'}"
 
 
 def _members(tiers: str) -> set[str]:

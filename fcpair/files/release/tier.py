@@ -18,7 +18,7 @@ from fcpair.lazy import pd
 from fcpair.params import Export, is_about_hate
 from fcpair.records import SampleSize, Tier, Verdict
 from fcpair.stages.adjudication.partition import TierRule, best_first, own_tier_names
-from fcpair.stages.drawing import draw_positions, own_order
+from fcpair.stages.corpus.sample import draw_positions, own_order
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import final_names, grades_of, positive_names
 

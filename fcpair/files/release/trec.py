@@ -81,7 +81,6 @@ def read_run(
     )
     if fits_other and not fits:
         raise InputError(f"{path}: {_REFUSED[other]}")
-    source = {side: "corpus" if numbering == "corpus" and ids[side].own else "study" for side in named}
     words = {number: word for word, numbers in texts[HS].items() for number in numbers}
     ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
     findings = []
@@ -89,7 +88,12 @@ def read_run(
         n = f"{len(missing_hs)} of {len({*needed_hs})}"
         findings.append(Finding(str(path), None, f"{n} HS have no line: {list_first(missing_hs, SHOWN)}"))
     for side, of_side in named.items():
-        findings += _unresolved_ids(path, of_side, side, texts[side], source[side])
+        first = of_side.drop_duplicates(f"{side}_id")
+        for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
+            if (n_texts := len(texts[side].get(id_, ()))) != 1:
+                source = "corpus" if numbering == "corpus" and ids[side].own else "study"
+                problem = f"names {n_texts} different texts of the corpus" if n_texts else f"is not in the {source}"
+                findings.append(Finding(str(path), line, f"{side}_id `{id_}` {problem}", f"{side}_id {problem}"))
     reject(path, [*findings, *_contradictions(path, lines)])
     is_both = fits and fits_other and any(ids[side].own for side in named)
     ordered = lines.sort_values(["hs_id", "rank"], kind="stable").reset_index(drop=True)
@@ -97,20 +101,6 @@ def read_run(
     ordered["hs_id"] = [min(texts[HS][word]) for word in ordered["hs_id"]]
     ordered["cn_id"] = [min(texts[CN].get(word, {-1 - at})) for at, word in enumerate(ordered["cn_id"])]
     return ordered, (_FITS_BOTH[numbering],) * is_both
-
-
-def _unresolved_ids(
-    path: Path, lines: pd.DataFrame, side: str, ids: Mapping[str, Collection[int]], source: str
-) -> list[Finding]:
-    """The ids of one side that name no text, or several; each once, at its first line."""
-    findings = []
-    first = lines.drop_duplicates(f"{side}_id")
-    for line, id_ in zip(first["line"].tolist(), first[f"{side}_id"], strict=True):
-        n = len(ids.get(id_, ()))
-        if n != 1:
-            problem = f"names {n} different texts of the corpus" if n else f"is not in the {source}"
-            findings.append(Finding(str(path), line, f"{side}_id `{id_}` {problem}", f"{side}_id {problem}"))
-    return findings
 
 
 def _read_cells(path: Path) -> list[tuple[int, list[str]]]:

@@ -65,7 +65,17 @@ def decode_bytes(raw: bytes, path: str) -> str:
         text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        remedy = SAVE_AS_UTF_8 if utf_16 else _remedy(raw, error.start)
+        # The word around the byte, as Windows-1252 would have it.
+        before, after = raw[max(0, error.start - 60) : error.start], raw[error.start : error.start + 60]
+        around, at = (before + after).decode(WINDOWS, "replace"), len(before)
+        word = "" if utf_16 else next((one.group() for one in _WORD.finditer(around) if one.end() > at), "")
+        remedy = SAVE_AS_UTF_8
+        if word and "\ufffd" not in word and word.isprintable():
+            remedy = say(
+                "the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is "
+                "`%(word)s`; save it as `CSV UTF-8` or as .xlsx",
+                word=word,
+            )
         byte, encoding = f"0x{raw[error.start]:02x}", "UTF-16" if utf_16 else "UTF-8"
         message = say("byte %(byte)s is not %(encoding)s; %(remedy)s", byte=byte, encoding=encoding, remedy=remedy)
         raise InputError(say("%(file)s: the encoding is broken", file=path), [Finding(path, line, message)]) from None
@@ -77,20 +87,6 @@ def decode_bytes(raw: bytes, path: str) -> str:
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise InputError(say("%(file)s: not a text file", file=path), [Finding(path, line, say("a NUL character"))])
     return text
-
-
-def _remedy(raw: bytes, at: int) -> str:
-    """Remedy for a byte that is not UTF-8, with the word around it as Windows-1252 would have it."""
-    before = raw[max(0, at - 60) : at].decode(WINDOWS, "replace")
-    after = raw[at : at + 60].decode(WINDOWS, "replace")
-    word = next((word.group() for word in _WORD.finditer(before + after) if word.end() > len(before)), "")
-    if not word or "\ufffd" in word or not word.isprintable():
-        return SAVE_AS_UTF_8
-    return say(
-        "the file looks like Windows-1252 (Latin-1), which Excel writes as plain CSV and in which this is `%(word)s`; "
-        "save it as `CSV UTF-8` or as .xlsx",
-        word=word,
-    )
 
 
 def check_width(place: str, n_columns: int) -> None:

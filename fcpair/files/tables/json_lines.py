@@ -141,27 +141,19 @@ class JsonObjects:
         self.text = decode(self.path)
         self._starts = _line_starts(self.text)
 
-    def first_value(self) -> Member:
+    def first_value(self) -> Any:
         """The first value of the file."""
-        at = _skip_space(self.text, 0)
-        return Member("", self._decode_value(at)[0], at)
+        return self._decode_value(_skip_space(self.text, 0))[0]
 
-    def only_value_at(self) -> int:
-        """Where the one value of the file begins; raises InputError where another follows."""
-        at = _skip_space(self.text, 0)
-        end = _skip_space(self.text, self._decode_value(at)[1])
-        if end < len(self.text):
-            raise _broken(str(self.path), self.line_of(end), "more than one value; expected a single object")
-        return at
-
-    def line_starts(self) -> Iterator[int]:
-        """Where the value of each line begins; empty lines have none. A line with more than a value is refused."""
-        for start, end in pairwise([*self._starts, len(self.text) + 1]):
+    def values_at(self, *, by_line: bool) -> Iterator[int]:
+        """Where the one value of the file begins, or that of each line that is not empty; a second one is refused."""
+        starts = self._starts if by_line else [0]
+        for start, end in pairwise([*starts, len(self.text) + 1]):
             at = _skip_space(self.text, start)
             if at < end - 1:
                 after = _skip_space(self.text, self._decode_value(at)[1])
                 if after < end - 1:
-                    message = "more than one value in a line; expected a single object"
+                    message = f"more than one value{' in a line' * by_line}; expected a single object"
                     raise _broken(str(self.path), self.line_of(after), message)
                 yield at
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from zipfile import ZipFile
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
 from fcpair.files.tables.delimited import RawTable
 from fcpair.sentences import say
+from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank
 
 MOST_UNPACKED = 100_000_000  # bytes, of all parts of a workbook
@@ -187,8 +188,14 @@ class _Reader:
         if self._aside:
             self._aside -= 1
         elif self._cell is not None and name in _CELLS:
-            self._end_cell(name, self._cell)
-            self._cell = None
+            attributes, self._cell = self._cell, None
+            is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
+            times = _n_repeats(attributes, "columns")
+            text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
+            if text:
+                self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
+                self._row += [""] * self._empty + [text] * times
+            self._empty = 0 if text else self._empty + times
         elif self._cell is None and name == f"{_TABLE}table-row":
             has_text = not is_blank("".join(self._row))
             if self._row:
@@ -197,17 +204,6 @@ class _Reader:
             if has_text:
                 self.sheets[self._sheet].rows += [(self._at + at, self._row) for at in range(1, self._times + 1)]
             self._at, self._in_row = self._at + self._times, False
-
-    def _end_cell(self, name: str, attributes: dict[str, str]) -> None:
-        is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
-        times = _n_repeats(attributes, "columns")
-        text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
-        if not text:
-            self._empty += times
-            return
-        self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
-        self._row += [""] * self._empty + [text] * times
-        self._empty = 0
 
     def _cell_text(self, attributes: dict[str, str], shown: str, times: int) -> str:
         """A cell as text: numbers and dates by their values, anything else as it is shown."""
@@ -263,17 +259,15 @@ def _parse_count(number: str) -> int:
     return n
 
 
-def read_workbook(
-    path: Path, kind: str, is_wanted: Callable[[list[str]], bool], sheet_name: str | None = None
-) -> RawTable:
-    """Read one sheet: of a name; else the one whose first row `is_wanted`; else the first that holds anything.
+def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str | None = None) -> RawTable:
+    """Read one sheet: of a name; else the one that has the columns; else the first that holds anything.
 
     Warns where there are others, and of cells that are no text.
 
     Args:
         path: the file.
         kind: `.xlsx` or `.ods`.
-        is_wanted: says of the column names of a sheet whether it is the one to be read.
+        columns: the names that the first row of the sheet has, whatever their capitals are.
         sheet_name: the name of the sheet, where it is chosen.
 
     Returns:
@@ -316,7 +310,8 @@ def read_workbook(
     if sheet_name is not None and sheet_name not in sheets:
         known = "it is empty" if sheet_name in all_sheets else suggest_name(sheet_name, sheets)
         raise InputError(f"{path}: no sheet `{sheet_name}` to read; {known}")
-    matching = [name for name, sheet in sheets.items() if is_wanted(sheet.rows[0][1])]
+    wanted = {fold_name(name) for name in columns}
+    matching = [name for name, sheet in sheets.items() if wanted and wanted <= {*map(fold_name, sheet.rows[0][1])}]
     if sheet_name is None and len(matching) > 1:
         quoted = " and ".join(f"sheet `{name}`" for name in matching)
         raise InputError(f"{path}: {quoted} have the same columns; choose one by --sheet-name")

@@ -186,19 +186,17 @@ def _pad_rows(
     Cells that show nothing are empty, and empty rows at the end are left out.
     """
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
-    rows, lines, findings = [], [], []
-    for row, line in zip(raw.rows, raw.lines, strict=True):
+    n = len(raw.rows)
+    if not keep_empty:
+        n = max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
+    rows, lines = [], raw.lines[:n]
+    findings = []
+    for row, line in zip(raw.rows[:n], lines, strict=True):
         if not is_blank("".join(row[len(header) :])) or least > len(row):
             findings.append(Finding(raw.place, line, f"{len(row)} cells; expected {len(header)}"))
         rows.append([*map(visible_text, row[: len(header)])] + [""] * (len(header) - len(row)))
-        lines.append(line)
-    n = (
-        len(rows)
-        if keep_empty
-        else max((at for at, row in enumerate(raw.rows, 1) if not is_blank("".join(row))), default=0)
-    )
-    reject(raw.place, [finding for finding in findings if finding.line is None or finding.line <= lines[n - 1]])
-    return rows[:n], lines[:n]
+    reject(raw.place, findings)
+    return rows, lines
 
 
 def read_cells(
@@ -320,19 +318,12 @@ def _text_table(place: str, names: list[str], columns: Iterable[Iterable[Any]]) 
     return RawTable(place, names, rows, list(range(1, len(rows) + 1)))
 
 
-def _read_workbook(path: Path, kind: str, columns: Sequence[str]) -> RawTable:
-    names = {fold_name(name) for name in columns}
-    return read_workbook(
-        path, kind, lambda header: bool(names) and names <= {fold_name(one) for one in header}, _SHEET.get()
-    )
-
-
 READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
     ".csv": lambda path, _: parse_csv(decode(path), str(path)),
     ".jsonl": lambda path, _: read_jsonl(path),
     ".parquet": lambda path, _: _read_parquet(path),
-    ".xlsx": lambda path, columns: _read_workbook(path, ".xlsx", columns),
-    ".ods": lambda path, columns: _read_workbook(path, ".ods", columns),
+    ".xlsx": lambda path, columns: read_workbook(path, ".xlsx", columns, _SHEET.get()),
+    ".ods": lambda path, columns: read_workbook(path, ".ods", columns, _SHEET.get()),
 }
 WORKBOOKS = (".xlsx", ".ods")
 _SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)

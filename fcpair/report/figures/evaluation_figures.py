@@ -13,7 +13,7 @@ from fcpair.evaluate.outcome import ALPHA, Outcome, Score, TierFacts, drop_rando
 from fcpair.records import TIERS
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.layout import MARGIN, SCREEN, Canvas, Sheet, make_printable
+from fcpair.report.figures.layout import SCREEN, Canvas, Legend, Sheet, make_printable
 from fcpair.report.figures.save import PaperFigure, save_figure
 from fcpair.stages.stats.paired_tests import needed_hs, needed_resamples
 
@@ -39,8 +39,12 @@ def fine_print(outcome: Outcome, scores: Sequence[Score]) -> Iterator[str]:
         yield f"HS without an appropriate CN in the pool, {treatment}: {tier_counts}."
     if outside := _format_tier_counts(outcome.tiers, "outside"):
         yield f"Judged pairs outside of the pool, left out: {outside}."
-    for why, tiers in _tiers_by_reason(scores).items():
-        yield f"Undefined on {', '.join(tier.capitalize() for tier in tiers)}: {why}."
+    tiers_by_reason: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.undefined:
+            tiers_by_reason.setdefault(score.undefined, {})[score.tier.capitalize()] = None
+    for why, tiers in tiers_by_reason.items():
+        yield f"Undefined on {', '.join(tiers)}: {why}."
 
 
 def warnings(outcome: Outcome) -> Iterator[str]:
@@ -75,14 +79,6 @@ def _format_tier_counts(tiers: Sequence[TierFacts], count: str) -> str:
     """A count of each tier that has any."""
     counts = {one.tier: getattr(one, count) for one in tiers}
     return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
-
-
-def _tiers_by_reason(scores: Sequence[Score]) -> dict[str, list[str]]:
-    """Why something is undefined, and on which tiers."""
-    tiers_by_reason: dict[str, list[str]] = {}
-    for why, tier in dict.fromkeys((score.undefined, score.tier) for score in scores if score.undefined):
-        tiers_by_reason.setdefault(why or "", []).append(tier)
-    return tiers_by_reason
 
 
 def outcome_figures(outcome: Outcome) -> list[PaperFigure]:
@@ -124,31 +120,18 @@ def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet 
     rows = [(one.short, [score_by_key[one.short, tier.tier] for tier in outcome.tiers]) for one in outcome.systems]
     bands = layout.place_rows(rows, sheet, GAP / 2, SLOT, GAP)
     notes = layout.note_lines([*(fine_print(outcome, scores) if sheet.has_caption else warnings(outcome))], sheet)
-    legends = [
-        layout.wrap_legend(marks, sheet)
-        for marks in (_tier_marks(outcome, scores, inks), _legend_marks(outcome, scores, inks))
-    ]
+    tiers, meanings = (layout.wrap_legend(marks, sheet) for marks in _legend_marks(outcome, scores, inks))
     is_stacked = sheet.legend_columns == 1
-    n_legend_lines = (sum if is_stacked else max)(map(layout.n_lines, legends))
+    beside = Legend(meanings, below=layout.n_lines(tiers)) if is_stacked else Legend(meanings, sheet.width * 0.55)
     bars = bands[-1].top + bands[-1].height + GAP / 2
-    canvas = layout.make_canvas(sheet, bars, layout.LEGEND_LINE * n_legend_lines + MARGIN, len(notes), inks)
+    names = (f"{measure}, mean over HS", "")
+    canvas = layout.make_canvas(sheet, measure, bars, [Legend(tiers), beside], notes, inks, names)
     ends = [end for score in scores for end in (score.score, score.high, score.highest) if end is not None]
-    layout.set_frame(
-        canvas,
-        bars,
-        (0, min((math.floor(10 * max(ends, default=0.9)) + 1) / 10, MOST_SHOWN)),
-        f"{measure}, mean over HS",
-    )
+    layout.set_rows(canvas, bars, (0, min((math.floor(10 * max(ends, default=0.9)) + 1) / 10, MOST_SHOWN)))
     for band in bands:
         layout.write_name(canvas, band)
         for (top, score), look in zip(band.slots(SLOT), _tier_looks(outcome), strict=True):
             _draw_slot(canvas, top, score, look)
-    layout.write_title_and_notes(canvas, measure, notes)
-    layout.draw_legend(canvas, MARGIN, legends[0])
-    if is_stacked:
-        layout.draw_legend(canvas, MARGIN, legends[1], below=layout.n_lines(legends[0]))
-    else:
-        layout.draw_legend(canvas, sheet.width * 0.55, legends[1])
     return canvas.figure
 
 
@@ -196,34 +179,21 @@ def _band_fill(inks: Inks) -> dict[str, Any]:
 
 
 def _diamond(inks: Inks) -> dict[str, Any]:
-    return {
-        "marker": "D",
-        "markersize": 5,
-        "markerfacecolor": inks.page,
-        "markeredgecolor": inks.ink,
-        "linestyle": "",
-        "zorder": 4,
-    }
+    colours = {"markerfacecolor": inks.page, "markeredgecolor": inks.ink}
+    return {"marker": "D", "markersize": 5, **colours, "linestyle": "", "zorder": 4}
 
 
-def _tier_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
-    """Legend entries: what each tier rests on, and a sample of how it looks."""
+def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> tuple[dict[str, Artist], dict[str, Artist]]:
+    """Legend entries: of each tier what it rests on, with a sample of how it looks, and of each mark what it means."""
+    from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    marks: dict[str, Artist] = {}
+    tiers: dict[str, Artist] = {}
     for one, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
         n = next(score.n for score in scores if score.tier == one.tier)
         hs = f"{n:,} HS" if n == one.hs else f"{n:,} of {one.hs:,} HS"
         label = f"{one.tier.capitalize()}: {hs}, {one.judged:,} of {one.cells:,} pairs judged"
-        marks[label] = Patch(**{**_fill(look), "linewidth": 0.4})
-    return marks
-
-
-def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict[str, Artist]:
-    """Legend entries: what each mark means, for those that the picture has."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
+        tiers[label] = Patch(**{**_fill(look), "linewidth": 0.4})
     marks: dict[str, Artist] = {}
     if any(score.low is not None for score in scores):
         marks[f"95 % interval ({outcome.interval})"] = Line2D([], [], **layout.whisker_style(inks.ink))
@@ -231,4 +201,4 @@ def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> dict
         marks["lowest to highest that missing labels allow"] = Patch(**_band_fill(inks))
     if any(score.expected for score in scores):
         marks["exact expectation of a random order"] = Line2D([], [], **_diamond(inks))
-    return marks
+    return tiers, marks

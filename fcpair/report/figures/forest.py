@@ -6,13 +6,12 @@ Series differ in shape and in lightness, so that the picture can be read in grey
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER, Inks
-from fcpair.report.figures.layout import MARGIN, Band, Canvas, Sheet, make_printable
+from fcpair.report.figures.layout import MARGIN, Legend, Sheet, make_printable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -92,25 +91,28 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
         marks_by_row.setdefault(mark.row, []).append(mark)
     bands = layout.place_rows(marks_by_row.items(), sheet, GAP, SLOT, GAP)
     rows = bands[-1].top + bands[-1].height + GAP
-    marks = layout.wrap_legend(_legend(forest, inks), sheet)
     sentences = forest.all_notes if sheet.has_caption else forest.warnings
     notes = layout.note_lines([make_printable(sentence) for sentence in sentences], sheet)
-    names, length = list(marks), math.ceil(len(marks) / sheet.legend_columns)
-    columns = [
-        {name: marks[name] for name in names[at * length : (at + 1) * length]} for at in range(sheet.legend_columns)
-    ]
-    legend_height = layout.LEGEND_LINE * max(map(layout.n_lines, columns)) + MARGIN * bool(marks)
-    canvas = layout.make_canvas(sheet, rows, legend_height, len(notes), inks)
-    reach = axis_range(forest)
-    layout.set_frame(canvas, rows, reach, forest.axis)
+    marks = layout.wrap_legend(_legend(forest, inks), sheet)
+    names, length, n = list(marks), math.ceil(len(marks) / sheet.legend_columns), sheet.legend_columns
+    columns = ([(name, marks[name]) for name in names[at * length : (at + 1) * length]] for at in range(n))
+    legends = [Legend(dict(column), at * sheet.width / n or MARGIN) for at, column in enumerate(columns) if column]
+    title = make_printable(forest.title)
+    canvas = layout.make_canvas(sheet, title, rows, legends, notes, inks, (forest.axis, ""))
+    reach, axes = axis_range(forest), canvas.axes
+    layout.set_rows(canvas, rows, reach)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:
-        canvas.axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
+        axes.axvline(forest.line, color=inks.ink, linewidth=0.8, linestyle="--", zorder=1.5)
     for band in bands:
-        _draw_band(canvas, band, forest.series)
-    layout.write_title_and_notes(canvas, make_printable(forest.title), notes)
-    for at, column in enumerate(columns):
-        if column:
-            layout.draw_legend(canvas, at * sheet.width / len(columns) or MARGIN, column)
+        layout.write_name(canvas, band)
+        for top, mark in band.slots(SLOT):
+            middle = top + SLOT / 2
+            if mark.value is None:
+                layout.write_undefined(canvas, axes.get_xlim()[0], middle)
+                continue
+            if mark.low is not None and mark.high is not None:
+                axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker_style(inks.ink), zorder=3)
+            axes.plot([mark.value], [middle], **_mark_style(forest.series.index(mark.series), inks))
     return canvas.figure
 
 
@@ -126,19 +128,6 @@ def axis_range(forest: Forest) -> tuple[float, float]:
     least, most = forest.bounds
     rim = RIM * (most - least)
     return (0.0, most + rim) if least == 0 else (max(low, least - rim), min(high, most + rim))
-
-
-def _draw_band(canvas: Canvas, band: Band[Mark], series: Sequence[str]) -> None:
-    axes, inks = canvas.axes, canvas.inks
-    layout.write_name(canvas, band)
-    for top, mark in band.slots(SLOT):
-        middle = top + SLOT / 2
-        if mark.value is None:
-            layout.write_undefined(canvas, axes.get_xlim()[0], middle)
-            continue
-        if mark.low is not None and mark.high is not None:
-            axes.plot([mark.low, mark.high], [middle, middle], **layout.whisker_style(inks.ink), zorder=3)
-        axes.plot([mark.value], [middle], **_mark_style(series.index(mark.series), inks))
 
 
 def _mark_style(at: int, inks: Inks) -> dict[str, Any]:

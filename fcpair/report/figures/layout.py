@@ -87,42 +87,74 @@ class Canvas:
     inks: Inks
 
 
-def make_canvas(sheet: Sheet, rows: float, legend: float, n_notes: int, inks: Inks) -> Canvas:
-    """An empty figure with axes that are `rows` high, room for a legend and for lines of notes."""
+@dataclass(frozen=True)
+class Legend:
+    """What marks mean, by their names: from `left` inches on, and `below` so many lines."""
+
+    marks: dict[str, Artist]
+    left: float = MARGIN
+    below: int = 0
+
+
+def make_canvas(
+    sheet: Sheet,
+    title: str,
+    rows: float,
+    legends: Sequence[Legend],
+    notes: Sequence[str],
+    inks: Inks,
+    axis_names: tuple[str, str] = ("", ""),
+    left: float | None = None,
+) -> Canvas:
+    """A figure with empty axes that are `rows` high, and what stands around them.
+
+    That is the title above, unless it is in a caption, legends below it, and lines of small print at the bottom. The
+    axes begin `left` of the names of rows, or so many inches in. A figure whose vertical axis has a name has lines
+    across its axes, too.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    height = sheet.top + legend + rows + AXIS + LINE * n_notes + MARGIN
+    across, along = axis_names
+    left = sheet.names if left is None else left
+    legend_height = LEGEND_LINE * max((one.below + n_lines(one.marks) for one in legends), default=0)
+    legend_height += MARGIN if legends else 0
+    height = sheet.top + legend_height + rows + AXIS + LINE * len(notes) + MARGIN
+    bottom = height - sheet.top - legend_height - rows
+    if along:  # added up in another order, whose last bit is in the ids of an SVG
+        bottom = AXIS + LINE * len(notes) + MARGIN
+        height = sheet.top + legend_height + rows + bottom
     figure = Figure(figsize=(sheet.width, height), facecolor=inks.page)
     FigureCanvasAgg(figure)  # measures all names with one renderer; else each makes its own
-    axes = figure.add_axes(
-        (
-            sheet.names / sheet.width,
-            (height - sheet.top - legend - rows) / height,
-            (sheet.width - sheet.names - sheet.right) / sheet.width,
-            rows / height,
-        ),
-        facecolor=inks.page,
-    )
-    return Canvas(sheet, figure, axes, height, inks)
-
-
-def set_frame(canvas: Canvas, rows: float, reach: tuple[float, float], label: str) -> None:
-    """Set the axes' limits, numbers, lines and label."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes, inks = canvas.axes, canvas.inks
-    axes.set_xlim(*reach)
-    axes.set_ylim(rows, 0)
-    axes.set_yticks([])
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axes.tick_params(colors=inks.ink, labelsize=canvas.sheet.size)
-    axes.set_xlabel(label, color=inks.ink, fontsize=canvas.sheet.name_size)
-    axes.grid(axis="x", color=inks.soft, alpha=0.35, linewidth=0.6)
+    place = (left / sheet.width, bottom / height, (sheet.width - left - sheet.right) / sheet.width, rows / height)
+    axes = figure.add_axes(place, facecolor=inks.page)
+    axes.tick_params(colors=inks.ink, labelsize=sheet.size)
+    axes.set_xlabel(across, color=inks.ink, fontsize=sheet.name_size)
+    axes.set_ylabel(along, color=inks.ink, fontsize=sheet.name_size)
+    axes.grid(axis="both" if along else "x", color=inks.soft, alpha=0.35, linewidth=0.6)
     axes.set_axisbelow(True)
     for side, spine in axes.spines.items():
         spine.set_visible(side in {"left", "bottom"})
         spine.set_color(inks.ink)
+    if sheet.has_caption:
+        style: dict[str, Any] = {"fontsize": sheet.title_size, "fontweight": "bold", "va": "top", "color": inks.ink}
+        figure.text(MARGIN / sheet.width, 1 - MARGIN / height, title, **style)
+    for below, line in zip(reversed(range(len(notes))), notes, strict=True):
+        at = (MARGIN + LINE * below) / height
+        figure.text(MARGIN / sheet.width, at, line, fontsize=sheet.print_size, color=inks.ink)
+    for legend in legends:
+        _draw_legend(figure, sheet, height, legend, inks)
+    return Canvas(sheet, figure, axes, height, inks)
+
+
+def set_rows(canvas: Canvas, rows: float, reach: tuple[float, float]) -> None:
+    """Set the limits of the axes, of values and of `rows`, and the numbers of values."""
+    from matplotlib.ticker import MaxNLocator
+
+    canvas.axes.set_xlim(*reach)
+    canvas.axes.set_ylim(rows, 0)
+    canvas.axes.set_yticks([])
+    canvas.axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
 
 
 @dataclass(frozen=True)
@@ -187,17 +219,6 @@ def note_lines(notes: Sequence[str], sheet: Sheet) -> list[str]:
     )
 
 
-def write_title_and_notes(canvas: Canvas, title: str, lines: Sequence[str]) -> None:
-    """Write the title above, unless it is in a caption, and lines of small print below."""
-    sheet, ink, left = canvas.sheet, canvas.inks.ink, MARGIN / canvas.sheet.width
-    if sheet.has_caption:
-        style: dict[str, Any] = {"fontsize": sheet.title_size, "fontweight": "bold", "va": "top", "color": ink}
-        canvas.figure.text(left, 1 - MARGIN / canvas.height, title, **style)
-    for below, line in zip(reversed(range(len(lines))), lines, strict=True):
-        at = (MARGIN + LINE * below) / canvas.height
-        canvas.figure.text(left, at, line, fontsize=sheet.print_size, color=ink)
-
-
 def wrap_legend(marks: dict[str, Artist], sheet: Sheet) -> dict[str, Artist]:
     """The entries of a legend, with names in lines that are no longer than a column of it."""
     signs = int((sheet.width / sheet.legend_columns - 0.55) * SIGNS_PER_INCH / sheet.size)
@@ -209,16 +230,15 @@ def n_lines(marks: dict[str, Artist]) -> int:
     return sum(1 + name.count("\n") for name in marks)
 
 
-def draw_legend(canvas: Canvas, left: float, marks: dict[str, Artist], below: int = 0) -> None:
-    """Say below the title what marks mean, from `left` inches on, and `below` so many lines."""
-    top = canvas.sheet.top + LEGEND_LINE * below
-    box = canvas.figure.legend(
-        list(marks.values()),
-        list(marks),
+def _draw_legend(figure: Figure, sheet: Sheet, height: float, legend: Legend, inks: Inks) -> None:
+    top = sheet.top + LEGEND_LINE * legend.below
+    box = figure.legend(
+        list(legend.marks.values()),
+        list(legend.marks),
         loc="upper left",
-        bbox_to_anchor=(left / canvas.sheet.width, 1 - top / canvas.height),
-        fontsize=canvas.sheet.size,
-        labelcolor=canvas.inks.ink,
+        bbox_to_anchor=(legend.left / sheet.width, 1 - top / height),
+        fontsize=sheet.size,
+        labelcolor=inks.ink,
         frameon=False,
         borderpad=0,
         borderaxespad=0,

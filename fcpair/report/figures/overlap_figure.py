@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fcpair.report.figures import layout
 from fcpair.report.figures.colours import PAPER
 from fcpair.report.figures.forest import SHAPES, TONES
-from fcpair.report.figures.layout import AXIS, LINE, MARGIN, Canvas, Sheet
+from fcpair.report.figures.layout import Sheet
 from fcpair.report.figures.save import PaperFigure
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 TITLE = "Hours and widths of intervals"
 HEIGHT = 2.6  # of the axes, in inches
 LEFT = 0.6  # of the axes
+FLOOR: dict[str, Any] = {"color": PAPER.ink, "linewidth": 0.9, "linestyle": "--"}
+RECOMMENDED: dict[str, Any] = {"color": PAPER.ink, "linewidth": 0.9, "linestyle": ":"}
+RANGE: dict[str, Any] = {"color": PAPER.soft, "alpha": 0.3, "linewidth": 0}
 
 
 def plan_figures(plan: OverlapPlan) -> list[PaperFigure]:
@@ -33,24 +36,35 @@ def plan_figures(plan: OverlapPlan) -> list[PaperFigure]:
 
 def draw_plan(plan: OverlapPlan, sheet: Sheet = layout.SCREEN) -> Figure:
     """The figure itself, to be drawn in the settings that `fcpair.report.figures.save` makes."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     lines = dict(_lines(plan))
-    marks = layout.wrap_legend(_legend(plan, list(lines)), sheet)
+    # The floor of the figure that is wished for, with most labels; None where nothing sets one.
+    floor = next((width.floor for width in plan.rungs[-1].widths if width.name == plan.figure), None)
+    marks: dict[str, Artist] = {name: Line2D([], [], **_line_style(at)) for at, name in enumerate(lines)}
+    if floor:
+        marks["endlessly many labels on these texts"] = Line2D([], [], **FLOOR)
+    if plan.recommended_rung:
+        marks["recommended overlap"] = Line2D([], [], **RECOMMENDED)
+    if any(width.low is not None for rung in plan.rungs for width in rung.widths):
+        marks["range that the pilot leaves open"] = Patch(**RANGE)
+    legend = layout.Legend(layout.wrap_legend(marks, sheet))
     notes = layout.note_lines(_notes(plan), sheet) if sheet.has_caption else []
-    canvas = _make_canvas(sheet, layout.LEGEND_LINE * layout.n_lines(marks) + MARGIN, len(notes))
+    names = ("hours of all annotators", "width of the interval")
+    canvas = layout.make_canvas(sheet, TITLE, HEIGHT, [legend], notes, PAPER, names, LEFT)
     for at, points in enumerate(lines.values()):
         hours, widths = zip(*((hours, width.width) for hours, width in points), strict=True)
         canvas.axes.plot(hours, widths, **_line_style(at))
     ends = [(hours, width.low, width.high) for hours, width in lines.get(plan.figure, []) if width.low is not None]
     if ends:
         hours, low, high = zip(*ends, strict=True)
-        canvas.axes.fill_between(hours, low, high, **_range_style())
-    if floor := _floor(plan):
-        canvas.axes.axhline(floor, **_floor_style())
+        canvas.axes.fill_between(hours, low, high, **RANGE)
+    if floor:
+        canvas.axes.axhline(floor, **FLOOR)
     if rung := plan.recommended_rung:
-        canvas.axes.axvline(rung.expected.hours, **_recommended_style())
+        canvas.axes.axvline(rung.expected.hours, **RECOMMENDED)
     canvas.axes.set_ylim(bottom=0)
-    layout.write_title_and_notes(canvas, TITLE, notes)
-    layout.draw_legend(canvas, MARGIN, marks)
     return canvas.figure
 
 
@@ -75,62 +89,9 @@ def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, Predicted
             yield name, points
 
 
-def _floor(plan: OverlapPlan) -> float | None:
-    """The floor of the figure that is wished for, with most labels; None where nothing sets one."""
-    return next((width.floor for width in plan.rungs[-1].widths if width.name == plan.figure), None) or None
-
-
-def _make_canvas(sheet: Sheet, legend: float, n_notes: int) -> Canvas:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    below = AXIS + LINE * n_notes + MARGIN
-    height = sheet.top + legend + HEIGHT + below
-    figure = Figure(figsize=(sheet.width, height), facecolor=PAPER.page)
-    FigureCanvasAgg(figure)
-    place = (LEFT / sheet.width, below / height, (sheet.width - LEFT - sheet.right) / sheet.width, HEIGHT / height)
-    axes = figure.add_axes(place, facecolor=PAPER.page)
-    axes.set_xlabel("hours of all annotators", color=PAPER.ink, fontsize=sheet.name_size)
-    axes.set_ylabel("width of the interval", color=PAPER.ink, fontsize=sheet.name_size)
-    axes.tick_params(colors=PAPER.ink, labelsize=sheet.size)
-    axes.grid(color=PAPER.soft, alpha=0.35, linewidth=0.6)
-    axes.set_axisbelow(True)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in {"left", "bottom"})
-        spine.set_color(PAPER.ink)
-    return Canvas(sheet, figure, axes, height, PAPER)
-
-
 def _line_style(at: int) -> dict[str, Any]:
     from matplotlib import colormaps
 
     colour = colormaps["cividis"](TONES[at % len(TONES)])
     marker = {"marker": SHAPES[at % len(SHAPES)], "markersize": 5, "markeredgecolor": PAPER.ink}
     return {"color": colour, "markerfacecolor": colour, "linewidth": 1.2, **marker, "markeredgewidth": 0.6}
-
-
-def _floor_style() -> dict[str, Any]:
-    return {"color": PAPER.ink, "linewidth": 0.9, "linestyle": "--"}
-
-
-def _recommended_style() -> dict[str, Any]:
-    return {"color": PAPER.ink, "linewidth": 0.9, "linestyle": ":"}
-
-
-def _range_style() -> dict[str, Any]:
-    return {"color": PAPER.soft, "alpha": 0.3, "linewidth": 0}
-
-
-def _legend(plan: OverlapPlan, names: list[str]) -> dict[str, Artist]:
-    """Legend entries: what each mark means, for those that the figure has."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    marks: dict[str, Artist] = {name: Line2D([], [], **_line_style(at)) for at, name in enumerate(names)}
-    if _floor(plan):
-        marks["endlessly many labels on these texts"] = Line2D([], [], **_floor_style())
-    if plan.recommended_rung:
-        marks["recommended overlap"] = Line2D([], [], **_recommended_style())
-    if any(width.low is not None for rung in plan.rungs for width in rung.widths):
-        marks["range that the pilot leaves open"] = Patch(**_range_style())
-    return marks

@@ -1,16 +1,23 @@
-"""The figures of a result, whatever it is of, as matplotlib has them."""
+"""Results as figures: of a survey, a bias test and groups of annotators, with intervals; and `plot`, of any result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from fcpair.bias import SCHEMES, ScoredAnswers
+from fcpair.bias.scoring import METHOD
 from fcpair.errors import InputError, suggest_name
+from fcpair.lazy import pd
+from fcpair.report.figures import Forest, Mark
 from fcpair.report.figures.evaluation_figures import outcome_figures
-from fcpair.report.figures.forest import Forest
-from fcpair.report.figures.forest_plots import of_groups
 from fcpair.report.figures.overlap_figure import plan_figures
 from fcpair.report.figures.save import PaperFigure, PaperStyle, figure_settings
+from fcpair.sentences import join, mark, say
+from fcpair.stages.stats.group_differences import ASSOCIATION, LEAST_PEOPLE, GroupComparison
+from fcpair.stages.surveys.survey import ASSUMPTION, KeepRule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,3 +38,120 @@ def plot(result: Any, title: str | None = None) -> Figure:
         raise InputError(f"there is no figure `{name}`; {suggest_name(name, figures, 'there is %(names)s')}")
     with figure_settings():
         return figures[name].draw(PaperStyle().sheet)
+
+
+def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated: str | None = None) -> list[Forest]:
+    """A figure for each question: the share of yes to each statement, by group where there are groups.
+
+    Args:
+        share_rows: as `survey.add_shares` has them, or `hide_few` of them.
+        rule: whose threshold is drawn at its question.
+        simulated: what must be said of made-up answers.
+    """
+    figures = []
+    for question, rows in share_rows.groupby("question", sort=False):
+        groups = rows["group"] if "group" in rows else [""] * len(rows)
+        n = rows["n"].dropna()
+        rests_on = [f"Of {_format_range(int(n.min()), int(n.max()))} people who said yes or no."] if len(n) else []
+        figures.append(
+            Forest(
+                title=str(question),
+                axis=mark("share of yes over yes and no"),
+                marks=tuple(
+                    Mark(str(statement), str(group), *map(_none_if_nan, values))
+                    for statement, group, values in zip(
+                        rows["statement"], groups, rows[["share", "low", "high"]].to_numpy(), strict=True
+                    )
+                ),
+                notes=(*rests_on, f"Intervals by Wilson; to speak of more people than these {ASSUMPTION}."),
+                simulated=simulated,
+                line=rule.threshold if rule is not None and rule.question == question else None,
+                bounds=(0, 1),
+            )
+        )
+    return figures
+
+
+def _none_if_nan(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _format_range(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) -> list[Forest]:
+    """A figure for each score that is bounded: a row for each category, a mark for each of `results`, by its name."""
+    (scheme, *_) = {figure.scheme for figure in results.values()}
+    figures = []
+    for score in SCHEMES[scheme]:
+        if not np.isfinite(score.most):
+            continue
+        figures_of_score = [
+            (name, figure)
+            for name, scored in results.items()
+            for figure in scored.figures
+            if figure.score == score.name
+        ]
+        categories = dict.fromkeys(figure.category for _, figure in figures_of_score)
+        ordered = [
+            (name, figure)
+            for category in categories
+            for name, figure in figures_of_score
+            if figure.category == category
+        ]
+        n = [figure.n for _, figure in figures_of_score]
+        figures.append(
+            Forest(
+                title=score.name,
+                axis=say("%(name)s: %(note)s", name=score.name, note=join([score.formula])),
+                marks=tuple(
+                    Mark(figure.category, name, figure.value, figure.low, figure.high) for name, figure in ordered
+                ),
+                notes=(
+                    f"Of {_format_range(min(n), max(n))} answers that can be read; intervals by a {METHOD}.",
+                    f"Formula: {score.source}.",
+                ),
+                simulated=simulated,
+                line=0.0 if score.is_bias else None,
+                bounds=score.bounds,
+            )
+        )
+    return figures
+
+
+def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = None) -> list[Forest]:
+    """A figure for each question about people: how much more often one group gave a label than another."""
+    return [
+        Forest(
+            title=comparison.by,
+            axis=mark("difference of shares"),
+            marks=tuple(
+                Mark(
+                    f"{difference.label}: {difference.groups[0]} - {difference.groups[1]}",
+                    "",
+                    difference.value,
+                    difference.low,
+                    difference.high,
+                )
+                for difference in comparison.differences
+            ),
+            notes=(
+                f"{comparison.n:,} labels by people who said: {_format_sizes(comparison)}.",
+                f"Errors clustered by item and annotator. The result is {ASSOCIATION}.",
+            ),
+            simulated=simulated,
+            line=0.0,
+            bounds=(-1, 1),
+        )
+        for comparison in comparisons
+        if comparison.differences
+    ]
+
+
+def _format_sizes(comparison: GroupComparison) -> str:
+    """Format the number of people in each group, unless they are so few that somebody could be recognised."""
+    sizes = {
+        name: f"{n:,}" if n >= LEAST_PEOPLE else f"fewer than {LEAST_PEOPLE}" for name, n in comparison.people.items()
+    }
+    return ", ".join(f"{name} ({n})" for name, n in sizes.items())

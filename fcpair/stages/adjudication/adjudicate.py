@@ -17,8 +17,6 @@ from fcpair.stages.questions.labels import AGREE, DISAGREE
 if TYPE_CHECKING:
     from fcpair.arrays import Ints
 
-DECIDING_RULES = {"majority": Rule.MAJORITY, "median": Rule.MEDIAN}
-DISCARDING_RULES = {"majority": Rule.NO_MAJORITY, "median": Rule.NO_MEDIAN}
 # What counts call a unanimous decision on a pair with a single label, which could not be otherwise.
 ONE_LABEL = "one_label"
 HAND_RULES = frozenset(rule.value for rule in BY_HAND)
@@ -103,8 +101,9 @@ def decide_by_policy(
         halfway = question.distance == "interval" and (low + high) % 2 == 0  # the steps of a scale are equal
         code = (low + high) // 2 if low == high or halfway else None
     if code is not None:
-        return RuleDecision(DECIDING_RULES[policy], code)
-    return RuleDecision(DISCARDING_RULES[policy], None) if ties == "discard" else None
+        return RuleDecision(Rule.MAJORITY if policy == "majority" else Rule.MEDIAN, code)
+    discards = Rule.NO_MAJORITY if policy == "majority" else Rule.NO_MEDIAN
+    return RuleDecision(discards, None) if ties == "discard" else None
 
 
 @dataclass

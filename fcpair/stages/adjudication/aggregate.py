@@ -301,13 +301,11 @@ def doubt_of(probability: Floats) -> Floats:
 
     It is rounded to ten decimals, so that pairs of the same doubt have the same number.
     """
-    doubt: Floats = np.round(np.maximum(1 - probability.max(axis=1), 0), 10)
-    return doubt
+    return np.asarray(np.round(np.maximum(1 - probability.max(axis=1), 0), 10))
 
 
 def _leading(probability: Floats) -> Bools:
-    leads: Bools = probability >= probability.max(axis=1, keepdims=True) - EQUAL
-    return leads
+    return np.asarray(probability >= probability.max(axis=1, keepdims=True) - EQUAL)
 
 
 def _check(labels: LabelData, probability: Floats, reference: Reference) -> Figure:

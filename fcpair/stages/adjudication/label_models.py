@@ -82,9 +82,6 @@ class LabelFit:
     converged: bool | None = None
 
 
-ErrorsOf = Callable[[LabelTable, Floats], Floats]
-
-
 def majority(labels: LabelTable) -> LabelFit:
     """The share of each class among the labels of a pair."""
     place = labels.pair * labels.n_classes + labels.klass
@@ -110,7 +107,9 @@ def one_coin(labels: LabelTable, most_steps: int = MOST_STEPS, tolerance: float 
     return _fit(labels, _coins, most_steps, tolerance)
 
 
-def _fit(labels: LabelTable, errors_of: ErrorsOf, most_steps: int, tolerance: float) -> LabelFit:
+def _fit(
+    labels: LabelTable, errors_of: Callable[[LabelTable, Floats], Floats], most_steps: int, tolerance: float
+) -> LabelFit:
     probability = majority(labels).probability.T
     likelihoods: list[float] = []
     converged = False
@@ -160,8 +159,7 @@ def round_for_sums(values: Floats, n_terms: int, largest: float = 1.0) -> Floats
     None is larger than `largest`. Of 200,000 probabilities, each loses less than 3e-11.
     """
     bits = 52 - ceil(log2(n_terms * largest))
-    rounded: Floats = np.ldexp(np.rint(np.ldexp(values, bits)), -bits)
-    return rounded
+    return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
 
 def glad(labels: LabelTable) -> LabelFit:

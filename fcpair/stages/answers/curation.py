@@ -125,14 +125,13 @@ def characters_changed(source: str, target: str) -> int:
 AROUND = 1  # lines before and after a change
 MOST_CHARACTERS = 200_000  # of both texts; longer ones would keep somebody waiting
 MOST_WORDS = 4_000  # of lines that took each other's place; of more, all are removed and all added
-Fate = Literal["kept", "removed", "added"]
 
 
 @dataclass(frozen=True)
 class Part:
     """Words in a row that were all kept, removed or added."""
 
-    fate: Fate
+    fate: Literal["kept", "removed", "added"]
     text: str
 
 

@@ -245,19 +245,7 @@ def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
     return " ".join([*([begun.rstrip()] if begun.strip() else []), *words[n_begun : question.max_words]])
 
 
-@dataclass(frozen=True)
-class TextEffects:
-    """Shares of the differences between pairs that HS and CN explain, and the sd of how lenient annotators are."""
-
-    hs: float = 0.0
-    cn: float = 0.0
-    annotator: float = 0.0
-
-    def __bool__(self) -> bool:
-        return any((self.hs, self.cn, self.annotator))
-
-
-def fit_habits(question: Closed, habits: Habits, effects: TextEffects) -> Effects:
+def fit_habits(question: Closed, habits: Habits, effects: Effects) -> Effects:
     """The model with these effects whose labels have the shares and the kappa that `habits` lead to without any.
 
     Its classes are the answers in the order of `_ordered`.
@@ -271,8 +259,7 @@ def fit_habits(question: Closed, habits: Habits, effects: TextEffects) -> Effect
     model = class_model_at(question, habits.positive, not_sure, habits.accuracy)
     shares = model.shares[[codes.index(code) for code in _ordered(question)]]
     try:
-        latent = Effects(hs=effects.hs, cn=effects.cn, leniency=effects.annotator)
-        return fit_effects(latent, shares, model.kappa)
+        return fit_effects(effects, shares, model.kappa)
     except InputError as error:
         raise InputError(f"at accuracy {habits.accuracy:g}, {error}") from None
 
@@ -284,7 +271,7 @@ def _ordered(question: Closed) -> list[int]:
     return [*sure, *unsure, *sorted(question.positive)]
 
 
-def draw_pairs(hs: Ints, cn: Ints, effects: TextEffects, seed: int) -> Floats:
+def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:
     """What each pair is like, by the numbers of its texts, shape `(n_pairs,)`: normal, with variance 1."""
     rng = np.random.default_rng([seed, 5])
     of_hs, of_cn = (np.unique(ids, return_inverse=True)[1] for ids in (hs, cn))
@@ -308,10 +295,10 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
     return np.asarray(codes)[np.searchsorted(ends, pairs)]
 
 
-def draw_leniency(person_ids: Ints, effects: TextEffects, seed: int) -> Floats:
+def draw_leniency(person_ids: Ints, effects: Effects, seed: int) -> Floats:
     """How lenient each of these people is, shape `(n,)`: the same for a person whenever it is asked."""
     ids, place = np.unique(person_ids, return_inverse=True)
-    drawn = [np.random.default_rng([seed, 6, int(person_id)]).normal(0, effects.annotator) for person_id in ids]
+    drawn = [np.random.default_rng([seed, 6, int(person_id)]).normal(0, effects.leniency) for person_id in ids]
     return np.asarray(drawn, np.float64)[place]
 
 

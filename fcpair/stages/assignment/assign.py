@@ -100,7 +100,25 @@ def assign_pairs(
     _check_people(n_annotators, counts, groups)
     n_labels = np.array(list(counts))[split_pairs(pairs, np.array(list(counts.values())), rng)]
     crew = np.zeros((len(hs), n_annotators), np.bool_)
-    _assign_groups(pairs, n_labels, crew, groups, rng)
+    colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
+    shared = np.zeros((n_annotators, n_annotators), np.int64)
+    for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
+        rows = np.flatnonzero(n_labels == size)
+        named = [group for group in groups if len(group) == size]
+        if groups:  # the same number of pairs for all of this size, within one
+            each, rest = divmod(len(rows), len(named))
+            chosen = _n_of_each(each, named)
+            chosen.update(named[at] for at in rng.permutation(len(named))[:rest])
+        else:
+            chosen = _design_groups(size, len(rows), shared, rng)
+        sizes = np.array(list(chosen.values()))
+        has = np.zeros((len(chosen), n_annotators), np.bool_)
+        np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
+        colour[rows] = len(members) + split_pairs(pairs.subset(rows), sizes, rng)
+        members = np.concatenate([members, has])
+        shared += has.T @ (has * sizes[:, None])
+    several = n_labels > 1
+    crew[several] = members[even_out(pairs.subset(several), colour[several], members, rng)]
     rows = np.flatnonzero(n_labels == 1)
     loads = crew.sum(axis=0)
     loads += _fill_loads(loads, len(rows), rng)
@@ -129,32 +147,6 @@ def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence
                 f"overlap asks for {size} labels on {count} pairs, but no group of {size} annotators is "
                 "given; name one or drop that share"
             )
-
-
-def _assign_groups(
-    pairs: Pairs, n_labels: Ints, crew: Bools, groups: Sequence[Group], rng: np.random.Generator
-) -> None:
-    """Write into `crew`, `(n_pairs, n_annotators)`, who labels the pairs with two labels and more."""
-    n_annotators = crew.shape[1]
-    colour, members = np.zeros(len(pairs), np.int64), np.zeros((0, n_annotators), np.bool_)
-    shared = np.zeros((n_annotators, n_annotators), np.int64)
-    for size in sorted(set(n_labels.tolist()) - {1}, reverse=True):  # small groups fit what large ones leave uneven
-        rows = np.flatnonzero(n_labels == size)
-        named = [group for group in groups if len(group) == size]
-        if groups:  # the same number of pairs for all of this size, within one
-            each, rest = divmod(len(rows), len(named))
-            chosen = _n_of_each(each, named)
-            chosen.update(named[at] for at in rng.permutation(len(named))[:rest])
-        else:
-            chosen = _design_groups(size, len(rows), shared, rng)
-        weights = np.array(list(chosen.values()))
-        has = np.zeros((len(chosen), n_annotators), np.bool_)
-        np.put_along_axis(has, np.array(list(chosen)), True, axis=1)
-        colour[rows] = len(members) + split_pairs(pairs.subset(rows), weights, rng)
-        members = np.concatenate([members, has])
-        shared += has.T @ (has * weights[:, None])
-    several = n_labels > 1
-    crew[several] = members[even_out(pairs.subset(several), colour[several], members, rng)]
 
 
 def _n_of_each(each: int, groups: Iterable[Group]) -> Counter[Group]:

@@ -40,7 +40,6 @@ NO_PACE = say(
 
 RATE_DAYS = 7  # the daily rhythm is counted over this many days
 
-NO_RATE = f"no answer on the pages in the last {RATE_DAYS} days"  # why an end by the daily rhythm is undefined
 
 DAY_S = 86_400.0
 
@@ -98,7 +97,7 @@ class TimeEstimate:
 
     `pace_s` is in seconds a pair; `left_s` is the work left at that pace, None where there is none (see `NO_PACE`).
     `per_day` is the number of answers a day over the last `RATE_DAYS` days; `end_at` is when the last pair will be
-    answered if each day goes on like that, a POSIX time, None where no answer came in those days (see `NO_RATE`).
+    answered if each day goes on like that, a POSIX time, None where no answer came in those days.
     """
 
     n_open: int

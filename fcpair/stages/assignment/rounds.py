@@ -15,8 +15,6 @@ from fcpair.errors import InputError
 from fcpair.stages.assignment.assign import AssignedPairs, assign_pairs, n_earlier_equal, overlap_counts, share_out
 from fcpair.stages.corpus.split import Pairs, even_meetings, split_pairs
 
-NOBODY_TO_ASSIGN = "there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people"
-
 
 def assign_cells(
     row: Ints,
@@ -47,7 +45,7 @@ def assign_cells(
     if n_cells == 0:
         raise InputError(f"there are no {unit} to assign")
     if n_people == 0:
-        raise InputError(NOBODY_TO_ASSIGN)
+        raise InputError("there is nobody to assign to; `fcpair people add NAME --role ROLE` adds people")
     if answers > n_people:
         raise InputError(
             f"each cell is to be answered by {answers} people, but there are {n_people}; add people or lower `answers`"
@@ -146,8 +144,7 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
 def batches(row: Ints, size: int, seed: int) -> Ints:
     """The batch of each cell, from 0, shape `(n_cells,)`: rows go together, `size` of them, drawn by `seed`."""
     rows, at = np.unique(row, return_inverse=True)
-    turn = np.random.default_rng([seed, size]).permutation(len(rows))
-    return np.asarray(turn[at] // size)
+    return np.asarray(np.random.default_rng([seed, size]).permutation(len(rows))[at] // size)
 
 
 def draw_per_batch(batch: Ints, n: int, seed: int) -> Bools:
@@ -265,8 +262,7 @@ def n_labels_missing(
         numbers, n_each = np.unique(target_counts[n_met : n_met + len(rows)], return_counts=True)
         target[rows] = numbers[split_pairs(pairs.subset(rows), n_each, rng)]
         n_met += len(rows)
-    n_missing: Ints = np.maximum(target - n_assigned, 0)
-    return n_missing
+    return np.asarray(np.maximum(target - n_assigned, 0))
 
 
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:

@@ -23,7 +23,6 @@ CROWD = 2048  # neighbours that one row may have in sight before it is computed 
 GATHERED = 4096  # pairs computed in float64 at once
 _CELL_BYTES = 100  # of a block at worst: its cosine, whether it reaches the floor, and where it then is
 _KEPT_BYTES = 100  # of a neighbour in sight, while those of a row are put in order
-_MB = 1_000_000
 
 Neighbours = tuple[Ints, Floats]
 
@@ -38,7 +37,7 @@ class Blocks:
     @classmethod
     def fit_memory(cls, memory_mb: int, k: int) -> Blocks:
         """The largest blocks, up to those beyond which nothing gets faster, that take `memory_mb` together."""
-        memory, row = memory_mb * _MB, _crowd_size(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
+        memory, row = memory_mb * 1_000_000, _crowd_size(k) * _KEPT_BYTES + COLUMNS * _CELL_BYTES
         rows = min(max(1, memory // row), ROWS)
         left = memory - rows * _crowd_size(k) * _KEPT_BYTES
         return cls(rows, min(max(1, left // (rows * _CELL_BYTES)), COLUMNS))
@@ -172,31 +171,23 @@ def _nearest_of_block(
                 candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)
     candidates.sift()
-    cn, score = _decide_exactly(queries, texts, candidates, k)
+    # of those in sight, which are by row, the nearest by their cosines in float64
+    exact = np.empty(len(candidates.row))
+    for part in (slice(at, at + GATHERED) for at in range(0, len(exact), GATHERED)):
+        one, other = queries[candidates.row[part]], texts[candidates.column[part]]
+        exact[part] = np.round(np.einsum("ij,ij->i", one.astype(np.float64), other.astype(np.float64)), DECIMALS)
+    order = np.lexsort((candidates.column, -exact, candidates.row))
+    count = np.bincount(candidates.row, minlength=len(queries))
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
+    order, rank = order[rank < k], rank[rank < k]
+    cn, score = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
+    for array, values in ((cn, candidates.column), (score, exact)):
+        array[candidates.row[order], rank] = values[order]
     if (crowded := np.flatnonzero(candidates.crowded)).size:
         cn[crowded], score[crowded] = _nearest_in_float64(
             queries[crowded], texts, self_position[crowded], k, blocks.columns
         )
     return cn, score
-
-
-def _decide_exactly(queries: Vectors, texts: Vectors, candidates: _CandidateSet, k: int) -> Neighbours:
-    """The nearest of those in sight, which are by row, by their cosines in float64."""
-    score = np.empty(len(candidates.row))
-    for part in (slice(at, at + GATHERED) for at in range(0, len(score), GATHERED)):
-        one, other = (
-            vectors[of[part]].astype(np.float64)
-            for vectors, of in ((queries, candidates.row), (texts, candidates.column))
-        )
-        score[part] = np.round(np.einsum("ij,ij->i", one, other), DECIMALS)
-    order = np.lexsort((candidates.column, -score, candidates.row))
-    count = np.bincount(candidates.row, minlength=len(queries))
-    rank = np.arange(len(order)) - np.repeat(np.cumsum(count) - count, count)
-    order, rank = order[rank < k], rank[rank < k]
-    result = np.full((len(queries), k), NO_NEIGHBOUR, np.int64), np.full((len(queries), k), -np.inf)
-    for array, values in zip(result, (candidates.column, score), strict=True):
-        array[candidates.row[order], rank] = values[order]
-    return result
 
 
 def _nearest_in_float64(queries: Vectors, texts: Vectors, self_position: Ints, k: int, columns: int) -> Neighbours:

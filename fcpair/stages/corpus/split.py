@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fcpair.arrays import Bools, Floats, Ints
+from fcpair.arrays import Bools, Ints
 
 MOST_ROUNDS = 1000
 IDLE_ROUNDS = 40
@@ -141,33 +141,28 @@ def even_out(pairs: Pairs, colour: Ints, members: Bools, rng: np.random.Generato
         proposed = proposed[np.lexsort((kept_end[proposed], group_size[colour[proposed]]))]
         pair_a, pair_b = proposed[:-1:2], proposed[1::2]
         same = group_size[colour[pair_a]] == group_size[colour[pair_b]]
-        pair_a, pair_b = _best_swaps(pairs, pair_a[same], pair_b[same], surplus, members[colour].astype(np.int64))
+        pair_a, pair_b, crew = pair_a[same], pair_b[same], members[colour].astype(np.int64)
+        # of the proposed swaps those that lower the sum of squares and are the best at each node that they change
+        change, gain = crew[pair_b] - crew[pair_a], np.zeros(len(pair_a))
+        touched = np.tile(pairs.n_nodes + np.arange(len(pair_a)), (4, 1))  # a node of its own where nothing changes
+        for side, ends in enumerate((pairs.hs, pairs.cn)):
+            moves = ends[pair_a] != ends[pair_b]
+            gap = surplus[ends[pair_a]] - surplus[ends[pair_b]]
+            gain -= np.where(moves, 2 * ((gap + change) * change).sum(axis=1), 0)
+            touched[2 * side : 2 * side + 2, moves] = ends[pair_a[moves]], ends[pair_b[moves]]
+        rank = np.argsort(np.argsort(-gain))
+        first = np.full(pairs.n_nodes + len(pair_a), len(pair_a))
+        np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
+        best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
+        pair_a, pair_b, change = pair_a[best], pair_b[best], change[best]
         n_idle = 0 if len(pair_a) else n_idle + 1
         if n_idle == IDLE_ROUNDS:
             break
-        change = members[colour[pair_b]].astype(np.int64) - members[colour[pair_a]]
         for ends in (pairs.hs, pairs.cn):
             np.add.at(surplus, ends[pair_a], change)
             np.add.at(surplus, ends[pair_b], -change)
         colour[pair_a], colour[pair_b] = colour[pair_b], colour[pair_a]
     return colour
-
-
-def _best_swaps(pairs: Pairs, pair_a: Ints, pair_b: Ints, surplus: Floats, crew: Ints) -> tuple[Ints, Ints]:
-    """Those proposed swaps that lower the sum of squares and are the best at each node that they change."""
-    change = crew[pair_b] - crew[pair_a]
-    gain = np.zeros(len(pair_a))
-    touched = np.tile(pairs.n_nodes + np.arange(len(pair_a)), (4, 1))  # a node of its own where nothing changes
-    for side, ends in enumerate((pairs.hs, pairs.cn)):
-        moves = ends[pair_a] != ends[pair_b]
-        gap = surplus[ends[pair_a]] - surplus[ends[pair_b]]
-        gain -= np.where(moves, 2 * ((gap + change) * change).sum(axis=1), 0)
-        touched[2 * side : 2 * side + 2, moves] = ends[pair_a[moves]], ends[pair_b[moves]]
-    rank = np.argsort(np.argsort(-gain))
-    first = np.full(pairs.n_nodes + len(pair_a), len(pair_a))
-    np.minimum.at(first, touched.ravel(), np.tile(rank, 4))  # spelt out: numpy 2.4.6 broadcasts wrongly here
-    best = (gain > ROUNDING) & (first[touched] == rank).all(axis=0)
-    return pair_a[best], pair_b[best]
 
 
 def even_meetings(crew: Bools, locked: Bools, shared: Ints, rng: np.random.Generator) -> Bools:

@@ -35,21 +35,19 @@ def keys_of(names: Sequence[str]) -> tuple[Keys, ...]:
     if not all(numbers):
         numbers = [number if number == word else "" for number, word in zip(numbers, ascii_names, strict=True)]
     if any(numbers):
-        counts = Counter(filter(None, numbers))
-        return tuple(_number_keys(word, counts) if counts[word] == 1 else () for word in numbers)
+        counts, keys = Counter(filter(None, numbers)), list[Keys]()
+        for number in numbers:
+            begun = "".join(number.partition(".")[:2])
+            is_alone = begun.endswith(".") and sum(other.startswith(begun) for other in counts) == 1
+            own = (begun, number) if is_alone else (number,)
+            keys.append(own if counts[number] == 1 else ())
+        return tuple(keys)
     return tuple((str(at),) if at <= MOST_PLACES else () for at, _ in enumerate(names, 1))
 
 
 def choices_with_keys(names: Sequence[str]) -> dict[str, list[Any]]:
     """Names as a page lists them: the `choices`, and of each its `keys`."""
     return {"choices": list(names), "keys": [list(keys) for keys in keys_of(names)]}
-
-
-def _number_keys(number: str, numbers: Counter[str]) -> Keys:
-    whole, point, _ = number.partition(".")
-    begun = whole + point
-    is_alone = point and sum(other.startswith(begun) for other in numbers) == 1
-    return (begun, number) if is_alone else (number,)
 
 
 Value = TypeVar("Value")

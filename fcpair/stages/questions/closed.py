@@ -24,8 +24,6 @@ LONGEST_NAME = 100
 MOST_CHOICES = 1_000  # a column of each is counted; SQLite has 2,000
 _SIGNS = {"": (True, False), "?": (False, False), "+": (True, True)}
 DUPLICATE = say("a code or a name is duplicated")
-TOO_FEW = say("at least two choices are needed")
-NOT_DEFINITE = say("a positive choice must be definite")
 
 
 @dataclass(frozen=True)
@@ -49,9 +47,12 @@ class OneOf(Closed):
         words, codes = [choice.name.strip().lower() for choice in self], self.codes
         raise_first(
             (
-                (len(words) < 2, TOO_FEW),
+                (len(words) < 2, say("at least two choices are needed")),
                 (len(words) > MOST_CHOICES, f"{len(words):,} choices are too many; expected {MOST_CHOICES:,} at most"),
-                (any(choice.positive and not choice.definite for choice in self), NOT_DEFINITE),
+                (
+                    any(choice.positive and not choice.definite for choice in self),
+                    say("a positive choice must be definite"),
+                ),
                 (len({*codes}) < len(codes) or len({*words}) < len(words), DUPLICATE),
                 *_word_problems(words),
                 (any(code < 0 for code in codes), "codes start at 0"),

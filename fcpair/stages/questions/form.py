@@ -85,12 +85,15 @@ class Form:
         for name, value in questions.items():
             if not isinstance(value, str | Question):
                 raise InputError(f"`{name}` is `{value}`; expected a question such as `text()`")
-        parsed = {
-            name: _parse_conditional(value) if isinstance(value, str) else (value, None)
-            for name, value in questions.items()
-        }
-        named_questions = tuple((name, question) for name, (question, _) in parsed.items())
-        return cls(named_questions, tuple((name, when) for name, (_, when) in parsed.items() if when))
+        parsed: list[tuple[str, Question[Any]]] = []
+        conditions: list[tuple[str, When]] = []
+        for name, value in questions.items():
+            match = _ASKED.fullmatch(value) if isinstance(value, str) else None
+            printed = match[1] if match and match[2] else value
+            parsed.append((name, parse_question(printed) if isinstance(printed, str) else printed))
+            if match and match[2]:
+                conditions.append((name, _when(match[2], match[3])))
+        return cls(tuple(parsed), tuple(conditions))
 
     @property
     def table(self) -> dict[str, str]:
@@ -230,14 +233,6 @@ def parse_form(text: str) -> Form:
     matches = list(match_series(_NAMED, text.strip(), _EXPECTED))
     questions = tuple((match[1], parse_question(match[2], is_stored=True)) for match in matches)
     return Form(questions, tuple((match[1], _when(match[3], match[4])) for match in matches if match[3]))
-
-
-def _parse_conditional(printed: str) -> tuple[Question[Any], When | None]:
-    """A question as a recipe has it, and when it is asked, where that is said."""
-    match = _ASKED.fullmatch(printed)
-    if not (match and match[2]):
-        return parse_question(printed), None
-    return parse_question(match[1]), _when(match[2], match[3])
 
 
 def _when(question: str, answers: str) -> When:

@@ -235,8 +235,17 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
 
 
 def _parse_options(place: str, inside: str) -> dict[str, str]:
+    parts, depth = [""], 0  # between commas that stand outside of quotes and of inner brackets
+    for piece in _PIECE.findall(inside):
+        depth += {"(": 1, ")": -1, '"': -len(inside)}.get(piece, 0)  # a quote by itself is not closed
+        if depth < 0:
+            break
+        if piece == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += piece
     options: dict[str, str] = {}
-    for part in _split_options(place, inside):
+    for part in parts[:-1] if depth or not inside.strip() else parts:
         name, equals, value = part.partition("=")
         name = name.strip()
         if not equals or not name:
@@ -244,25 +253,9 @@ def _parse_options(place: str, inside: str) -> dict[str, str]:
         if name in options:
             raise InputError(f"{place}: `{name}` is given twice")
         options[name] = value
-    return options
-
-
-def _split_options(place: str, inside: str) -> Iterator[str]:
-    """The parts between commas that stand outside of quotes and of inner brackets."""
-    part, depth = "", 0
-    for piece in _PIECE.findall(inside):
-        depth += {"(": 1, ")": -1, '"': -len(inside)}.get(piece, 0)  # a quote by itself is not closed
-        if depth < 0:
-            break
-        if piece == "," and not depth:
-            yield part
-            part = ""
-        else:
-            part += piece
     if depth:
         raise InputError(f"{place}: the brackets or quotes do not match")
-    if inside.strip():
-        yield part
+    return options
 
 
 def _parse_value(place: str, name: str, text: str, hint: Any, classes: Mapping[str, type[NamedValue]]) -> Any:

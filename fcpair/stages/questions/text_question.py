@@ -79,21 +79,23 @@ class Text(Question[str]):
         if self.min_words and is_blank(cell):
             raise InputError(say("the text is empty"))
         if n < self.min_words:
-            sentence = say_number(
-                "the text has %(n)s word; expected at least %(least)s",
-                "the text has %(n)s words; expected at least %(least)s",
-                Id(n),
-                least=Id(self.min_words),
+            raise InputError(
+                say_number(
+                    "the text has %(n)s word; expected at least %(least)s",
+                    "the text has %(n)s words; expected at least %(least)s",
+                    Id(n),
+                    least=Id(self.min_words),
+                )
             )
-            raise InputError(sentence)
         if most is not None and n > most:
-            sentence = say_number(
-                "the text has %(n)s word; expected at most %(most)s",
-                "the text has %(n)s words; expected at most %(most)s",
-                Id(n),
-                most=Id(most),
+            raise InputError(
+                say_number(
+                    "the text has %(n)s word; expected at most %(most)s",
+                    "the text has %(n)s words; expected at most %(most)s",
+                    Id(n),
+                    most=Id(most),
+                )
             )
-            raise InputError(sentence)
         return cell
 
     def load(self, stored: object) -> str:

@@ -165,7 +165,10 @@ def compute_agreement(
     overlap, names = _find_overlap(labels, codes)
     subsets = Subsets(overlap, options.weights)
     bins = parse_bins(question, options.bins) if options.bins else None
-    on_bins = Subsets(overlap.merge_classes(bins.bin_of), "none") if bins else None
+    on_bins = None
+    if bins:
+        merged = replace(overlap, n_classes=int(bins.bin_of.max()) + 1, klass=bins.bin_of[overlap.klass])
+        on_bins = Subsets(merged, "none")
     coefficients = coefficients_of(question.distance, numbers(question, codes))
     return Agreement(
         options=options,
@@ -337,39 +340,42 @@ def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AN
         n = len(np.unique(text))
         word, n_effective = sides.cluster_name(side, 2), effective_number(text)
         if n_effective < EVEN * n:
-            uneven = say(
-                "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s intervals "
-                "contained the true value in as few as %(least)s of 100 simulated studies like this",
-                number=n,
-                side=word,
-                figure=Written(f"{n_effective:.1f}"),
-                level=LEVEL,
-                least=90,
+            cautions.append(
+                say(
+                    "the overlap is spread unevenly over %(number)s %(side)s, as if over %(figure)s: %(level)s "
+                    "intervals contained the true value in as few as %(least)s of 100 simulated studies like this",
+                    number=n,
+                    side=word,
+                    figure=Written(f"{n_effective:.1f}"),
+                    level=LEVEL,
+                    least=90,
+                )
             )
-            cautions.append(uneven)
         if n < FEW_TEXTS and (explained := intraclass_correlation(share, text)) > STRONG:
-            differing = say(
-                "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
-                "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
-                "this",
-                number=n,
-                side=word,
-                share=Written(f"{100 * explained:.0f} %"),
+            cautions.append(
+                say(
+                    "the %(number)s %(side)s differ strongly, and explain %(share)s of which pairs are %(answer)s: "
+                    "%(level)s intervals contained the true value in as few as %(least)s of 100 simulated studies like "
+                    "this",
+                    number=n,
+                    side=word,
+                    share=Written(f"{100 * explained:.0f} %"),
+                    answer=Answer(classes[common]),
+                    level=LEVEL,
+                    least=76,
+                )
+            )
+    if is_common.mean() > COMMON:
+        cautions.append(
+            say(
+                "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals "
+                "contained the true value in as few as %(least)s of 100 simulated studies like this",
+                share=Written(f"{100 * is_common.mean():.0f} %"),
                 answer=Answer(classes[common]),
                 level=LEVEL,
-                least=76,
+                least=87,
             )
-            cautions.append(differing)
-    if is_common.mean() > COMMON:
-        one_sided = say(
-            "%(share)s of the labels are %(answer)s, and kappas rest on the few others: %(level)s intervals contained "
-            "the true value in as few as %(least)s of 100 simulated studies like this",
-            share=Written(f"{100 * is_common.mean():.0f} %"),
-            answer=Answer(classes[common]),
-            level=LEVEL,
-            least=87,
         )
-        cautions.append(one_sided)
     return tuple(cautions)
 
 

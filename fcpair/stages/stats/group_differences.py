@@ -5,7 +5,7 @@ What is found is an association among these annotators, and never a cause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
@@ -177,7 +177,17 @@ def compare_annotator_groups(
     tests: list[PermutationTest] = []
     comparisons = [_compare_by(labels, question, tests, seed, mixed=mixed) for question in by]
     draw_until_sure(tests)
-    return tuple(_with_p(comparisons, tests))
+    results = zip(tests, holm(np.array([test.p for test in tests])).tolist(), strict=True)
+
+    def with_p(difference: Difference) -> Difference:
+        """The same with p of its test, and Holm's correction over all of them; itself where it has none."""
+        if difference.p is None:
+            return difference
+        test, corrected = next(results)
+        _, least = least_p(*difference.people, test.n_drawn)
+        return replace(difference, p=test.p, holm=corrected, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
+
+    return tuple(replace(one, differences=tuple(map(with_p, one.differences))) for one in comparisons)
 
 
 def _compare_by(
@@ -314,20 +324,6 @@ def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Di
         return replace(difference, mixed=model.odds(first, other), note=model.note)
 
     return [one if one.odds_ratio is None else add_odds(one) for one in differences]
-
-
-def _with_p(comparisons: Sequence[GroupComparison], tests: Sequence[PermutationTest]) -> Iterator[GroupComparison]:
-    """The same with p of the tests, one for each difference that is defined, and Holm's correction over all of them."""
-    results = iter(zip(tests, holm(np.array([test.p for test in tests])).tolist(), strict=True))
-
-    def add_test(difference: Difference) -> Difference:
-        test, corrected = next(results)
-        _, least = least_p(*difference.people, test.n_drawn)
-        return replace(difference, p=test.p, holm=corrected, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
-
-    for comparison in comparisons:
-        differences = (one if one.p is None else add_test(one) for one in comparison.differences)
-        yield replace(comparison, differences=tuple(differences))
 
 
 def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:

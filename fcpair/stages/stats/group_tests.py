@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fcpair.arrays import Bools, Floats
 from fcpair.lazy import pd
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.stats.intervals import Z, t_reach
 
 MOST_EXACT = 20_000  # ways to share people out, up to which all are gone through

@@ -91,7 +91,6 @@ def with_note(figure: Figure, remark: str) -> Figure:
 
 TINY, PRECISION = 1e-300, 1e-16
 N_TERMS = 10_000  # far more than are needed: some sqrt(a) or sqrt(b)
-N_STEPS = 100
 MANY = 1_000  # degrees of freedom from which four terms of the asymptotic series are exact to 1e-13
 
 
@@ -144,7 +143,7 @@ def t_quantile(df: float, p: float) -> float:
         )
         return z + sum(term / df**power for power, term in enumerate(terms, 1))
     t, log_constant = z, lgamma((df + 1) / 2) - lgamma(df / 2) - log(df * pi) / 2
-    for _ in range(N_STEPS):
+    for _ in range(100):
         total = df + t * t
         too_much = incomplete_beta(df / 2, 0.5, df / total, t * t / total) / 2 - (1 - p)
         step = too_much / exp(log_constant - (df + 1) / 2 * log(total / df))
@@ -154,9 +153,7 @@ def t_quantile(df: float, p: float) -> float:
     return t
 
 
-MAX_UNDEFINED_SHARE = (
-    0.05  # the share of draws that may leave a figure undefined; those are left out, and the note says so
-)
+MAX_UNDEFINED_SHARE = 0.05  # of draws that may leave a figure undefined; those are left out, and the note says so
 NO_WIDTH = 1e-12
 FEW = 10  # of what is drawn: percentiles over fewer are too narrow more often than not
 

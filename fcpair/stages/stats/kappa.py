@@ -28,10 +28,6 @@ from fcpair.stages.stats.jackknife_intervals import (
 )
 from fcpair.stages.stats.rating_counts import Overlap, dense_codes, ratio, sums_by
 
-NO_SUBSET = mark("no two annotators share a pair")
-ONE_PAIR = mark("one shared pair: it has no variance")
-ONE_CLASS = mark("both used the same single class, so agreement by chance would be complete")
-ONE_BIN = mark("both used the same single bin, so agreement by chance would be complete")
 COHENS_KAPPA = mark("Cohen's kappa")
 MEANS = (mark("mean kappa"), mark("mean kappa weighted by n"))
 DEVIATION = mark("standard deviation of kappa")
@@ -84,25 +80,8 @@ def _disagreement(n_classes: int, weights: Weights) -> Floats:
     return weighted[weights]
 
 
-@dataclass(frozen=True)
-class _ClassUse:
-    """Totals that kappa needs of tables: their sum and their sum of disagreement, shape (...), and their margins.
-
-    `first` and `second`, shape (..., n_classes), count how often each of the two annotators used each class.
-    """
-
-    n: Ints
-    seen: Floats
-    first: Ints
-    second: Ints
-
-    def kappa(self, disagreement: Floats) -> Floats:
-        return _kappa(self.n, self.seen, ((self.first @ disagreement) * self.second).sum(axis=-1))
-
-
 def _kappa(n: Floats | Ints, observed: Floats, by_chance: Floats) -> Floats:
-    kappa: Floats = 1 - ratio(n * observed, by_chance)
-    return np.where(n < 2, np.nan, kappa)
+    return np.where(n < 2, np.nan, 1 - ratio(n * observed, by_chance))
 
 
 class Subsets:
@@ -126,20 +105,27 @@ class Subsets:
         of_two = overlap.annotator[self._first] * n_people + overlap.annotator[self._second]
         two, self._subset = dense_codes(of_two)
         self.annotators = np.column_stack(np.divmod(two, n_people))
-        self._used = self._count_use(self._subset, np.arange(len(of_two)), len(two))
-        self.n, self.kappas = self._used.n, self._used.kappa(self._disagreements)
+        self._use = self._count_use(self._subset, np.arange(len(of_two)), len(two))
+        self.n, self.kappas = self._use[:, 0].astype(np.int64), self._kappa_of(self._use)
         entry = overlap.klass[self._first] * self._n_classes + overlap.klass[self._second]
         self._kinds, self._kind = dense_codes(self._subset * self._n_classes**2 + entry)
         self._times = np.bincount(self._kind)
         self._groups_by_cluster: dict[Cluster, _LeftGroups] = {}
 
-    def _count_use(self, group: Ints, record: Ints, n_groups: int) -> _ClassUse:
-        """Count how the label pairs at these places use the classes, in each group."""
-        first, second = self._overlap.klass[self._first[record]], self._overlap.klass[self._second[record]]
+    def _count_use(self, group: Ints, record: Ints, n_groups: int) -> Floats:
+        """Totals that kappa needs of the label pairs at these places, in each group, (n_groups, 2 + 2 n_classes).
+
+        Their number, their sum of disagreement, and how often each of the two annotators used each class.
+        """
+        classes = [self._overlap.klass[labels[record]] for labels in (self._first, self._second)]
         shape = (n_groups, self._n_classes)
-        used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]) for one in (first, second)]
-        seen = np.bincount(group, self._disagreements[first, second], minlength=n_groups).astype(np.float64)
-        return _ClassUse(np.bincount(group, minlength=n_groups), seen, used[0].reshape(shape), used[1].reshape(shape))
+        used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]).reshape(shape) for one in classes]
+        seen = np.bincount(group, self._disagreements[tuple(classes)], minlength=n_groups)
+        return np.column_stack([np.bincount(group, minlength=n_groups), seen, *used]).astype(np.float64, copy=False)
+
+    def _kappa_of(self, use: Floats) -> Floats:
+        first, second = np.split(use[:, 2:], 2, axis=1)
+        return _kappa(use[:, 0], use[:, 1], ((first @ self._disagreements) * second).sum(axis=-1))
 
     @property
     def n_pairs(self) -> int:
@@ -150,7 +136,8 @@ class Subsets:
     @property
     def used(self) -> Ints:
         """How often the two annotators of each subset used each class, shape (n_subsets, n_classes)."""
-        return self._used.first + self._used.second
+        first, second = np.split(self._use[:, 2:], 2, axis=1)
+        return np.asarray(first + second, dtype=np.int64)
 
     def tables(self) -> Iterator[Ints]:
         """The table of each subset, (n_classes, n_classes): how many pairs have each two classes."""
@@ -183,16 +170,13 @@ class Subsets:
         """The subsets without one label pair of each kind that they have."""
         subset, entry = np.divmod(self._kinds, max(self._n_classes, 1) ** 2)
         i, j = np.divmod(entry, max(self._n_classes, 1))
-        cell_disagreement, used = self._disagreements[i, j], self._used
-        of_first, of_second = used.first @ self._disagreements, used.second @ self._disagreements
+        cell_disagreement, (first, second) = self._disagreements[i, j], np.split(self._use[:, 2:], 2, axis=1)
+        of_first, of_second = first @ self._disagreements, second @ self._disagreements
         by_chance = (
-            (of_first * used.second).sum(axis=-1)[subset]
-            - of_second[subset, i]
-            - of_first[subset, j]
-            + cell_disagreement
+            (of_first * second).sum(axis=-1)[subset] - of_second[subset, i] - of_first[subset, j] + cell_disagreement
         )
-        n = used.n[subset] - 1
-        return _LeftGroups(self._kinds, subset, _kappa(n, used.seen[subset] - cell_disagreement, by_chance), n)
+        n = self.n[subset] - 1
+        return _LeftGroups(self._kinds, subset, _kappa(n, self._use[subset, 1] - cell_disagreement, by_chance), n)
 
     def sums_without(self, cluster: Cluster) -> Floats:
         """Sums over the subsets of what `mean_terms` gives, without each cluster: shape (n_clusters, 4)."""
@@ -211,16 +195,9 @@ class Subsets:
             name, record = self.members(cluster)
             key, place = dense_codes(name * len(self.n) + self._subset[record])
             names, subsets = np.divmod(key, len(self.n))
-            removed = self._count_use(place, record, len(key))
-            use_left = _ClassUse(
-                self._used.n[subsets] - removed.n,
-                self._used.seen[subsets] - removed.seen,
-                self._used.first[subsets] - removed.first,
-                self._used.second[subsets] - removed.second,
-            )
-            self._groups_by_cluster[cluster] = _LeftGroups(
-                names, subsets, use_left.kappa(self._disagreements), use_left.n
-            )
+            left = self._use[subsets] - self._count_use(place, record, len(key))
+            n_left = left[:, 0].astype(np.int64)
+            self._groups_by_cluster[cluster] = _LeftGroups(names, subsets, self._kappa_of(left), n_left)
         return self._groups_by_cluster[cluster]
 
     def members(self, cluster: Cluster) -> tuple[Ints, Ints]:
@@ -254,28 +231,32 @@ def subset_figures(
     """The figures of every two of the annotators `names`."""
     spreads = subsets.spreads(sides.clusters_left_out("texts"))
     rows = zip(subsets.annotators.tolist(), subsets.tables(), subsets.kappas.tolist(), spreads, strict=True)
-    name, why = NAMES_ON_BINS[COHENS_KAPPA] if on_bins else COHENS_KAPPA, ONE_BIN if on_bins else ONE_CLASS
+    name, why = COHENS_KAPPA, mark("both used the same single class, so agreement by chance would be complete")
+    if on_bins:
+        name = NAMES_ON_BINS[name]
+        why = mark("both used the same single bin, so agreement by chance would be complete")
     figures = []
     for (a, b), table, kappa, of in rows:
         n = int(table.sum())
         used = table.sum(axis=0) + table.sum(axis=1)
-        figure = Figure(name, None, n, undefined=ONE_PAIR if n == 1 else why)
+        figure = Figure(name, None, n, undefined=mark("one shared pair: it has no variance") if n == 1 else why)
         if not np.isnan(kappa):
             figure = Figure(name, kappa, n)
         has_error = figure.value is not None and not no_interval_reason(of)
         bounded = add_bounds(figure, of, level, sides=sides)
         if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
             bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
-        agreement = SubsetAgreement(
-            annotators=(names[a], names[b]),
-            n=n,
-            raw_agreement=float(np.trace(table) / n),
-            table=tuple(tuple(row) for row in table.tolist()),
-            prevalence=tuple((used / (2 * n)).tolist()),
-            kappa=bounded,
-            kappa_se=standard_error(of) if has_error else None,
+        figures.append(
+            SubsetAgreement(
+                annotators=(names[a], names[b]),
+                n=n,
+                raw_agreement=float(np.trace(table) / n),
+                table=tuple(tuple(row) for row in table.tolist()),
+                prevalence=tuple((used / (2 * n)).tolist()),
+                kappa=bounded,
+                kappa_se=standard_error(of) if has_error else None,
+            )
         )
-        figures.append(agreement)
     return tuple(figures)
 
 
@@ -306,7 +287,9 @@ def summary_figures(
         number=Id(len(kappas)),
         most=Id(len(subsets.kappas) - len(kappas)),
     )
-    none = mark("kappa is undefined on every overlap subset") if len(subsets.kappas) else NO_SUBSET
+    none = mark("no two annotators share a pair")
+    if len(subsets.kappas):
+        none = mark("kappa is undefined on every overlap subset")
     mean, weighted, deviation = (
         Figure(NAMES_ON_BINS[name] if on_bins else name, None, n_pairs, undefined=none, note=note)
         for name in (*MEANS, DEVIATION)

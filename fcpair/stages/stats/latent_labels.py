@@ -215,6 +215,9 @@ class Effects:
     thresholds: tuple[float, ...] = THRESHOLDS
     noise: float = NOISE
 
+    def __bool__(self) -> bool:
+        return any((self.hs, self.cn, self.leniency))
+
     @property
     def camps(self) -> tuple[Floats, Floats]:
         """What an HS of each camp adds, and how likely it is of that camp."""

@@ -49,8 +49,7 @@ def nominal_alpha(sums: Sums) -> Floats:
     (2007), DOI 10.1080/19312450709336664, and Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
     """
     n = sums.labels.sum(axis=-1)
-    alpha: Floats = 1 - ratio((n - 1) * (n - sums.same), n**2 - (sums.labels**2).sum(axis=-1))
-    return alpha
+    return np.asarray(1 - ratio((n - 1) * (n - sums.same), n**2 - (sums.labels**2).sum(axis=-1)))
 
 
 def ordinal_alpha(sums: Sums) -> Floats:
@@ -72,8 +71,7 @@ def _alpha(sums: Sums, values: Floats) -> Floats:
     mean = (sums.labels * values).sum(axis=-1) / np.maximum(n, 1)
     values = values - mean[..., None]
     squares = (sums.labels * values**2).sum(axis=-1)
-    alpha: Floats = 1 - ratio((n - 1) * (squares - sums.products(values)), n * squares)
-    return alpha
+    return np.asarray(1 - ratio((n - 1) * (squares - sums.products(values)), n * squares))
 
 
 def gwet_ac1(sums: Sums) -> Floats:

@@ -19,9 +19,6 @@ from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.stages.stats.jackknife_intervals import HS_AND_CN, Sides
 from fcpair.stages.stats.kappa import COHENS_KAPPA, MEANS, SubsetAgreement
 
-NONE_SHARED = mark("there is no pair that both have labelled")
-NO_KAPPA = mark("kappa is undefined with each of the others")
-
 
 @dataclass(frozen=True, repr=False)
 class PeopleComparison(Result):
@@ -69,7 +66,7 @@ def compare_labels(
     common = (people, measured.options, measured.classes, n_labels)
     if not measured.subsets:
         empty = ((0,) * len(measured.classes),) * len(measured.classes)
-        undefined = Figure(COHENS_KAPPA, None, 0, undefined=NONE_SHARED)
+        undefined = Figure(COHENS_KAPPA, None, 0, undefined=mark("there is no pair that both have labelled"))
         return PeopleComparison(*common, 0, None, empty, undefined, sides.new_texts)
     (subset,) = measured.subsets
     table = subset.table if subset.annotators == people else tuple(zip(*subset.table, strict=True))
@@ -104,7 +101,7 @@ def agreement_with_others(subsets: Sequence[SubsetAgreement]) -> tuple[PersonAgr
         n, alike = sum(subset.n for subset in own), sum(subset.raw_agreement * subset.n for subset in own)
         weighted = [(subset.kappa.value, subset.n) for subset in own if subset.kappa.value is not None]
         n_defined = sum(weight for _, weight in weighted)
-        kappa = Figure(MEANS[1], None, 0, undefined=NO_KAPPA)
+        kappa = Figure(MEANS[1], None, 0, undefined=mark("kappa is undefined with each of the others"))
         if weighted:
             kappa = Figure(MEANS[1], sum(kappa * weight for kappa, weight in weighted) / n_defined, n_defined)
         farthest = next(iter(extreme_subsets(own, 1)[0]), None)
@@ -125,9 +122,6 @@ def extreme_subsets(
     rest = [row for row in kappas if row[1] not in lowest]
     highest = [subset for _, subset in sorted(rest, key=lambda row: (-row[0], -row[1].n, row[1].annotators))][:most]
     return lowest, highest
-
-
-SIDE_COLUMNS = {"row": "hs_id", "column": "cn_id"}
 
 
 @dataclass(frozen=True)
@@ -153,7 +147,7 @@ def most_disputed(labels: Mapping[str, Ints], by: str, most: int) -> tuple[list[
     np.minimum.at(lowest, inverse, labels["code"])
     np.maximum.at(highest, inverse, labels["code"])
     shared, disputed = n_labels > 1, lowest != highest
-    text_ids, place = np.unique(labels[SIDE_COLUMNS[by]][first], return_inverse=True)
+    text_ids, place = np.unique(labels["hs_id" if by == "row" else "cn_id"][first], return_inverse=True)
     n_shared = np.bincount(place[shared], minlength=len(text_ids))
     n_disputed = np.bincount(place[disputed], minlength=len(text_ids))
     share = n_disputed / np.maximum(n_shared, 1)

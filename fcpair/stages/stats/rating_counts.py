@@ -7,7 +7,7 @@ sums less those of the HS, so that all replicates of the jackknife are computed 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,6 @@ class Overlap:
     cn: Ints
     annotator: Ints
     klass: Ints
-
-    def merge_classes(self, class_of: Ints) -> Overlap:
-        """The same labels, whose classes are those that `class_of`, shape (n_classes,), puts the classes into."""
-        return replace(self, n_classes=int(class_of.max()) + 1, klass=class_of[self.klass])
 
     def numbers_by(self, cluster: Cluster) -> Ints:
         """The number of each label's cluster of a kind, shape (n_labels,)."""

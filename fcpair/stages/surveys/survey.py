@@ -24,9 +24,7 @@ from fcpair.stages.stats.intervals import Z, wilson_intervals
 YES, NO, DECLINE = ANSWERS = ("yes", "no", "decline")
 QUESTIONS = ("heard", "believed")
 ASK, STATEMENT = "ask", "statement"
-SUGGESTIONS = "suggestions"
 SUGGEST = "Which other statements of this kind have you heard? You may leave this out."
-LONGEST_SUGGESTION = 200  # words
 LEAST_COUNTED = 5  # in a cell that is published
 MERGED = "(answers of fewer than five people, together)"
 Counts = dict[str, int]
@@ -83,7 +81,7 @@ def survey_plans(
     )
     if not suggest.strip():
         return (survey,)
-    suggesting = RoundPlan("suggest", f"text: text(max_words={LONGEST_SUGGESTION})", "respondent", answers=0, seed=seed)
+    suggesting = RoundPlan("suggest", "text: text(max_words=200)", "respondent", answers=0, seed=seed)
     sides = SidePlan(names=(suggest,)), SidePlan(names=("suggestion",))
     return survey, GridPlan(
         suggestions_grid_name(name), *sides, (suggesting,), row_name="question", column_name="answer"
@@ -92,7 +90,7 @@ def survey_plans(
 
 def suggestions_grid_name(name: str) -> str:
     """The name of the grid in which those who answer a survey may suggest something."""
-    return f"{name} {SUGGESTIONS}"
+    return f"{name} suggestions"
 
 
 ASSUMPTION = "assumes a random sample"

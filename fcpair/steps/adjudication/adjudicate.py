@@ -21,13 +21,11 @@ from fcpair.files.tables.tabular import Source, name_of
 from fcpair.lazy import pd
 from fcpair.params import Adjudicate, CaseRanking, Policy, Ties
 from fcpair.records import BY, BY_HAND, UNDECIDED, Person, Role, Rule, RunRecord
-from fcpair.sentences import say
 from fcpair.stages.questions import IRRECONCILABLE, NO_CODE, SKIP, Closed
 from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
-from fcpair.steps.answers.answer_import import SUPERSEDE, sorted_column_notes
+from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.answer_tables import LABELS, layout_of
-from fcpair.steps.answers.file_cells import letters, locate_cells
 from fcpair.steps.answers.sheets import label_blank
 from fcpair.steps.base.context import (
     GridContext,
@@ -53,11 +51,7 @@ from fcpair.work_records import DryRun, ShownLabel
 
 @takes_params
 def adjudicate(
-    grid: GridContext,
-    options: Adjudicate | None = None,
-    *,
-    policy: Policy = own("manual"),
-    ties: Ties = own("wait"),
+    grid: GridContext, options: Adjudicate | None = None, *, policy: Policy = own("manual"), ties: Ties = own("wait")
 ) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
@@ -75,11 +69,7 @@ def adjudicate(
 
 @takes_params
 def dry_run(
-    grid: GridContext,
-    options: Adjudicate | None = None,
-    *,
-    policy: Policy = own("manual"),
-    ties: Ties = own("wait"),
+    grid: GridContext, options: Adjudicate | None = None, *, policy: Policy = own("manual"), ties: Ties = own("wait")
 ) -> DryRun:
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid._store.read() as tx:
@@ -117,9 +107,7 @@ def outcome_code(tx: Tx, outcome: str) -> int | None:
     """The code of what can be decided; raises InputError where there is no such outcome."""
     codes = {name: code for code, name in outcome_names(scheme_of(tx)).items()}
     if outcome not in codes:
-        raise InputError(
-            say("`%(name)s` is not an outcome; expected one of %(names)s", name=outcome, names=list(codes))
-        )
+        raise InputError.say("`%(name)s` is not an outcome; expected one of %(names)s", name=outcome, names=list(codes))
     return codes[outcome]
 
 

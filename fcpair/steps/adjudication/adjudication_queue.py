@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 from fcpair.errors import InputError, RefusedError
 from fcpair.params import Annotate, CaseRanking
 from fcpair.records import Person, Role, Rule
-from fcpair.sentences import say
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions.base import DISCARD
@@ -30,13 +29,7 @@ from fcpair.steps.adjudication.case_queues import (
     split_route,
 )
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
-from fcpair.steps.people.terms import (
-    ReadingAllowance,
-    check_reading_limit,
-    may_read_more,
-    n_readable,
-    reading_allowance,
-)
+from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx
@@ -122,7 +115,8 @@ class AdjudicationQueue:
         leaves it to another one to work that out.
         """
         with self._read_as(person_id) as (tx, person):
-            if not may_read_more(tx, person_id, self._annotate, n_ahead):
+            n_remaining = n_readable(tx, person_id, self._annotate)
+            if n_remaining is not None and n_remaining <= n_ahead:
                 return None
             after_id = None if after is None else to_cell_id(tx, after)
             excluded, everybody = (
@@ -280,7 +274,7 @@ class AdjudicationQueue:
 def _require_adjudicator(tx: Tx, person_id: int) -> Person:
     visitor = people.visitor_by_id(tx, person_id)
     if visitor is None or visitor.role is not Role.ADJUDICATOR:
-        raise RefusedError(say("only invited adjudicators can decide here"))
+        raise RefusedError.say("only invited adjudicators can decide here")
     if not visitor.consented:
         raise RefusedError(permissions.NOT_CONSENTED)
     return Person(visitor.id, visitor.name, visitor.role)
@@ -452,22 +446,32 @@ def find_decisions(
     Raises InputError where there is no such outcome, or nobody of that name decides.
     """
     hides_column = rounds.primary(tx).options.hides_column
+    deciders = adjudications.deciders(tx) | {DecisionSearch.NO_PERSON: None}
+    if search.by and search.by not in deciders:
+        listed = [name for name in deciders if name != DecisionSearch.NO_PERSON]
+        raise InputError.say(
+            "nobody called `%(name)s` decides here; expected one of %(names)s", name=search.by, names=listed
+        )
     decision_filter = DecisionFilter(
         tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
         (outcome_code(tx, search.outcome),) if search.outcome else (),
-        (_decider_id(tx, search.by),) if search.by else (),
+        (deciders[search.by],) if search.by else (),
         search.flagged,
         tuple(sorted(spared)),
     )
     rows = adjudications.matching_decisions(tx, limit, before, decision_filter, made_by)
     counts, outcomes = adjudications.label_counts(tx, [row["id"] for row in rows]), outcome_names(scheme_of(tx))
     names = {choice.code: choice.name for choice in scheme_of(tx)}
-    hidden_column = {"cn": NOT_SHOWN, "cn_language": None} if hides_column else {}
     return [
-        _build_decision(
-            {**row, **hidden_column},
-            outcomes[row["code"]],
-            {names[code]: n for code, n in counts.get(row["id"], {}).items()},
+        DecidedCase(
+            decision_id=row["id"],
+            cell_id=to_public_number(row["cell_id"]),
+            hs=ShownText.of(row["hs"], row["hs_language"]),
+            cn=ShownText.of(NOT_SHOWN, None) if hides_column else ShownText.of(row["cn"], row["cn_language"]),
+            outcome=outcomes[row["code"]],
+            rule=Rule(row["rule"]),
+            labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
+            **{name: row[name] for name in ("by", "note", "flagged", "at")},
         )
         for row in rows
     ]
@@ -486,30 +490,3 @@ def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[tuple
 
 def _fold(text: str) -> str:
     return fold_letters(text).casefold()
-
-
-def _decider_id(tx: Tx, name: str) -> int | None:
-    if name == DecisionSearch.NO_PERSON:
-        return None
-    deciders = adjudications.deciders(tx)
-    if name not in deciders:
-        raise InputError(
-            say("nobody called `%(name)s` decides here; expected one of %(names)s", name=name, names=list(deciders))
-        )
-    return deciders[name]
-
-
-def _build_decision(row: dict[str, Any], outcome: str, labels: dict[str, int]) -> DecidedCase:
-    return DecidedCase(
-        decision_id=row["id"],
-        cell_id=to_public_number(row["cell_id"]),
-        hs=ShownText.of(row["hs"], row["hs_language"]),
-        cn=ShownText.of(row["cn"], row["cn_language"]),
-        outcome=outcome,
-        rule=Rule(row["rule"]),
-        by=row["by"],
-        note=row["note"],
-        flagged=row["flagged"],
-        at=row["at"],
-        labels=labels,
-    )

@@ -9,10 +9,8 @@ from typing import Any, overload
 import numpy as np
 
 from fcpair.errors import EXPECTED, InputError, StageError, suggest_name
-from fcpair.lazy import pd
 from fcpair.params import Agree, AgreementBlocks, Indefinite, IntervalScope, Weights
 from fcpair.records import Figure, Round, RunRecord
-from fcpair.sentences import say
 from fcpair.stages.questions.form import part_codes
 from fcpair.stages.stats.agreement import (
     Agreement,
@@ -162,7 +160,10 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     if round_.checks is not None:
         raise InputError(f"round `{round_.name}` checks decisions; agreement is measured on the answers before them")
     form = form_of(round_.form)
-    labels = _answers_of(tx, round_, "cell_id", "hs_id", "cn_id", "annotator", "answer_id")
+    columns = ("cell_id", "hs_id", "cn_id", "annotator", "answer_id")
+    # after a discussion, each person's latest: of second answers alone, there are some only where people differed
+    state = load_calibration(tx) if round_.options.again else None
+    labels = latest_answers(tx, state, *columns) if state else judgements.current_labels(tx, *columns, of=round_)
     if labels.empty:
         raise StageError(f"round `{round_.name}` has no answers yet")
     ids, answer = np.unique(labels.pop("answer_id").to_numpy(np.int64), return_inverse=True)
@@ -170,15 +171,6 @@ def agreement_blocks(tx: Tx, round_: Round, options: Agree) -> tuple[AgreementBl
     return part_agreements(
         labels.assign(answer=answer), form, codes, options, _side_texts(tx, options), sides_of(tx).names
     )
-
-
-def _answers_of(tx: Tx, round_: Round, *columns: str) -> pd.DataFrame:
-    """The answers that are compared: those of a round, or after a discussion the latest of each person on the batch.
-
-    Of second answers alone, there are some only where people differed, so no agreement could be read from them.
-    """
-    state = load_calibration(tx) if round_.options.again else None
-    return latest_answers(tx, state, *columns) if state else judgements.current_labels(tx, *columns, of=round_)
 
 
 def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
@@ -260,7 +252,7 @@ def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparis
         InputError: both are the same person; or the answers that count are no labels.
     """
     if person == other:
-        raise InputError(say("`%(name)s` cannot be compared with themselves; name two people", name=person))
+        raise InputError.say("`%(name)s` cannot be compared with themselves; name two people", name=person)
     with grid._store.read() as tx:
         need_labels(tx, "agreement")
         ids = [find_person(tx, name).id for name in (person, other)]

@@ -18,8 +18,8 @@ from threading import Lock, Thread
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import FcpairError, InputError, StageError
 from fcpair.param_values import ONE_OF_NAMES, invalid_value
 from fcpair.params import CaseRanking
@@ -42,7 +42,6 @@ from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, need_labels
-from fcpair.steps.base.figure_cache import Marks
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications, disputes
@@ -187,17 +186,13 @@ class Conflicts:
 
 def current_conflicts(grid: GridContext, tx: Tx) -> Conflicts:
     """The conflicts of a grid as they are in a transaction that only reads."""
-    return grid._figures.at(tx, "conflicts", _load_conflicts, _renew_conflicts)
 
+    def load(tx: Tx) -> Conflicts:
+        conflicts = Conflicts(activity_log.change_marks(tx))
+        conflicts._replace((), rule_decisions.disputed_pairs(tx))
+        return conflicts
 
-def _renew_conflicts(tx: Tx, kept: Conflicts, _marks: Marks) -> Conflicts:
-    return kept.renewed(tx)
-
-
-def _load_conflicts(tx: Tx) -> Conflicts:
-    conflicts = Conflicts(activity_log.change_marks(tx))
-    conflicts._replace((), rule_decisions.disputed_pairs(tx))
-    return conflicts
+    return grid._figures.at(tx, "conflicts", load, lambda tx, kept, _: Conflicts.renewed(kept, tx))
 
 
 class CaseQueue(StrEnum):
@@ -344,7 +339,7 @@ def _question_of(tx: Tx, of: Round) -> Closed:
     return question
 
 
-def _label_columns(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
+def _label_columns(tx: Tx, of: Round) -> dict[str, Ints]:
     labels = judgements.label_arrays(tx, "cell_id", "person_id", "code", of=of)
     if not len(labels["code"]):
         raise StageError(f"round `{of.name}` has no answers yet")

@@ -5,21 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import UnknownIdError, suggest_name
 from fcpair.params import Partition
 from fcpair.records import TIERS, Role, Round, Verdict
-from fcpair.report.map_file import (
-    CellAnswers,
-    CellMap,
-    CellStandings,
-    SideFigures,
-    build_layers,
-    count_answers,
-    measure_side,
-)
-from fcpair.sentences import mark, say
+from fcpair.report.map_file import CellAnswers, CellMap, CellStandings, build_layers, count_answers, measure_side
+from fcpair.sentences import mark
 from fcpair.stages.adjudication.adjudicate import Tally as LabelTally
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.stages.adjudication.partition import Evidence, best_of_four, is_member, memberships, tier_rules
@@ -37,7 +29,6 @@ from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.oversight import pair_search
 
-Ints = NDArray[np.int64]
 SKIPPED = -2  # in the place of a choice
 NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7)  # places in STATES
 
@@ -80,25 +71,31 @@ def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
     questions = {one.name: one for one in map_questions(tx)}
     if question and question not in questions:
         hint = suggest_name(question, questions, mark("the questions of this grid: %(names)s"))
-        raise UnknownIdError(say("there is no question `%(question)s`; %(hint)s", question=question, hint=hint))
+        raise UnknownIdError.say("there is no question `%(question)s`; %(hint)s", question=question, hint=hint)
     meant = questions[question] if question else next(iter(questions.values()))
     located = cells.cell_arrays(tx)
     cell_ids, places = located["cell_id"], cells.places_of(tx, located)
     if not len(cell_ids):
         return None
     answers = _count(tx, meant, cell_ids)
-    corpus = np.sort(cells.places_of(tx, cells.corpus_arrays(tx)))
-    standings = _standings(tx, meant.asked, answers, cell_ids) if meant.asked and _is_decided(tx, meant) else None
+    corpus = np.sort(cells.places_of(tx, cells.corpus_pairs(tx)))
+    standings, is_survey = None, meant.round.role is Role.RESPONDENT  # of which a policy alone decides
+    if meant.asked and meant.round.counts and labels_of(tx) is not None:
+        decides = not is_survey or rule_decisions.policy_that_holds(tx) is not None
+        standings = _standings(tx, meant.asked, answers, cell_ids) if decides else None
     shape = cells.shape(tx)
-    rows, columns = _sides(tx, places, shape, answers)
+    row, column = np.divmod(places, shape[1])
+    row_clusters, column_clusters = (
+        [str(meta.get("cluster", "")) for meta in sides.values(tx, axis, "meta", drawn=True)] for axis, _ in sides.AXES
+    )
     return CellMap(
         shape=shape,
         places=places,
         numbers=cell_ids - cell_range(tx).first,
         corpus=corpus[~np.isin(corpus, places)] if len(corpus) else corpus,
         layers=build_layers(answers, standings),
-        rows=rows,
-        columns=columns,
+        rows=measure_side("rows", row, column, shape, answers, row_clusters),
+        columns=measure_side("columns", column, row, shape[::-1], answers, column_clusters),
         choices=meant.choices,
         questions=tuple(questions),
         question=meant.name,
@@ -124,13 +121,6 @@ def _choice_places(question: Closed, codes: Ints) -> Ints:
     return np.where(codes == NO_CODE, NO_CODE, np.searchsorted(question.codes, codes))
 
 
-def _is_decided(tx: Tx, question: MapQuestion) -> bool:
-    """Whether somebody, or a policy, decides on the answers; what respondents say is decided only by a policy."""
-    if not question.round.counts or labels_of(tx) is None:
-        return False
-    return question.round.role is not Role.RESPONDENT or rule_decisions.policy_that_holds(tx) is not None
-
-
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
     """What became of each cell, its states as `pair_counts.tally` counts them."""
     decisions = adjudications.decided_codes(tx)
@@ -153,16 +143,3 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
     tiers = memberships(Evidence(LabelTally(question, cell_ids, answers.counts), final, verdict_of), rules)
     own_tiers = {rule.tier: is_member(tiers, rules, rule.tier) for rule in rules[len(TIERS) :]}
     return CellStandings(state, places, best_of_four(tiers), own_tiers)
-
-
-def _sides(tx: Tx, places: Ints, shape: tuple[int, int], answers: CellAnswers) -> tuple[SideFigures, SideFigures]:
-    row, column = np.divmod(places, shape[1])
-    return (
-        measure_side("rows", row, column, shape, answers, _clusters(tx, "row")),
-        measure_side("columns", column, row, shape[::-1], answers, _clusters(tx, "column")),
-    )
-
-
-def _clusters(tx: Tx, axis: sides.Axis) -> list[str]:
-    """The cluster of each drawn row or column, where its metadata say it: empty where they do not."""
-    return [str(meta.get("cluster", "")) for meta in sides.values(tx, axis, "meta", drawn=True)]

@@ -20,7 +20,7 @@ from fcpair.examination_records import CalibratedPerson, CalibrationResult, Figu
 from fcpair.lazy import pd
 from fcpair.params import Agree, Calibration
 from fcpair.records import UNDECIDED, WORKERS, Figure, Role, RunRecord, Status, Visitor
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id
 from fcpair.stages.questions import Form
 from fcpair.stages.questions.labels import option_wordings
 from fcpair.stages.stats.agreement import AgreementBlock
@@ -50,7 +50,7 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.work_records import ShownText
 
 
@@ -87,8 +87,25 @@ class Discussion:
 
 def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
     """The discussions that somebody may see: their own while they last, and of a lead all that were opened."""
+    person_id = None if visitor.role is Role.LEAD else visitor.id
     with study._store.read() as tx:
-        return list(_discussions(tx, visitor))
+        words, seen = effective_words(tx).in_language(visitor.language), list[Discussion]()
+        for grid, state in _open_states(tx, visitor):
+            cell_ids = _cells_to_discuss(tx, state, visitor)
+            if not cell_ids and person_id is not None:
+                continue
+            texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
+            names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
+            flags = load_flags(tx) if labels_of(tx) else []
+            discussion = Discussion(
+                grid,
+                *side_headings(tx, words),
+                tuple(_discussed_pairs(tx, state, cell_ids, person_id, names)),
+                None if person_id is None else task_queries.n_open(tx, person_id, state.again),
+                tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence)),
+            )
+            seen.append(discussion)
+        return seen
 
 
 def has_discussion(study: StudyContext, visitor: Visitor) -> bool:
@@ -104,25 +121,6 @@ def _open_states(tx: Tx, visitor: Visitor) -> Iterator[tuple[str, CalibrationSta
         state = load_calibration(tx)
         if state and state.phase in phases and visitor.role in {Role.LEAD, *WORKERS} & {Role.LEAD, state.again.role}:
             yield key.name, state
-
-
-def _discussions(tx: Tx, visitor: Visitor) -> Iterator[Discussion]:
-    person_id = None if visitor.role is Role.LEAD else visitor.id
-    words = effective_words(tx).in_language(visitor.language)
-    for grid, state in _open_states(tx, visitor):
-        cell_ids = _cells_to_discuss(tx, state, visitor)
-        if not cell_ids and person_id is not None:
-            continue
-        texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
-        names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
-        flags = load_flags(tx) if labels_of(tx) else []
-        yield Discussion(
-            grid,
-            *side_headings(tx, words),
-            tuple(_discussed_pairs(tx, state, cell_ids, person_id, names)),
-            None if person_id is None else task_queries.n_open(tx, person_id, state.again),
-            tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence)),
-        )
 
 
 def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list[int]:
@@ -181,29 +179,33 @@ def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResu
     options = with_fitting_bins(tx, state.first, replace(options, blocks=None, metadata=None))
     first = judgements.current_labels(tx, "cell_id", "answer_id", of=state.first)
     is_open = state.phase is not Phase.ANSWER
+    counts, statuses = assignments.counts_of_grid(tx), (Status.DONE.value, Status.OPEN.value)
+    batches = [counts.get(round_.name, {}) for round_ in (state.first, state.again)]
+    calibrated_people = tuple(  # everybody who was given pairs of the batch, in the order in which they came
+        CalibratedPerson(one.name, *(batch.get(one.id, {}).get(status, 0) for batch in batches for status in statuses))
+        for one in people.people(tx)
+        if any(one.id in batch for batch in batches)
+    )
     latest = latest_answers(tx, state, "cell_id", "answer_id") if is_open else None
+    figure_changes: tuple[FigureChange, ...] = ()
+    if not first.empty:  # each over the whole batch, part by part, before and after
+        after_blocks = agreement_blocks(tx, state.again, options) if is_open else ()
+        after = {(block.part, block.of): _figures(block) for block in after_blocks}
+        figure_changes = tuple(
+            FigureChange(block.part, figure, after.get((block.part, block.of), {}).get(name))
+            for block in agreement_blocks(tx, state.first, options)
+            for name, figure in _figures(block).items()
+        )
     return CalibrationResult(
         state.target.name,
         state.phase.value,
         options_as_done(tx, Calibration).counts,
         options.level,
         len(assignments.assigned_cells(tx, state.first)),
-        _calibrated_people(tx, state),
+        calibrated_people,
         _n_differing(tx, first),
         None if latest is None else _n_differing(tx, latest),
-        () if first.empty else tuple(_figure_changes(tx, state, options, is_open=is_open)),
-    )
-
-
-def _calibrated_people(tx: Tx, state: CalibrationState) -> tuple[CalibratedPerson, ...]:
-    """Everybody who was given pairs of the batch, in the order in which they came."""
-    counts = assignments.counts_of_grid(tx)
-    batches = [counts.get(round_.name, {}) for round_ in (state.first, state.again)]
-    statuses = (Status.DONE.value, Status.OPEN.value)
-    return tuple(
-        CalibratedPerson(one.name, *(batch.get(one.id, {}).get(status, 0) for batch in batches for status in statuses))
-        for one in people.people(tx)
-        if any(one.id in batch for batch in batches)
+        figure_changes,
     )
 
 
@@ -213,15 +215,6 @@ def _n_differing(tx: Tx, answers: pd.DataFrame) -> int:
     values = np.array(rounds.answer_values(tx, ids.tolist()), object)
     n_different = answers.assign(value=values[at] if len(ids) else []).groupby("cell_id")["value"].nunique()
     return int((n_different > 1).sum())
-
-
-def _figure_changes(tx: Tx, state: CalibrationState, options: Agree, *, is_open: bool) -> Iterator[FigureChange]:
-    """Yield each figure over the whole batch, part by part, before and after."""
-    after_blocks = agreement_blocks(tx, state.again, options) if is_open else ()
-    after = {(block.part, block.of): _figures(block) for block in after_blocks}
-    for block in agreement_blocks(tx, state.first, options):
-        for name, figure in _figures(block).items():
-            yield FigureChange(block.part, figure, after.get((block.part, block.of), {}).get(name))
 
 
 def _figures(block: AgreementBlock) -> dict[str, Figure]:
@@ -283,7 +276,7 @@ def split_sentences(body: str) -> list[str]:
 def guideline_sentences(grid: GridContext) -> list[str]:
     """The sentences of the guidelines in force, at which flags can be put."""
     with grid._store.read() as tx:
-        return split_sentences(guidelines.current_version(tx)[1])
+        return split_sentences(people.current_guidelines(tx)[1])
 
 
 def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
@@ -296,17 +289,15 @@ def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:
-            raise InputError(
-                say("pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair))
+            raise InputError.say(
+                "pair %(number)s has no flag; choose one that an adjudicator has flagged", number=Id(pair)
             )
-        version, body = guidelines.current_version(tx)
+        version, body = people.current_guidelines(tx)
         if sentence and sentence not in split_sentences(body):
-            raise InputError(
-                say(
-                    "version %(version)s of the guidelines has no sentence `%(sentence)s`; choose one of its own",
-                    version=Id(version),
-                    sentence=sentence,
-                )
+            raise InputError.say(
+                "version %(version)s of the guidelines has no sentence `%(sentence)s`; choose one of its own",
+                version=Id(version),
+                sentence=sentence,
             )
         run = note_run(tx, "guidelines", {"flag": pair, "sentence": sentence, "version": version}, {"pairs": 1})
         settings.save_settings(tx, STAGE, {str(pair): sentence}, run.id)

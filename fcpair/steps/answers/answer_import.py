@@ -6,26 +6,35 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fcpair.errors import InputError
+from fcpair.arrays import Bools
+from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import PAIR_COLUMNS, ImportedAnswers, read_answers
+from fcpair.files.corpus.corpus import CN, HS
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.params import Assign
 from fcpair.records import Known, Origin, Round, RunRecord
 from fcpair.stages.answers.replies import is_ascending, is_sorted
-from fcpair.stages.corpus.text_identity import strip_zero_decimals
-from fcpair.stages.questions import NO_CODE, SKIP, Closed
+from fcpair.stages.corpus.text_identity import identity, strip_zero_decimals
+from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.labels import label_reader
-from fcpair.steps.answers import file_cells
-from fcpair.steps.answers.file_cells import NOBODY, locate_cells
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import GridContext, begin_run, has_saved_options, is_planned, lease_minutes, scheme_of
+from fcpair.steps.base.context import (
+    GridContext,
+    begin_run,
+    has_saved_options,
+    is_planned,
+    lease_minutes,
+    load_opaque_ids,
+    scheme_of,
+)
+from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.pair_counts import look_again
@@ -33,14 +42,16 @@ from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.oversight import runs, settings
+from fcpair.store.assignment.rounds import WRITTEN
+from fcpair.store.corpus import cells, grids, texts
+from fcpair.store.corpus.grids import to_cell_id, to_public_number
+from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import people
 
 DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
 SUPERSEDE = "--supersede takes this as the newer answer"
 COMPARED = ("assignment_id", "code", "answer_id", "own_code", "origin", "at")  # what is compared of current answers
+OWN_LABEL, VERDICT = "own_label", "verdict"
 FROM_FILES = "from_files"  # the settings that say which rounds of a planned grid are answered in files, undealt
 
 
@@ -199,7 +210,7 @@ def point_at_known_answers(tx: Tx, incoming: ImportedAnswers, round_: Round) -> 
         rows.loc[is_control, "answer_id"] = rows.loc[is_control, "answer_id"].map(own_id_by_id)
 
 
-def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: NDArray[np.bool_], round_: Round) -> None:
+def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
     """Add a finding where somebody may not answer a cell that was dealt to nobody."""
     rows, unit = incoming.rows, incoming.of.number
     is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
@@ -261,7 +272,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
     incoming.rows = rows.assign(is_new=is_new)
 
 
-def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> NDArray[np.bool_]:
+def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> Bools:
     """Whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
     differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):
@@ -285,9 +296,6 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     judgements.add_judgements(tx, rows, origin)
     for assignment_id in lapsed_ids:  # now, so that whoever took a slot over and answers in the same file keeps it
         open_slots.reclaim_skipped(tx, assignment_id)
-
-
-OWN_LABEL, VERDICT = "own_label", "verdict"
 
 
 def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
@@ -321,12 +329,7 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
         incoming = read_answers(
-            path,
-            read_word,
-            person="validator",
-            answer=answer,
-            shown=shown,
-            headings=sheet_headings(tx, PAIR_COLUMNS),
+            path, read_word, person="validator", answer=answer, shown=shown, headings=sheet_headings(tx, PAIR_COLUMNS)
         )
         round_ = rounds.validation(tx)
         identify_rows(tx, incoming, round_)
@@ -339,7 +342,7 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         incoming.rows = validate.with_decisions(tx, incoming.rows, blind=blind)
         compare_answers(tx, incoming, round_, supersede=supersede)
         rows = incoming.rows
-        reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
+        reasons = permissions.not_due_reasons(tx, rows["cell_id"][rows["cell_id"] != NOBODY].tolist())
         is_early = (rows["cell_id"].isin(reasons) & rows["is_new"]).to_numpy() & ~incoming.has_finding
         messages = (str(reasons.get(pair, "")) for pair in rows["cell_id"].tolist())
         cause = "these pairs are still being labelled; they can be checked when all their labels are in"
@@ -352,8 +355,15 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
     """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
     rows = incoming.rows
     names, question = validate.label_names(tx), scheme_of(tx)
+
+    def name_of(shown: object) -> str:  # which another program may have written in its own way
+        try:
+            return question.name(question.read(str(shown))) if shown else ""
+        except InputError:
+            return str(shown)
+
     current_labels = rows["cell_id"].map(lambda cell: names.get(cell, ""))
-    shown_labels = rows["shown"].map(lambda cell: _label_name(question, str(cell)))
+    shown_labels = rows["shown"].map(name_of)
     is_new = (rows["is_new"] & (rows["code"] != NO_CODE)).to_numpy() & ~incoming.has_finding
     has_other_label = ((shown_labels != "") & (shown_labels != current_labels)).to_numpy() & is_new
     hint = f"since this sheet was written; leave its `{VERDICT}` empty, and give it on a new sheet"
@@ -362,14 +372,6 @@ def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
     has_no_label = (current_labels == "").to_numpy() & is_new & ~has_other_label
     clause = "no adjudicated label, so there is nothing to check"
     incoming.refuse(has_no_label, f"pair {{pair}} has {clause}", f"these pairs have {clause}")
-
-
-def _label_name(question: Closed, cell: str) -> str:
-    """The name of the label that a cell shows, which another program may have written in its own way."""
-    try:
-        return question.name(question.read(cell)) if cell else ""
-    except InputError:
-        return cell
 
 
 def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
@@ -390,3 +392,107 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
     answers = answers.join(sides, on="cell_id").assign(pair=to_public_number(answers["cell_id"]), time=answers["at"])
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[[*columns, "known"] if known else columns]
+
+
+NOBODY = -1  # stands for a cell, a person or an assignment that there is not
+
+
+def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
+    """Add `cell_id` to each row, and a finding where the pair is not in the grid or has other texts there."""
+    if not build_progress.n_built(tx)["pair"]:
+        raise StageError.say("the study has no pairs yet; run `fcpair pair`")
+    rows = incoming.rows.assign(pair=incoming.rows["pair"].map(load_opaque_ids(tx).decrypt_cell))
+    unit = incoming.of.number
+    kinds = dict(zip((HS, CN), grids.side_kinds(tx), strict=True))
+    digest = digester(tx)
+    sides = rows[[*kinds]].apply(lambda side: side.map(digest).map(_text_ids_by_digest(tx, kinds[str(side.name)])))
+    if incoming.by_text:
+        cell_id_by_texts = cells.of_rows(tx, sides["hs"].dropna().astype(int)).set_index(["hs_id", "cn_id"])["cell_id"]
+        cell_id = cell_id_by_texts.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
+        names = [f"`{_shorten(hs)}` x `{_shorten(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
+    else:
+        ids = to_cell_id(tx, rows["pair"])
+        known_cells = cells.by_id(tx, ids).set_index("cell_id")
+        cell_id = ids.where(ids.isin(known_cells.index)).to_numpy()
+        names = rows["pair"].astype(str).tolist()
+        _compare_texts(tx, incoming, sides, ids, known_cells)
+    is_outside = pd.isna(cell_id)
+    is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
+    by_words = incoming.by_text and WRITTEN in kinds.values()
+    ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
+    messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
+    incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
+    ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
+    incoming.rows = rows.assign(cell_id=ids, pair=to_public_number(ids).where(ids != NOBODY, rows["pair"]))
+
+
+def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
+    """The id of every text of one kind by what a file says of it; of what was written, those of the grid.
+
+    Words that answer several texts are several texts, which their words alone do not tell apart: none of them is there.
+    """
+    if kind != WRITTEN:
+        return texts.text_ids(tx, kind)
+    grid_texts = cells.texts_of_grid(tx)
+    grid_texts = grid_texts[grid_texts["kind"] == kind]
+    digests = grid_texts["body"].map(digester(tx))
+    is_unique = ~digests.duplicated(keep=False)
+    return dict(zip(digests[is_unique], grid_texts["text_id"][is_unique], strict=True))
+
+
+def letters(text: str) -> str:
+    """Characters of a text that every program keeps: some change how lines end, and what is not printed."""
+    return "".join(sign for sign in identity(text) if sign.isprintable() and not sign.isspace())
+
+
+def _compare_texts(
+    tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
+) -> None:
+    """Add a finding where the text beside a number is not that pair's, which names the cell and what it was.
+
+    A spreadsheet program changed it, or the texts were sorted apart from their numbers, or the sheet is of another
+    study, of which no text fits.
+    """
+    rows, changes = incoming.rows, dict[int, str]()
+    n_fitting, n_moved = 0, 0
+    for side, column, kind in zip((HS, CN), incoming.of.sides, grids.side_kinds(tx), strict=True):
+        expected = ids.map(known_cells[f"{side}_id"])
+        has_text = (rows[side] != "") & expected.notna()
+        differs = has_text & (sides[side] != expected)
+        if differs.any():
+            bodies = texts.texts_of(tx, kind).set_index("id")["body"]
+            differs &= rows[side].map(letters) != expected.map(bodies.map(letters))
+            for at in np.flatnonzero(differs).tolist():
+                changes.setdefault(at, describe_change(column, bodies[expected.iloc[at]], rows[side].iloc[at]))
+        n_fitting += int((has_text & ~differs).sum())
+        n_moved += int((differs & sides[side].notna()).sum())
+    if not changes:
+        return
+    remedy = (
+        "was a column sorted without the others?"
+        if n_moved > len(changes) / 2
+        else "a spreadsheet program changes cells when it saves a CSV; put the texts back, or use workbooks (.xlsx)"
+        if n_fitting
+        else "is the sheet from another study?"
+    )
+    clause = f"other texts in this study: {{}}; {remedy}"
+    incoming.add_findings(
+        np.isin(np.arange(len(rows)), [*changes]),
+        (
+            f"{incoming.of.number} {number} has {clause.format(changes.get(at, ''))}"
+            for at, number in enumerate(rows["pair"])
+        ),
+        cause=f"these {incoming.of.number}s have {clause.format(f'in the first, {changes[min(changes)]}')}",
+    )
+
+
+def describe_change(column: str, was: str, found: str) -> str:
+    """What a cell of a column was and is, in short, from a little before where they differ."""
+    same = takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))
+    start = max(sum(1 for _ in same) - 10, 0)
+    old, new = (("…" if start else "") + _shorten(text[start:]) for text in (was, found))
+    return f"`{column}` was `{old}` and is `{new}`"
+
+
+def _shorten(text: str, width: int = 40) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"

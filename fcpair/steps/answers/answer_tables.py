@@ -12,17 +12,15 @@ from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellCo
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
 from fcpair.records import Role, Round, RunRecord
-from fcpair.sentences import say
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.stages.questions import IRRECONCILABLE, Form
 from fcpair.stages.questions.text_question import REJECTED
-from fcpair.steps.answers import answer_import, curation, file_cells
+from fcpair.steps.answers import answer_import, curation
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, is_planned, need_labels, scheme_of
-from fcpair.steps.base.grid_rows import ROW, ROW_NUMBER, rows_table
 from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
@@ -156,16 +154,13 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
         return {}
     originals = authorship.originals(tx, round_)
     changes = [change or TextChange(None) for change in curation.text_changes(form_of(round_.form), answers, originals)]
-    words, characters = (
+    distances = (
         pd.Series([getattr(change, name) for change in changes], index=answers.index, dtype="Int64")
         for name in ("words", "characters")
     )
-    texts, acts = (
-        [originals.get(cell, "") for cell in answers["cell_id"]],
-        [str(change.act or "") for change in changes],
-    )
-    columns: tuple[list[str] | pd.Series[int], ...] = (texts, acts, words, characters)
-    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), columns, strict=True))
+    texts = [originals.get(cell, "") for cell in answers["cell_id"]]
+    acts = [str(change.act or "") for change in changes]
+    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (texts, acts, *distances), strict=True))
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
@@ -228,7 +223,15 @@ def import_answers(grid: GridContext, path: Source, round: str | None = None, *,
         form = form_of(round_.form)
         headings = sheet_headings(tx, CELL_COLUMNS)
         incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)
-        _refuse_answers_beside(tx, incoming, form)
+        names = [name for name, _ in form.questions]
+        column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
+        lost = [name for name in incoming.filled if fold_name(name) in column_texts]
+        if incoming.rows.empty and lost:
+            raise InputError(
+                f"{incoming.place}: column `{lost[0]}` is called like a column of the grid, and its cells would be "
+                "lost. Each row is about one cell, whose column of the grid is in `column`; answer it in "
+                f"`{names[0]}`"
+            )
     return record_forms(grid, round_, incoming, supersede=supersede)
 
 
@@ -267,35 +270,17 @@ def record_forms(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
         answer_import.point_at_known_answers(tx, incoming, round_)
-        _identify_earlier(tx, incoming, round_, form)
+        if (earlier := incoming.earlier) is not None:  # whose cells are those of the rows that came later
+            later = incoming.rows.loc[earlier["later_row"]]
+            numbers = answer_numbers(tx, round_, form, earlier["answer"].tolist(), later["cell_id"].tolist())
+            assignment_ids = later["assignment_id"].to_numpy()
+            incoming.earlier = earlier.assign(assignment_id=assignment_ids, answer_id=numbers)
         check(tx, incoming)
         answer_import.compare_answers(tx, incoming, round_, supersede=supersede)
         _refuse_not_due(tx, incoming, round_)
         _refuse_by_text_checks(tx, incoming, round_, form)
         return answer_import.record_answers(
             tx, incoming, round_, supersede=supersede, grid=grid.grid.name, round=round_.name, **run_params
-        )
-
-
-def _identify_earlier(tx: Tx, incoming: ImportedAnswers, round_: Round, form: Form) -> None:
-    """Add `assignment_id` and `answer_id` to the earlier answers, which are those of the rows that came later."""
-    if incoming.earlier is None:
-        return
-    later = incoming.rows.loc[incoming.earlier["later_row"]]
-    numbers = answer_numbers(tx, round_, form, incoming.earlier["answer"].tolist(), later["cell_id"].tolist())
-    incoming.earlier = incoming.earlier.assign(assignment_id=later["assignment_id"].to_numpy(), answer_id=numbers)
-
-
-def _refuse_answers_beside(tx: Tx, incoming: ImportedAnswers, form: Form) -> None:
-    """Raise InputError where nothing is answered, and a column that is not read is called like a column of the grid."""
-    if not incoming.rows.empty:
-        return
-    names = [name for name, _ in form.questions]
-    column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
-    if lost := [name for name in incoming.filled if fold_name(name) in column_texts]:
-        raise InputError(
-            f"{incoming.place}: column `{lost[0]}` is called like a column of the grid, and its cells would be lost. "
-            f"Each row is about one cell, whose column of the grid is in `column`; answer it in `{names[0]}`"
         )
 
 
@@ -330,16 +315,15 @@ def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     clause = f"no answer in round `{round_.options.rests_on}` yet"
     incoming.refuse(is_early, f"cell {{pair}} has {clause}", f"these cells have {clause}")
     shown = zip(rows["shown"], rows["cell_id"], strict=True)
-    differs = [
-        bool(text) and file_cells.letters(text) != file_cells.letters(originals.get(cell, "")) for text, cell in shown
-    ]
+    letters = answer_import.letters
+    differs = [bool(text) and letters(text) != letters(originals.get(cell, "")) for text, cell in shown]
     is_other = np.array(differs, np.bool_) & is_new & ~is_early
     hint = (
         "has changed since this sheet was written, or a spreadsheet program changed it; leave its row empty, and edit "
         "it on a new sheet"
     )
     messages = (
-        f"the text of cell {number} {hint}: {file_cells.describe_change(ORIGINAL, originals.get(cell, ''), text)}"
+        f"the text of cell {number} {hint}: {answer_import.describe_change(ORIGINAL, originals.get(cell, ''), text)}"
         for number, cell, text in zip(rows["pair"], rows["cell_id"], rows["shown"], strict=True)
     )
     incoming.add_findings(is_other, messages, cause=f"the text of these cells {hint}")
@@ -364,18 +348,19 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     need_labels(tx, "export decisions")
     decisions = adjudications.current_adjudications(tx, standing=True)
     if decisions.empty:
-        raise StageError(say("nothing has been decided yet; run `fcpair adjudicate`"))
+        raise StageError.say("nothing has been decided yet; run `fcpair adjudicate`")
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     located = cells.by_id(tx, decisions["cell_id"]).set_index("cell_id").loc[decisions["cell_id"]]
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
     table = decisions[[]].assign(**{layout.number: to_public_number(decisions["cell_id"])})
     for column, side in zip(layout.sides, ("hs_id", "cn_id"), strict=True):
         table[column] = located[side].map(bodies).to_numpy()
-    row_metadata = (
-        _row_metadata(tx, name).loc[located["hs_id"]].reset_index(drop=True)
-        if layout is CELL_COLUMNS
-        else decisions[[]]
-    )
+    row_metadata = decisions[[]]
+    if layout is CELL_COLUMNS:  # by the id of each row's text, without what is called like a column of a decision
+        reserved = {layout.number, *layout.sides, LABELS, *DECISION_COLUMNS, ROW, ROW_NUMBER}
+        rows = rows_table(tx, name).drop(columns=[*reserved], errors="ignore")
+        rows.index = sides.text_ids(tx, "row", drawn=True)
+        row_metadata = rows.loc[located["hs_id"]].reset_index(drop=True)
     question, names = scheme_of(tx), {one.id: one.name for one in people.people(tx)}
     answers = judgements.current_labels(tx, "cell_id", "code")
     decided_codes = decisions.set_index("cell_id")["code"]
@@ -393,24 +378,43 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     return table.join(row_metadata).join(decisions[[]].assign(**dict(zip(DECISION_COLUMNS, columns, strict=True))))
 
 
-def _row_metadata(tx: Tx, name: str) -> pd.DataFrame:
-    """Metadata of each row, by the id of its text, without those named like a column of a decision."""
-    reserved = {CELL_COLUMNS.number, *CELL_COLUMNS.sides, LABELS, *DECISION_COLUMNS, ROW, ROW_NUMBER}
-    rows = rows_table(tx, name)
-    rows.index = sides.text_ids(tx, "row", drawn=True)
-    return rows[[column for column in rows.columns if column not in reserved]]
-
-
 def layout_of(tx: Tx, path: Source) -> tuple[CellColumns, str]:
     """Layout of a file of decisions: how it names its cells, and which of its columns has what was decided.
 
     That is `label`, as in a sheet, or `decision`, as `decisions_table` has it: what is known of a row may be called
     `label`, too.
     """
-    header = read_table(
-        path, optional=[PAIR_COLUMNS.number, CELL_COLUMNS.number, *CELL_COLUMNS.sides, DECISION]
-    ).columns
-    by_cell = (
-        is_planned(tx) and PAIR_COLUMNS.number not in header and {CELL_COLUMNS.number, *CELL_COLUMNS.sides} & {*header}
-    )
+    cell_columns = [CELL_COLUMNS.number, *CELL_COLUMNS.sides]
+    header = read_table(path, optional=[PAIR_COLUMNS.number, *cell_columns, DECISION]).columns
+    by_cell = is_planned(tx) and PAIR_COLUMNS.number not in header and not {*header}.isdisjoint(cell_columns)
     return (CELL_COLUMNS if by_cell else PAIR_COLUMNS), DECISION if DECISION in header else LABEL
+
+
+ROW, ROW_NUMBER, LANGUAGE = "row", "row_number", "language"
+
+
+def export_rows(grid: GridContext) -> pd.DataFrame:
+    """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
+
+    All are strings but the number; a text that has nothing under a key has an empty string there. `language` follows
+    the text where that of any row is known.
+
+    Raises:
+        StageError: the grid has no cells yet.
+    """
+    with grid._store.read() as tx:
+        return rows_table(tx, grid.grid.name)
+
+
+def rows_table(tx: Tx, name: str) -> pd.DataFrame:
+    """The rows of the grid that a transaction is about, as `export_rows` has them."""
+    if not cells.number_range(tx)[1]:
+        raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
+    text_ids = sides.text_ids(tx, "row", drawn=True)
+    texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
+    keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER, LANGUAGE})
+    metadata = {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys}
+    languages = texts["language"].fillna("").to_list()
+    known_languages = {LANGUAGE: languages} if any(languages) else {}
+    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **known_languages, **metadata}
+    return pd.DataFrame(columns)

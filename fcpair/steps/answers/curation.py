@@ -10,7 +10,7 @@ from typing import Any
 from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.notebook import Result
-from fcpair.records import Origin, Round
+from fcpair.records import Origin
 from fcpair.stages.answers.curation import ALL, CurationSummary, TextChange, describe_change, summarize_changes
 from fcpair.stages.questions import AnyOf, Form
 from fcpair.steps.base.answer_values import form_of
@@ -20,9 +20,6 @@ from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
-
-UNKNOWN = "unknown"
-SEPARATOR = "; "
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +66,14 @@ def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
         form = form_of(round_.form)
         if not (round_.options.edits and form.edited_question):
             raise StageError(f"round `{round_.name}` edits nothing; name one that does with `--round`")
-        originals = _originals(tx, round_)
+        if round_.options.edits_round:
+            originals = authorship.authored_texts(tx, rounds.by_name(tx, round_.options.edits_round))
+        else:
+            sources, row_texts = authorship.sources_of_rows(tx), authorship.originals(tx, round_)
+            originals = {
+                cell_id: authorship.AuthoredText(body, sources.get(cell_id, "unknown"))
+                for cell_id, body in row_texts.items()
+            }
         answers = judgements.current_answers(tx, round_, "cell_id", "value")
     texts = {cell_id: entry.body for cell_id, entry in originals.items()}
     changes_made = [
@@ -84,23 +88,13 @@ def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
         if original:
             by_source.setdefault(original.by, []).append(entry)
     question, counted_changes = form.edited_question[1], [entry for original, entry in changes_made if original]
-    sources = tuple(summarize_changes(question, source, by_source[source]) for source in sorted(by_source))
     return Curation(
         round_.name,
         round_.options.edits,
-        sources,
+        tuple(summarize_changes(question, source, by_source[source]) for source in sorted(by_source)),
         summarize_changes(question, ALL, counted_changes),
         len(changes_made) - len(counted_changes),
     )
-
-
-def _originals(tx: Tx, round_: Round) -> dict[int, authorship.AuthoredText]:
-    """The text that is edited on each cell, and where it is from."""
-    if round_.options.edits_round:
-        return authorship.authored_texts(tx, rounds.by_name(tx, round_.options.edits_round))
-    sources = authorship.sources_of_rows(tx)
-    row_texts = authorship.originals(tx, round_).items()
-    return {cell_id: authorship.AuthoredText(body, sources.get(cell_id, UNKNOWN)) for cell_id, body in row_texts}
 
 
 def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -> list[TextChange | None]:
@@ -140,31 +134,15 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
     text_rows = answers[answers["value"].map(texts, na_action="ignore").notna()]
     if text_rows.empty:
         raise StageError(f"nothing has been written in round `{round_.name}` yet")
-    table = _locate_texts(tx, text_rows.assign(cn=text_rows["value"].map(texts)))
-    # The types of a text are its column's, and the labels of the first question that asks for several.
-    types = next(((name, one.names) for name, one in form.questions if isinstance(one, AnyOf)), None)
-    joined = []
-    for kind, value in zip(table["type"], text_rows["value"], strict=True):
-        of_column = [kind] if types is None or kind in types[1] else []
-        answered = (types and json.loads(value)[types[0]]) or ()
-        joined.append(SEPARATOR.join([*of_column, *(one for one in answered if one != kind)]))
-    table["types"] = joined
-    if not round_.options.edits:
-        return table
-    return table.assign(original=text_rows["cell_id"].map(authorship.originals(tx, round_)).to_numpy())
-
-
-def _locate_texts(tx: Tx, text_rows: pd.DataFrame) -> pd.DataFrame:
-
     located = text_rows.join(cells.by_id(tx, text_rows["cell_id"]).set_index("cell_id"), on="cell_id")
-    texts = cells.texts_of_grid(tx).set_index("text_id")
-    row_texts = texts.reindex(located["hs_id"])
+    grid_texts = cells.texts_of_grid(tx).set_index("text_id")
+    row_texts = grid_texts.reindex(located["hs_id"])
     table = pd.DataFrame(
         {
             "cell": to_public_number(text_rows["cell_id"]).to_numpy(),
             "hs": row_texts["body"].to_numpy(),
-            "type": located["cn_id"].map(texts["body"]).to_numpy(),
-            "cn": text_rows["cn"].to_numpy(),
+            "type": located["cn_id"].map(grid_texts["body"]).to_numpy(),
+            "cn": text_rows["value"].map(texts).to_numpy(),
             "types": "",
             "by": text_rows["annotator"].to_numpy(),
             "simulated": (text_rows["origin"] == Origin.SIMULATED.value).to_numpy(),
@@ -172,4 +150,15 @@ def _locate_texts(tx: Tx, text_rows: pd.DataFrame) -> pd.DataFrame:
     )
     groups = [str(meta.get("group", "")) for meta in row_texts["meta"]]
     languages = [language or "" for language in row_texts["language"]]
-    return table.assign(**{name: one for name, one in (("group", groups), ("language", languages)) if any(one)})
+    table = table.assign(**{name: one for name, one in (("group", groups), ("language", languages)) if any(one)})
+    # The types of a text are its column's, and the labels of the first question that asks for several.
+    types = next(((name, one.names) for name, one in form.questions if isinstance(one, AnyOf)), None)
+    joined = []
+    for kind, value in zip(table["type"], text_rows["value"], strict=True):
+        of_column = [kind] if types is None or kind in types[1] else []
+        answered = (types and json.loads(value)[types[0]]) or ()
+        joined.append("; ".join([*of_column, *(one for one in answered if one != kind)]))
+    table["types"] = joined
+    if not round_.options.edits:
+        return table
+    return table.assign(original=text_rows["cell_id"].map(authorship.originals(tx, round_)).to_numpy())

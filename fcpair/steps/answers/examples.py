@@ -13,14 +13,12 @@ from fcpair.lazy import pd
 from fcpair.models import encode, model_files
 from fcpair.models.encode import Progress
 from fcpair.records import Example, Round, RunRecord
-from fcpair.sentences import say
 from fcpair.stages.answers.model_spec import format_examples
 from fcpair.stages.answers.replies import is_ascending, is_sorted
 from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR
 from fcpair.stages.corpus.retrieve import nearest_examples
 from fcpair.stages.corpus.text_identity import fold_by, strip_zero_decimals
-from fcpair.steps.answers.answer_import import sorted_column_sentence
-from fcpair.steps.answers.file_cells import letters
+from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
 from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.rules.round_progress import check_done
@@ -53,14 +51,6 @@ class ExampleReview(NamedTuple):
     next_open: int | None
 
 
-class _SearchInputs(NamedTuple):
-    """For what examples are sought, and among what."""
-
-    round: Round
-    rows: dict[int, str]
-    written: list[WrittenText]
-
-
 def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress: Progress | None = None) -> RunRecord:
     """Find examples for each row of a `round`: what was written in an earlier grid, on the rows nearest to it.
 
@@ -76,15 +66,15 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
-        inputs, fold = basis.inputs, fold_by(folding(tx))
-    round_, rows, hs = inputs.round, list(inputs.rows.values()), [one.hs for one in inputs.written]
+        (round_, body_by_row, written), fold = basis.inputs, fold_by(folding(tx))
+    rows, hs = list(body_by_row.values()), [one.hs for one in written]
     model = model_files.resolve(str(round_.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
     cut, n = encode.count_cut([*rows, *hs], model), int(round_.options.n_examples)
     nearest = nearest_examples((rows, vectors[: len(rows)]), (hs, vectors[len(rows) :]), n, fold)
     example_rows = [
-        ((row, inputs.written[place].hs_id, inputs.written[place].cn_id), rank, score)
-        for row, places, scores in zip(inputs.rows, *(part.tolist() for part in nearest), strict=True)
+        ((row, written[place].hs_id, written[place].cn_id), rank, score)
+        for row, places, scores in zip(body_by_row, *(part.tolist() for part in nearest), strict=True)
         for rank, (place, score) in enumerate(zip(places, scores, strict=True), 1)
         if place != NO_NEIGHBOUR
     ]
@@ -97,7 +87,8 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
         return replace(note_run(tx, EXAMPLES, params, counts, model.record()), notes=cut.notes)
 
 
-def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:
+def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, dict[int, str], list[WrittenText]]:
+    """For what examples are sought, the texts of rows by their ids, and among what."""
     round_ = _round_with_examples(tx, grid, name)
     if not cells.number_range(tx)[1]:
         raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {quote(grid)}`")
@@ -121,19 +112,17 @@ def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> _SearchInputs:
             "examples"
         )
     row_ids, row_bodies = sides.text_ids(tx, "row", drawn=True), sides.values(tx, "row", "body", drawn=True)
-    return _SearchInputs(round_, dict(zip(row_ids, row_bodies, strict=True)), written_texts)
+    return round_, dict(zip(row_ids, row_bodies, strict=True)), written_texts
 
 
 def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
     """The round of this name, which has examples."""
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
-        raise StageError(
-            say(
-                "round `%(name)s` of grid `%(grid)s` has no examples; set `examples` for the round in the recipe",
-                name=name,
-                grid=grid,
-            )
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` has no examples; set `examples` for the round in the recipe",
+            name=name,
+            grid=grid,
         )
     return round_
 
@@ -173,8 +162,8 @@ def review_example(grid: GridContext, round: str, example_id: int, *, used: bool
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
         if not examples.has_example(tx, round_, example_id):
-            raise UnknownIdError(
-                say("round `%(round)s` has no such example; examples may have been searched again since", round=round)
+            raise UnknownIdError.say(
+                "round `%(round)s` has no such example; examples may have been searched again since", round=round
             )
         examples.add_reviews(tx, [(example_id, used)], by)
 
@@ -199,13 +188,11 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
     position = place if place is not None else next(iter(open_places), 1)
     if not 1 <= position <= len(rows):
-        raise UnknownIdError(
-            say(
-                "round `%(round)s` has no row %(place)s with examples; rows go from 1 to %(number)s",
-                round=round,
-                place=position,
-                number=len(rows),
-            )
+        raise UnknownIdError.say(
+            "round `%(round)s` has no row %(place)s with examples; rows go from 1 to %(number)s",
+            round=round,
+            place=position,
+            number=len(rows),
         )
     other_places = [example for example in open_places if example > position] + [
         example for example in open_places if example < position
@@ -233,7 +220,7 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
                 _words_of_example(example.row, example.rank, example.hs, example.cn), []
             ).append(example)
         if not examples_by_words:
-            raise StageError(say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round))
+            raise StageError.say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round)
         place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
         for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
             words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
@@ -300,12 +287,9 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
 
     `grid_option` is the option by which commands are given the grid.
     """
-    return (
-        _blocking_message(tx, round_, examples_of_round(tx, round_), grid_option) if round_.options.examples else None
-    )
-
-
-def _blocking_message(tx: Tx, round_: Round, round_examples: list[Example], grid_option: str) -> str | None:
+    if not round_.options.examples:
+        return None
+    round_examples = examples_of_round(tx, round_)
     options = f"{grid_option} --round {quote(round_.name)}".strip()
     if not round_examples:
         return f"round `{round_.name}` has no examples yet; run `fcpair examples find {options}`"
@@ -340,10 +324,9 @@ def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
     """
     if not round_.options.examples:
         return {}
-    round_examples = examples_of_round(tx, round_)
-    if message := _blocking_message(tx, round_, round_examples, f"--grid {quote(grid)}"):
+    if message := blocking_message(tx, round_, f"--grid {quote(grid)}"):
         raise StageError(message)
     examples_by_row: dict[int, list[tuple[str, str, str]]] = {}
-    for example in usable_examples(round_examples):
+    for example in usable_examples(examples_of_round(tx, round_)):
         examples_by_row.setdefault(example.row_id, []).append((example.hs, example.cn, example.type))
     return {row: format_examples(some) for row, some in examples_by_row.items()}

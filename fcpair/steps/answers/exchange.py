@@ -18,7 +18,7 @@ from fcpair.files.exchange.exported_answers import ExportedRound, collect_export
 from fcpair.files.tables.folders import new_folder
 from fcpair.lazy import pd
 from fcpair.records import Origin, Round, RunRecord, Status
-from fcpair.steps.answers import answer_import, answer_tables, file_cells, sheets
+from fcpair.steps.answers import answer_import, answer_tables, sheets
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned
 from fcpair.steps.people import access
@@ -28,8 +28,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
-
-Announce = Callable[[str], None]
 
 
 def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
@@ -49,32 +47,32 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
         form = form_of(round_.form)
         if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
-        facts, shards = runs.study_facts(tx), _items_by_person(tx, round_, rows, _round_key(grid, round_))
+        facts, round_key = runs.study_facts(tx), _round_key(grid, round_)
+        texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
+        numbers = sheets.numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        shards: dict[str, list[Item]] = {}  # in the order in which they were assigned
+        for person, number, cell in zip(rows["annotator"], numbers, rows["cell_id"].tolist(), strict=True):
+            item = Item(ItemKey(round_key, number, digest_texts(texts[cell])), texts[cell])
+            shards.setdefault(str(person), []).append(item)
+        place = grid._store.place
+        study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
+        named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
+        asks_labels = round is None and not is_planned(tx)  # which have a command of their own
+        command = f"labels import {study}" if asks_labels else f"answers import {named} {study}"
         project = Project(
-            name=_round_key(grid, round_).replace(":", "-").replace(" ", "_"),
+            name=round_key.replace(":", "-").replace(" ", "_"),
             title=facts["title"] or grid.grid.name,
             guidelines=facts["guidelines"],
             form=form,
             headings=_headings(tx, round_),
             shards=shards,
-            command=_command(tx, grid, round, folder),
+            command=command,
         )
-    with new_folder(folder) as place:
+    with new_folder(folder) as target:
         for path, content in writer.write(project).items():
-            (place / path).parent.mkdir(exist_ok=True)
-            (place / path).write_text(content, "utf-8", newline="\n")
+            (target / path).parent.mkdir(exist_ok=True)
+            (target / path).write_text(content, "utf-8", newline="\n")
     return {person: len(items) for person, items in shards.items()}
-
-
-def _items_by_person(tx: Tx, round_: Round, rows: pd.DataFrame, round_key: str) -> dict[str, list[Item]]:
-    """The cells that each person has open, as items, in the order in which they were assigned."""
-    texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
-    numbers = sheets.numbers_on_sheet(tx, round_, rows["cell_id"])
-    shards: dict[str, list[Item]] = {}
-    for person, number, cell in zip(rows["annotator"], numbers.tolist(), rows["cell_id"].tolist(), strict=True):
-        key = ItemKey(round_key, number, digest_texts(texts[cell]))
-        shards.setdefault(str(person), []).append(Item(key, texts[cell]))
-    return shards
 
 
 def import_export(
@@ -85,7 +83,7 @@ def import_export(
     *,
     people: str | Path | None = None,
     supersede: bool = False,
-    announce: Announce = lambda _: None,
+    announce: Callable[[str], None] = lambda _: None,
 ) -> RunRecord:
     """Record what an annotation tool exported, in a round, the one that counts if none is named.
 
@@ -135,19 +133,6 @@ def _round_key(grid: GridContext, round_: Round) -> str:
     return f"{grid.grid.name}:{round_.name}"
 
 
-def _command(tx: Tx, grid: GridContext, name: str | None, folder: str | Path) -> str:
-    """The command that reads the export, run in the folder of the project, up to `import`, its round and the study.
-
-    The labels of pairs have their own.
-    """
-    place = grid._store.place
-    study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
-    if name is None and not is_planned(tx):
-        return f"labels import {study}"
-    round_name = shlex.quote(rounds.by_name(tx, name).name)
-    return f"answers import --grid {shlex.quote(grid.grid.name)} --round {round_name} {study}"
-
-
 def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
     facts = runs.study_facts(tx)
     names = (facts["hs_name"], facts["cn_name"])
@@ -169,15 +154,15 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     Of a text, what programs change of how lines end is not compared.
     """
     rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
-    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != file_cells.NOBODY].tolist())
+    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
-    shown = {cell: file_cells.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
     is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
     clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
     incoming.refuse(is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
-    expected = rows["cell_id"].map(shown).map(file_cells.letters, na_action="ignore")
-    is_changed = (has_text & (rows["tool_text"].map(file_cells.letters) != expected)).to_numpy()
+    expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+    is_changed = (has_text & (rows["tool_text"].map(answer_import.letters) != expected)).to_numpy()
     clause = "other texts in the export than the tool was given"
     incoming.refuse(is_changed & ~is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,8 +15,7 @@ from fcpair.lazy import pd
 from fcpair.models.answering_models import AnsweringModel, Cell, Progress, RequestEstimate, open_model
 from fcpair.models.language import check_language, other_language
 from fcpair.models.service import Service, strip_fence
-from fcpair.records import Origin, Person, Role, Round, RunRecord
-from fcpair.sentences import say
+from fcpair.records import Origin, Role, Round, RunRecord
 from fcpair.stages.answers.model_spec import (
     COLUMN,
     DEFINITION,
@@ -163,12 +162,10 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
 def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
     round_ = rounds.by_name(tx, name)
     if round_.role is not Role.MODEL:
-        raise StageError(
-            say(
-                "round `%(name)s` of grid `%(grid)s` is answered by people; `fcpair assign --round` assigns it",
-                name=name,
-                grid=grid,
-            )
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` is answered by people; `fcpair assign --round` assigns it",
+            name=name,
+            grid=grid,
         )
     if expected := round_.options.language:
         check_language(str(expected))
@@ -180,10 +177,15 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         check_done(tx, grid, earlier)
         open_cells = open_cells[open_cells["cell_id"].isin(authorship.cells_answered_before(tx, round_))]
     examples_by_row = prompt_examples(tx, grid, round_)
-    answerers = [parse_model_spec(text) for text in round_.options.models]
+    answerers, prompt = [parse_model_spec(text) for text in round_.options.models], str(round_.options.prompt)
     texts = cells.texts_of_grid(tx).set_index("text_id")
     bodies = texts["body"]
-    _check_prompt_columns(round_, texts.loc[open_cells["hs_id"].unique().tolist(), "meta"].tolist())
+    row_metadata = texts.loc[open_cells["hs_id"].unique().tolist(), "meta"].tolist()
+    known_names = list(dict.fromkeys(name for about in row_metadata for name in about))
+    if unknown_names := sorted(row_columns(prompt) - {*known_names}):
+        wanted = unknown_names[0]
+        hint = suggest_name(wanted, known_names, "they have %(names)s") if known_names else "they have none"
+        raise InputError(f"the prompt of round `{name}` has `{{{ROW_PREFIX}{wanted}}}`, which no row has; {hint}")
     columns = open_cells["cn_id"].unique().tolist()
     ids_by_name = {item.name: item.id for item in people.people(tx)}
     models_by_column: dict[int, list[int]] = {}
@@ -191,43 +193,22 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         models_by_column.setdefault(columns[column], []).append(model)
     answers = judgements.current_labels(tx, "cell_id", "person_id", of=round_)
     answered_keys = set(zip(answers["cell_id"], answers["person_id"], strict=True))
-    unanswered = [
-        (
-            cell_id,
-            _build_cell(
-                round_, str(bodies[row]), str(bodies[column]), texts["meta"][row], examples_by_row.get(row, "")
-            ),
-            model,
-        )
-        for cell_id, row, column in open_cells[["cell_id", "hs_id", "cn_id"]].itertuples(index=False, name=None)
-        for model in models_by_column[column]
-        if (cell_id, ids_by_name.get(answerers[model].name)) not in answered_keys
-    ]
+    definitions, unanswered = dict(round_.options.definitions or {}), []
+    for cell_id, row_id, column_id in open_cells[["cell_id", "hs_id", "cn_id"]].itertuples(index=False, name=None):
+        ids = ((model, ids_by_name.get(answerers[model].name)) for model in models_by_column[column_id])
+        if waiting := [model for model, person_id in ids if (cell_id, person_id) not in answered_keys]:
+            row_body, column_body = str(bodies[row_id]), str(bodies[column_id])
+            places = {ROW: row_body, COLUMN: column_body, DEFINITION: definitions.get(column_body, "")}
+            places[EXAMPLES] = examples_by_row.get(row_id, "")
+            row_values = {key: str(one) for key, one in texts["meta"][row_id].items()}
+            cell = Cell(row_body, column_body, fill_prompt(prompt, places, row_values), row_values)
+            unanswered += [(cell_id, cell, model) for model in waiting]
     if not unanswered:
-        raise StageError(
-            say("every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`", grid=grid, name=name)
+        raise StageError.say(
+            "every cell of grid `%(grid)s` has the answer of its model in round `%(name)s`", grid=grid, name=name
         )
     cell_ids, cells_to_ask, models = map(list, zip(*unanswered, strict=True))
     return _ModelQueries(round_, answerers, cell_ids, cells_to_ask, models)
-
-
-def _check_prompt_columns(round_: Round, row_metadata: Sequence[Mapping[str, Any]]) -> None:
-    """Raise InputError where the prompt has a place for metadata that no row has."""
-    known_names = list(dict.fromkeys(name for about in row_metadata for name in about))
-    for name in sorted(row_columns(str(round_.options.prompt))):
-        if name not in known_names:
-            hint = suggest_name(name, known_names, "they have %(names)s") if known_names else "they have none"
-            raise InputError(
-                f"the prompt of round `{round_.name}` has `{{{ROW_PREFIX}{name}}}`, which no row has; {hint}"
-            )
-
-
-def _build_cell(round_: Round, row: str, column: str, row_metadata: Mapping[str, Any], examples: str) -> Cell:
-    """A cell with the prompt that has its texts."""
-    definition = dict(round_.options.definitions or {}).get(column, "")
-    places = {ROW: row, COLUMN: column, DEFINITION: definition, EXAMPLES: examples}
-    row_values = {name: str(one) for name, one in row_metadata.items()}
-    return Cell(row, column, fill_prompt(str(round_.options.prompt), places, row_values), row_values)
 
 
 def _collect_replies(
@@ -330,8 +311,18 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
 
 
 def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:
-    """Deal the cells to their models as far as they have not been, and add the answers and the replies."""
-    ids = np.array([item.id for item in _people_of_models(tx, queries.answerers)])
+    """Deal the cells to their models as far as they have not been, and add the answers and the replies.
+
+    Models that the study has not are added; InputError where a person has the name of one.
+    """
+    names = [item.name for item in queries.answerers]
+    people_by_name = {item.name: item for item in people.people(tx)}
+    for name in names:
+        if name in people_by_name and people_by_name[name].role is not Role.MODEL:
+            raise InputError(f"`{name}` is a person of this study; give the model another name")
+    if new_names := [name for name in names if name not in people_by_name]:
+        people_by_name |= {item.name: item for item in people.add_people(tx, new_names, Role.MODEL)}
+    ids = np.array([people_by_name[name].id for name in names])
     cells_ = pd.DataFrame({"cell_id": queries.cell_id, "person_id": ids[queries.model]})
     reassignment.assign_missing(tx, cells_, queries.round)
     assigned_rows = assignments.assignments(tx, queries.round)[["id", "cell_id", "person_id"]]
@@ -342,17 +333,3 @@ def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequenc
     refused_texts.add_replies(
         tx, run_id, ((item, of.reply, of.marks) for item, of in outcome_rows if of.reply is not None)
     )
-
-
-def _people_of_models(tx: Tx, answerers: Sequence[ModelSpec]) -> list[Person]:
-    """The models as the study has them, added where it has not; InputError where a person has the name of one."""
-    people_by_name = {item.name: item for item in people.people(tx)}
-    if names_of_people := [
-        item.name
-        for item in answerers
-        if item.name in people_by_name and people_by_name[item.name].role is not Role.MODEL
-    ]:
-        raise InputError(f"`{names_of_people[0]}` is a person of this study; give the model another name")
-    if new_names := [item.name for item in answerers if item.name not in people_by_name]:
-        people_by_name |= {item.name: item for item in people.add_people(tx, new_names, Role.MODEL)}
-    return [people_by_name[item.name] for item in answerers]

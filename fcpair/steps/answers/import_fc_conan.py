@@ -23,8 +23,7 @@ from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.steps.answers.answer_import import save_answers
-from fcpair.steps.answers.file_cells import locate_cells
+from fcpair.steps.answers.answer_import import locate_cells, save_answers
 from fcpair.steps.assignment.validate import with_decisions
 from fcpair.steps.base.context import GridContext, begin_run, effective_options, file_setting, scheme_of
 from fcpair.steps.corpus.import_ import add_side

@@ -12,13 +12,7 @@ from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.labels import with_wordings
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import (
-    StudyContext,
-    effective_options,
-    labels_of,
-    note_stage_run,
-    scheme_of,
-)
+from fcpair.steps.base.context import StudyContext, effective_options, labels_of, note_stage_run, scheme_of
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, standing_of
@@ -30,7 +24,6 @@ from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import settings
 
 KNOWN_ITEMS = "known_items"  # the settings that hold the items, wherever they came from
-NOTHING_ASKED = "no grid of this study asks for labels, so there is no question to practise"
 
 
 class PracticeRound(NamedTuple):
@@ -60,21 +53,16 @@ def save_practice(
     with study._store.write() as tx:
         with grids.on_first_grid(tx):
             options = effective_options(tx, Practice, {}) if practice is None else practice
-        known_items = _load_items(tx, options)
+        known_items: list[KnownItem] = []
+        if options.file is not None:
+            known_items = read_known_items(options.file, _answer_names(tx))
+        elif options.items:
+            check_items(options.items, _answer_names(tx))
+            known_items = [_known_item(one) for one in options.items]
         with grids.on_first_grid(tx):
             run = note_stage_run(tx, options, {"items": len(known_items)})
             settings.save_settings(tx, KNOWN_ITEMS, {"items": [one._asdict() for one in known_items]}, run.id)
             return run
-
-
-def _load_items(tx: Tx, options: Practice) -> list[KnownItem]:
-    if options.file is None and not options.items:
-        return []
-    answers = _answer_names(tx)
-    if options.file is not None:
-        return read_known_items(options.file, answers)
-    check_items(options.items, answers)
-    return [_known_item(one) for one in options.items]
 
 
 def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
@@ -133,7 +121,7 @@ def _answer_names(tx: Tx) -> list[str]:
     """The answers that can be known; raises StageError where no grid asks for labels."""
     grid_id = _labelled_grid(tx)
     if grid_id is None:
-        raise StageError(NOTHING_ASKED)
+        raise StageError("no grid of this study asks for labels, so there is no question to practise")
     with grids.on_grid(tx, grid_id):
         return [choice.name for choice in scheme_of(tx)]
 

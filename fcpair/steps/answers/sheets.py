@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +58,13 @@ def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
         rows = read_table(path)
     except InputError:
         return KeepReason.UNREADABLE
-    answers = [name for name in columns if name in rows.columns]
-    if not answers:
+    names = [name for name in (*columns, NOTE) if name in rows.columns]
+    filled = {name for name in names if (rows[name].str.strip() != "").any()}
+    if not {*columns} & {*names}:
         return KeepReason.OTHER
-    if _is_filled_in(rows[answers]):
+    if filled & {*columns}:
         return KeepReason.ANSWERS
-    return KeepReason.NOTES if NOTE in rows.columns and _is_filled_in(rows[[NOTE]]) else None
-
-
-def _is_filled_in(columns: pd.DataFrame) -> bool:
-    return bool(columns.apply(lambda column: column.str.strip() != "").to_numpy().any())
+    return KeepReason.NOTES if NOTE in filled else None
 
 
 def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
@@ -90,21 +87,15 @@ def old_answer_sheets(grid: GridContext, folder: str | Path, round: str | None =
 
 def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
     everybody = {one.name: one for one in people.people(tx)}
-    counts = assignments.counts_of_grid(tx).get(round_.name, {})
-
-    def find_sheets() -> Iterator[OldSheet]:
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            person = everybody.get(path.stem)
-            if person is None or not (n_by_status := counts.get(person.id)):
-                continue
+    counts, sheets = assignments.counts_of_grid(tx).get(round_.name, {}), list[OldSheet]()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        person = everybody.get(path.stem)
+        if person is not None and (n_by_status := counts.get(person.id)):
             n_open = n_by_status.get(Status.OPEN.value, 0)
             passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
-            yield OldSheet(path, person.name, keep_reason(path, columns), n_open, person.retired, passed_on)
-
-    return [sheet for sheet in find_sheets() if sheet.kept or sheet.left or sheet.passed_on]
-
-
-SHEET_COLUMNS = ("annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note")
+            reason = keep_reason(path, columns)
+            sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
+    return [sheet for sheet in sheets if sheet.kept or sheet.left or sheet.passed_on]
 
 
 def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
@@ -123,9 +114,9 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
             say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
         )
     rows["pair"] = to_public_number(rows["cell_id"])
-    return _write_by_person(
-        rows.assign(label="", note="")[list(SHEET_COLUMNS)], folder, sheet_format, blank, ANSWER_COLUMNS[False]
-    )
+    columns = ["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]
+    sheets = rows.assign(label="", note="")[columns]
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:
@@ -146,11 +137,9 @@ def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     waiting = [one.name for one in people.people(tx) if one.id in unqualified]
     begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
     if begun.empty and not rows.empty:
-        raise StageError(
-            say(
-                "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
-                "qualified` shows how far they are"
-            )
+        raise StageError.say(
+            "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
+            "qualified` shows how far they are"
         )
     return begun
 
@@ -168,10 +157,10 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         if rows.empty:
             is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
             command = f"fcpair validate assign{' --more' * is_assigned}"
-            raise StageError(say("no verdict is open; `%(command)s` assigns pairs", command=command))
+            raise StageError.say("no verdict is open; `%(command)s` assigns pairs", command=command)
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
-            raise StageError(say("no verdict is due: open verdicts wait until all labels of their pairs are in"))
+            raise StageError.say("no verdict is due: open verdicts wait until all labels of their pairs are in")
         columns = ["validator", "position", "pair", "hs", "cn"]
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind].copy()
@@ -227,24 +216,26 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     rows = _begun_work(tx, round_)
     if rows.empty:
         _refuse_free(tx, round_)
-        raise StageError(f"nothing is open in round `{round_.name}`{_why_closed(tx, round_, grid.grid.name)}")
+        progress, name, open_in = (
+            round_progress(tx, round_),
+            grid.grid.name,
+            f"nothing is open in round `{round_.name}`",
+        )
+        if not progress.dealt:
+            remedy = f"`fcpair assign --grid {name} --round {round_.name}` assigns it"
+            raise StageError(f"{open_in}, which has not been assigned yet; {remedy}")
+        n_done, n_skipped, n_vacant = (progress.counts[key] for key in (Status.DONE, Status.SKIPPED, "vacant"))
+        if n_vacant:
+            remedy = f"`fcpair people add NAME --role {round_.role}` adds somebody"
+            raise StageError(f"{open_in}, but {n_vacant:,} answers are vacant; {remedy}")
+        skipped = f" or skipped ({n_skipped:,})" if n_skipped else ""
+        raise StageError(f"{open_in}: all of it is answered ({n_done:,}){skipped}")
     rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
     if rows.empty:
         raise StageError(
             f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
         )
     return round_, rows
-
-
-def _why_closed(tx: Tx, round_: Round, grid: str) -> str:
-    """What became of the work of a round in which nothing is open, as the end of a sentence."""
-    progress = round_progress(tx, round_)
-    if not progress.dealt:
-        return f", which has not been assigned yet; `fcpair assign --grid {grid} --round {round_.name}` assigns it"
-    n_done, n_skipped, n_vacant = (progress.counts[name] for name in (Status.DONE, Status.SKIPPED, "vacant"))
-    if n_vacant:
-        return f", but {n_vacant:,} answers are vacant; `fcpair people add NAME --role {round_.role}` adds somebody"
-    return f": all of it is answered ({n_done:,})" + (f" or skipped ({n_skipped:,})" if n_skipped else "")
 
 
 def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools
 from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
@@ -18,7 +18,6 @@ from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
 from fcpair.stages.answers.simulate import (
-    TextEffects,
     draw_form_answers,
     draw_form_truths,
     draw_latent_answers,
@@ -28,6 +27,7 @@ from fcpair.stages.answers.simulate import (
     true_codes,
 )
 from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
@@ -92,7 +92,10 @@ def simulate(
                 "all that is open belongs to people below the pass mark of the qualification; `fcpair people let-on "
                 "NAME` lets somebody begin, and `fcpair people qualified` shows who waits"
             )
-        truth_settings = settings.of_stage(tx, TRUTH) or _truth_settings(options)
+        effects = ("hs_effect", "cn_effect", "annotator_effect")
+        has_effects = any(getattr(options, name) for name in effects)
+        drawn_by = ["seed", "positive", *effects * has_effects]
+        truth_settings = settings.of_stage(tx, TRUTH) or {name: getattr(options, name) for name in drawn_by}
         simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
         run_id = begin_run(tx, options.stage, as_params(options))
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
@@ -120,13 +123,6 @@ def simulate(
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
 
 
-def _truth_settings(options: Simulate) -> dict[str, Any]:
-    """Settings of what is true: effects are among them where there are any."""
-    effects = {name: getattr(options, name) for name in ("hs_effect", "cn_effect", "annotator_effect")}
-    drawn = {"seed": options.seed, "positive": options.positive}
-    return drawn | (effects if any(effects.values()) else {})
-
-
 class _SimulatedPeople:
     """Simulated people and their answers in a round."""
 
@@ -141,46 +137,30 @@ class _SimulatedPeople:
         cn_effect: float = 0.0,
         annotator_effect: float = 0.0,
     ) -> None:
-        self._tx, self._round, self._draw_params = tx, round_, (positive, seed)
+        self._tx, self._round, self._seed = tx, round_, seed
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
         self._habits = replace(_habits(options, self.question), positive=positive)
-        self._effects = TextEffects(hs_effect, cn_effect, annotator_effect)
+        self._effects = Effects(hs_effect, cn_effect, leniency=annotator_effect)
         if self._effects and self.question is None:
             raise InputError(
                 f"round `{round_.name}` does not ask a single closed question, and effects of texts and people are for "
                 "one; set them to 0"
             )
         grid_cells = cells.cells(tx)
-        self._latent_by_cell = self._draw_latent(grid_cells) if self._effects else None
-        self._truth_table = self._truths(grid_cells["cell_id"])
-
-    def _draw_latent(self, grid_cells: pd.DataFrame) -> pd.Series[float]:
-        """What each cell of the grid is like, by its number."""
-        hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
-        return pd.Series(draw_pairs(hs, cn, self._effects, self._draw_params[1]), index=grid_cells["cell_id"])
-
-    def _truths(self, cell_ids: pd.Series[int]) -> pd.DataFrame:
-        """True codes of each cell of the grid, by its number: the same for all who are ever asked about it."""
+        self._latent_by_cell: pd.Series[float] | None = None  # what each cell of the grid is like, by its number
+        if self._effects:
+            hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
+            latent = draw_pairs(hs, cn, self._effects, seed)
+            self._latent_by_cell = pd.Series(latent, index=grid_cells["cell_id"])
+        n_cells = len(grid_cells)  # what is true of each is the same for all who are ever asked about it
         if self.question is None:
-            return pd.DataFrame(draw_form_truths(len(cell_ids), self._form, *self._draw_params), index=cell_ids)
-        if self._latent_by_cell is None:
-            truths = simulation.draw_truths(len(cell_ids), self.question, *self._draw_params)
+            truths = draw_form_truths(n_cells, self._form, positive, seed)
+        elif self._latent_by_cell is None:
+            truths = simulation.draw_truths(n_cells, self.question, positive, seed)
         else:
-            latent = np.asarray(self._latent_by_cell, np.float64)
-            truths = true_codes(latent, self.question, self._draw_params[0])
-        return pd.DataFrame(truths, index=cell_ids)
-
-    def _draw_labels(
-        self, question: Closed, answers: pd.DataFrame, true: NDArray[np.int64], seed: int
-    ) -> NDArray[np.int64]:
-        """The codes of labels, by what is true alone, or by what texts and people are like."""
-        if self._latent_by_cell is None:
-            return simulation.draw_answers(true, question, self._habits, seed)
-        model = fit_habits(question, self._habits, self._effects)
-        pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
-        leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._draw_params[1])
-        return draw_latent_answers(pairs, leniency, question, model, self._habits, seed)
+            truths = true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
+        self._truth_table = pd.DataFrame(truths, index=grid_cells["cell_id"])
 
     def answer_open(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
         """The answers to what is open, as `save_answers` takes them."""
@@ -190,9 +170,18 @@ class _SimulatedPeople:
             return answers.assign(answer_id=self._second_answer_ids(answers, seed))
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
-            return answers.assign(answer_id=self._form_answer_ids(answers["cell_id"], truths, seed))
+            texts, cell_ids = authorship.originals(self._tx, self._round), answers["cell_id"].tolist()
+            originals = [texts.get(cell_id, "") for cell_id in cell_ids]
+            drawn = draw_form_answers(truths, self._form, self._habits, seed, originals)
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, cell_ids))
         if not self._round.checks:
-            answers["code"] = self._draw_labels(self.question, answers, truths[:, 0], seed)
+            if self._latent_by_cell is None:  # by what is true alone
+                answers["code"] = simulation.draw_answers(truths[:, 0], self.question, self._habits, seed)
+            else:  # by what texts and people are like
+                model = fit_habits(self.question, self._habits, self._effects)
+                pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
+                leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
+                answers["code"] = draw_latent_answers(pairs, leniency, self.question, model, self._habits, seed)
         else:
             answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)
@@ -211,12 +200,6 @@ class _SimulatedPeople:
         values = rounds.answer_values(self._tx, drawn)
         own_cells = answers["cell_id"].tolist()
         return answer_numbers(self._tx, self._round, self._form, [self._form.load(one) for one in values], own_cells)
-
-    def _form_answer_ids(self, cell_ids: pd.Series[int], truths: NDArray[np.int64], seed: int) -> list[int]:
-        texts = authorship.originals(self._tx, self._round)
-        originals = [texts.get(cell_id, "") for cell_id in cell_ids.tolist()]
-        answers = draw_form_answers(truths, self._form, self._habits, seed, originals)
-        return answer_numbers(self._tx, self._round, self._form, answers, cell_ids.tolist())
 
 
 def _simulate_round(
@@ -291,7 +274,7 @@ def _answer_known_pairs(
                 known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
 
 
-def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, Bools]:
     """What is open in a round, and whether its person may answer it: has qualified for the `gated` round, if need be.
 
     Answers are drawn for all of it, so that who waits changes no answer of anybody else.
@@ -303,16 +286,11 @@ def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, NDArray[n
 
 def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
     """Habits by which people answer; only one closed question can be leaned on."""
-    return simulation.Habits(
-        options.positive, options.accuracy, *_leaning(options, question), options.not_sure, options.skips
-    )
-
-
-def _leaning(options: Simulate, question: Closed | None) -> tuple[float, int]:
-    if question is None or not options.leaning:
-        return 0.0, 0
-    try:
-        return options.leaning, question.read(options.leaning_to)
-    except InputError:
-        names = ", ".join(choice.name for choice in question)
-        raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
+    leaning, leaning_to = 0.0, 0
+    if question is not None and options.leaning:
+        try:
+            leaning, leaning_to = options.leaning, question.read(options.leaning_to)
+        except InputError:
+            names = ", ".join(choice.name for choice in question)
+            raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
+    return simulation.Habits(options.positive, options.accuracy, leaning, leaning_to, options.not_sure, options.skips)

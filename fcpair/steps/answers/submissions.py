@@ -7,14 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fcpair.errors import (
-    ConflictError,
-    FcpairError,
-    InputError,
-    RefusedError,
-    UnexaminedError,
-    UnknownVisitorError,
-)
+from fcpair.errors import ConflictError, FcpairError, InputError, RefusedError, UnexaminedError, UnknownVisitorError
 from fcpair.params import Annotate
 from fcpair.records import WORKERS, Known, Status, Visitor
 from fcpair.sentences import Id, join, say
@@ -178,7 +171,11 @@ class Submissions:
                     replies.append(task_queries.perform_once(tx, visitor.id, submission.request_id, content, record))
                 except FcpairError as refused:
                     replies.append(refused)
-        return [_with_opaque_id(reply, numbers, *asked) for reply, asked in zip(replies, submissions, strict=True)]
+        for reply, (visitor, submission) in zip(replies, submissions, strict=True):
+            if not isinstance(reply, FcpairError):  # which has the numbers by which clients know answer and assignment
+                reply["judgement_id"] = numbers.digest_id("judgement", visitor.id, submission.request_id)
+                reply["assignment_id"] = submission.assignment_id
+        return replies
 
     def _decision_token(self, tx: Tx, assignment_id: int, decided_code: int | None) -> int:
         """Token for the label that a pair has; it changes with the label, and is another for each validator.
@@ -195,12 +192,10 @@ class Submissions:
         answer = None if skipped else self._parse_answer(tx, assignment, submission)
         adjudication_id = None if assignment.checks is None else self._checked_decision(tx, assignment, submission)
         if (shown := submission.guideline_version) is not None and shown > assignment.guideline_version:
-            raise InputError(
-                say(
-                    "there is no version %(number)s of the guidelines; the newest is %(most)s",
-                    number=Id(shown),
-                    most=Id(assignment.guideline_version),
-                )
+            raise InputError.say(
+                "there is no version %(number)s of the guidelines; the newest is %(most)s",
+                number=Id(shown),
+                most=Id(assignment.guideline_version),
             )
         if assignment.qualification is not None:
             self._check_qualified(tx, visitor, assignment)
@@ -259,16 +254,12 @@ class Submissions:
         if assignment.decided is None or submission.decision_id != self._decision_token(
             tx, assignment.id, assignment.decided
         ):
-            raise ConflictError(
-                LABEL_CHANGED if self._was_shown(tx, assignment, submission.decision_id) else LABEL_NOT_STATED
-            )
+            with grids.on_grid(tx, assignment.grid_id):
+                codes = rounds.label_ids(tx)
+            # a label that the pair can have had; up to 0.4.0 the number was that of the decision
+            was_shown = submission.decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
+            raise ConflictError(LABEL_CHANGED if was_shown else LABEL_NOT_STATED)
         return int(assignment.decision_id)
-
-    def _was_shown(self, tx: Tx, assignment: Any, decision_id: int | None) -> bool:
-        """Whether a number stands for a label that the pair can have had; up to 0.4.0 it was that of the decision."""
-        with grids.on_grid(tx, assignment.grid_id):
-            codes = rounds.label_ids(tx)
-        return decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
 
     def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
         """Raise RefusedError where somebody has still to qualify for what they answer.
@@ -306,17 +297,7 @@ class Submissions:
                 tx, submission.assignment_id, is_control=assignment.known == Known.CONTROLS
             )
         ):
-            raise ConflictError(say("somebody else has this pair now, since you skipped it"))
-
-
-def _with_opaque_id(
-    reply: dict[str, int] | FcpairError, numbers: OpaqueIds, visitor: Visitor, submission: Submission
-) -> dict[str, int] | FcpairError:
-    """A reply with the numbers by which clients know the answer and the assignment."""
-    if isinstance(reply, FcpairError):
-        return reply
-    judgement_id = numbers.digest_id("judgement", visitor.id, submission.request_id)
-    return {**reply, "judgement_id": judgement_id, "assignment_id": submission.assignment_id}
+            raise ConflictError.say("somebody else has this pair now, since you skipped it")
 
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
@@ -329,6 +310,6 @@ def check_visitor(visitor: Visitor, state: Any = None) -> None:
         if not state or state.is_gone or (state.key_now, state.secret_now, state.role_now) != expected:
             raise UnknownVisitorError
     if visitor.role not in WORKERS:
-        raise RefusedError(say("only people who answer rounds have open work"))
+        raise RefusedError.say("only people who answer rounds have open work")
     if not visitor.consented:
         raise RefusedError(permissions.NOT_CONSENTED)

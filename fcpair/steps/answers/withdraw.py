@@ -10,7 +10,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.lazy import pd
 from fcpair.param_values import whole_number
 from fcpair.params import Simulate
-from fcpair.records import Round, RunRecord, Status
+from fcpair.records import RunRecord, Status
 from fcpair.sentences import Id, say
 from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.answers.generate import GENERATE
@@ -52,25 +52,16 @@ class BroughtAnswers:
 def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
     """The imports of answers into a grid, simulated and models' answers among them, newest first."""
     with grid._store.read() as tx:
-        names = {one.id: one.name for one in people.people(tx)}
-        brought = (_brought_answers(tx, run, names) for run in reversed(runs.runs(tx)) if _can_bring_answers(run))
-        return [one for one in brought if one is not None]
-
-
-def _brought_answers(tx: Tx, run: RunRecord, names: dict[int, str]) -> BroughtAnswers | None:
-    answers = judgements.answers_of_run(tx, run.id)
-    if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
-        return None
-    current = answers[answers["current"]]
-    n_by_person = Counter(names[person_id] for person_id in current["person_id"].tolist())
-    return BroughtAnswers(
-        run,
-        str(answers["round"].iloc[0]),
-        len(answers),
-        len(current),
-        dict(sorted(n_by_person.items())),
-        bool(answers["withdrawn"].any()),
-    )
+        names, brought = {one.id: one.name for one in people.people(tx)}, list[BroughtAnswers]()
+        for run in filter(_can_bring_answers, reversed(runs.runs(tx))):
+            answers = judgements.answers_of_run(tx, run.id)
+            if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
+                continue
+            current, is_withdrawn = answers[answers["current"]], bool(answers["withdrawn"].any())
+            n_by_person = dict(sorted(Counter(names[one] for one in current["person_id"].tolist()).items()))
+            round_name = str(answers["round"].iloc[0])
+            brought.append(BroughtAnswers(run, round_name, len(answers), len(current), n_by_person, is_withdrawn))
+        return brought
 
 
 def _can_bring_answers(run: RunRecord) -> bool:
@@ -102,7 +93,16 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
         current = run_answers[run_answers["current"]]
         withdrawal = begin_run(tx, f"{round_.name} withdraw", {"run": run})
         judgements.withdraw(tx, current["id"].tolist(), withdrawal)
-        _reopen_cells(tx, current, round_)
+        # those who had the cells have them again, as far as they take part and their slot is still theirs; the latest
+        # first, so that a slot that was passed on and on goes back to whoever had it at first
+        active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
+        latest = current.iloc[::-1]
+        for assignment_id, person_id in zip(
+            latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True
+        ):
+            is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
+            assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
+        access.withdraw_opted_out(tx, sorted(active_ids))
         skips = int(current["skipped"].sum())
         counts: dict[str, Any] = {"answers": len(current) - skips, "skips": skips}
         counts |= {"superseded_since": len(run_answers) - len(current), **reassignment.reassign(tx, seed=0)}
@@ -115,21 +115,19 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
     """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
-        raise UnknownIdError(say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id)))
+        raise UnknownIdError.say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id))
     subject = say("run %(number)s (%(stage)s)", number=Id(run_id), stage=run.stage)
     if run.params.get("format") == FORMAT:
-        raise StageError(
-            say(
-                "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
-                subject=subject,
-            )
+        raise StageError.say(
+            "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
+            subject=subject,
         )
     if not _can_bring_answers(run):
-        raise StageError(say("%(subject)s brought no answers; `fcpair log` lists the runs", subject=subject))
+        raise StageError.say("%(subject)s brought no answers; `fcpair log` lists the runs", subject=subject)
     run_answers = judgements.answers_of_run(tx, run_id)
     if run_answers.empty:
         if not any(run.counts.get(name) for name in ("answers", "skips")):
-            raise StageError(say("%(subject)s brought no new answers, so there are none to withdraw", subject=subject))
+            raise StageError.say("%(subject)s brought no new answers, so there are none to withdraw", subject=subject)
         raise StageError(
             f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` "
             "lets the right file replace it"
@@ -145,31 +143,16 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
             f"{subject} brought no {kind} but {answers}; `fcpair {COMMANDS[answers]} withdraw {run_id}` takes them back"
         )
     if run_answers["withdrawn"].any():
-        raise StageError(
-            say("run %(number)s (%(stage)s) has been withdrawn already", number=Id(run_id), stage=run.stage)
+        raise StageError.say(
+            "run %(number)s (%(stage)s) has been withdrawn already", number=Id(run_id), stage=run.stage
         )
     if not run_answers["current"].any():
-        raise StageError(
-            say(
-                "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw",
-                number=Id(run_id),
-                stage=run.stage,
-            )
+        raise StageError.say(
+            "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw",
+            number=Id(run_id),
+            stage=run.stage,
         )
     return run_answers
-
-
-def _reopen_cells(tx: Tx, answers: pd.DataFrame, round_: Round) -> None:
-    """Let the cells wait again for those who had them, as far as they take part and their slot is still theirs.
-
-    The latest first: a slot that was passed on and on goes back to whoever had it at first.
-    """
-    active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
-    latest = answers.iloc[::-1]
-    for assignment_id, person_id in zip(latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True):
-        is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
-        assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
-    access.withdraw_opted_out(tx, sorted(active_ids))
 
 
 LONGEST_REASON = 2_000  # characters
@@ -193,18 +176,16 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
     with study._store.write() as tx:
         person = find_person(tx, name)
         if len(reason := reason.strip()) > LONGEST_REASON:
-            raise InputError(
-                say(
-                    "the reason has %(number)s characters; expected at most %(most)s",
-                    number=len(reason),
-                    most=LONGEST_REASON,
-                )
+            raise InputError.say(
+                "the reason has %(number)s characters; expected at most %(most)s",
+                number=len(reason),
+                most=LONGEST_REASON,
             )
         run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
         n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))
         if not n_set_aside and not reason:
-            raise StageError(
-                say("`%(name)s` has no answers that could go to others; `fcpair people retire %(name)s`", name=name)
+            raise StageError.say(
+                "`%(name)s` has no answers that could go to others; `fcpair people retire %(name)s`", name=name
             )
         if not person.retired:
             people.retire(tx, person.id, keeps_link=bool(reason))

@@ -10,7 +10,6 @@ from fcpair.errors import RefusedError
 from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
-from fcpair.sentences import say
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.labels import option_wordings, with_wordings
@@ -28,8 +27,6 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.words import Words
 from fcpair.work_records import Progress, RoundForm, ShownText, Task
-
-NOT_RENUMBERED = say("answers that an older version of this page kept can no longer be stored; please give them again")
 
 
 class WorkQueue(Submissions):
@@ -62,12 +59,14 @@ class WorkQueue(Submissions):
         """
         with self._store.read() as tx:
             role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
-            words = wording.effective_words(tx).in_language(visitor.language)
-            return [
-                self._round_form(tx, words, round_, blind)
-                for round_ in role_rounds
-                for blind in _blind_kinds(tx, visitor, round_)
-            ]
+            words, forms = wording.effective_words(tx).in_language(visitor.language), list[RoundForm]()
+            for round_ in role_rounds:
+                kinds = [False]  # of those that check, with what was decided in sight, blind, or both
+                if round_.checks is not None:
+                    with grids.on_grid(tx, round_.grid_id):
+                        kinds = sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
+                forms += [self._round_form(tx, words, round_, blind) for blind in kinds]
+            return forms
 
     def _round_form(self, tx: Tx, words: Words, round_: Round, blind: bool) -> RoundForm:
         grid_name, form = self._grid_name(tx, round_.grid_id), form_of(rounds.form(tx, round_.ids[blind])).as_json()
@@ -104,7 +103,7 @@ class WorkQueue(Submissions):
         with self._store.read() as tx:
             remaining = [self._n_remaining(tx, visitor) for visitor, _ in visitor_counts]
         requests = [
-            leases.WorkRequest(visitor, leases.n_to_hold(n, n_remaining))
+            (visitor, leases.n_to_hold(n, n_remaining))
             for (visitor, n), n_remaining in zip(visitor_counts, remaining, strict=True)
         ]
         return leases.assign_free_slots(
@@ -148,7 +147,9 @@ class WorkQueue(Submissions):
         check_visitor(visitor)
         with self._store.read() as tx:
             if rounds.has_known_pairs(rounds.seen_in_role(tx, visitor.role)):
-                raise RefusedError(NOT_RENUMBERED)
+                raise RefusedError.say(
+                    "answers that an older version of this page kept can no longer be stored; please give them again"
+                )
             encrypt = self._load_opaque(tx).encrypt_assignment
             return {number: encrypt(number) for number in task_queries.own_among(tx, visitor.id, assignment_ids)}
 
@@ -160,10 +161,13 @@ class WorkQueue(Submissions):
         """
         check_visitor(visitor)
         with self._store.read() as tx:
-            seen_rounds = rounds.seen_in_role(tx, visitor.role)
-            round_by_id = {
-                number: round_ for round_ in _rounds_to_revise(tx, visitor, seen_rounds) for number in round_.ids
-            }
+            round_by_id: dict[
+                int, Round
+            ] = {}  # but for a qualification whose answers they know, and what is over of a calibration
+            for round_ in rounds.seen_in_role(tx, visitor.role):
+                with grids.on_grid(tx, round_.grid_id):
+                    if not is_closed_to(tx, round_, visitor.id):
+                        round_by_id |= dict.fromkeys(round_.ids, round_)
             before = None if before is None else self._own_assignment(tx, visitor, before).id
             spared = permissions.spared_pairs(tx, visitor.id)
             rows = task_queries.answered_tasks(tx, visitor.id, list(round_by_id), before, n, spared)
@@ -187,7 +191,12 @@ class WorkQueue(Submissions):
             counts = task_queries.status_counts(
                 tx, visitor.id, [number for round_ in role_rounds for number in round_.ids]
             )
-            n_open = sum(_n_open(tx, visitor.id, round_, counts) for round_ in _rounds_begun(tx, visitor, role_rounds))
+            n_open = sum(  # counted anew only where not all that are open can be shown
+                task_queries.n_open(tx, visitor.id, round_)
+                if round_.checks is not None or round_.options.rests_on
+                else _n_with_status(counts, Status.OPEN, round_.ids)
+                for round_ in _rounds_begun(tx, visitor, role_rounds)
+            )
             times = task_queries.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             reading, has_more = reading_allowance(tx, visitor.id, self._annotate), leases.is_work_available(tx, visitor)
         round_by_id = {number: round_ for round_ in role_rounds for number in round_.ids}
@@ -214,6 +223,11 @@ class WorkQueue(Submissions):
         checks = round_.checks is not None
         meta = task_queries.row_metadata(tx, row["cell_id"]) if round_.options.rewords_rows else {}
         number = grids.to_public_number(row["cell_id"])
+        original = None  # the text to be edited
+        if round_.options.edits_row:
+            original = row["row"], row["row_language"]
+        elif round_.options.edits:
+            original = task_queries.original_text(tx, round_, row["cell_id"])
         return Task(
             assignment_id=self._load_opaque(tx).encrypt_assignment(row["id"]),
             grid=self._grid_name(tx, round_.grid_id),
@@ -223,28 +237,12 @@ class WorkQueue(Submissions):
             column=None if round_.options.hides_column else ShownText.of(row["column"], row["column_language"]),
             answered=ShownText.of(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(to_client(row["decided_value"])) if checks and not row["blind"] else None,
-            original=_original_text(tx, round_, row),
+            original=ShownText.of(*original) if original else None,
             untranslated=ShownText.of(meta[ORIGINAL], meta.get(ORIGINAL_LANGUAGE)) if meta.get(ORIGINAL) else None,
             decision_id=self._decision_token(tx, row["id"], row["decided"]) if checks else None,
             answer=answer,
             **{"note": "", "outdated": False, **fields},
         )
-
-
-def _original_text(tx: Tx, round_: Round, row: dict[str, Any]) -> ShownText | None:
-    """The text to be edited; None where there is none."""
-    if round_.options.edits_row:
-        return ShownText.of(row["row"], row["row_language"])
-    original = task_queries.original_text(tx, round_, row["cell_id"]) if round_.options.edits else None
-    return ShownText.of(*original) if original else None
-
-
-def _blind_kinds(tx: Tx, visitor: Visitor, round_: Round) -> list[bool]:
-    """Whether a round is asked with what was decided in sight (False), blind, or both."""
-    if round_.checks is None:
-        return [False]
-    with grids.on_grid(tx, round_.grid_id):
-        return sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
 
 
 def _rounds_begun(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Iterator[Round]:
@@ -258,27 +256,9 @@ def _rounds_begun(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Ite
         yield round_
 
 
-def _rounds_to_revise(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Iterator[Round]:
-    """Yield the rounds in which somebody can still change an answer.
-
-    Not a qualification whose answers they know, and of a calibration only the round that is under way.
-    """
-    for round_ in seen_rounds:
-        with grids.on_grid(tx, round_.grid_id):
-            is_past = is_closed_to(tx, round_, visitor.id)
-        if not is_past:
-            yield round_
-
-
 def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[int] | None = None) -> int:
     """Number of assignments that have a status, in all rounds or in these."""
     return sum(n for (one, of), n in counts.items() if of == status and (round_ids is None or one in round_ids))
-
-
-def _n_open(tx: Tx, person_id: int, round_: Round, counts: dict[tuple[int, str], int]) -> int:
-    """Number of cells of a round that somebody has open and can be shown; counted anew only where these are not all."""
-    waits = round_.checks is not None or bool(round_.options.rests_on)
-    return task_queries.n_open(tx, person_id, round_) if waits else _n_with_status(counts, Status.OPEN, round_.ids)
 
 
 @takes_params

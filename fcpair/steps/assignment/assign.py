@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
@@ -185,15 +185,15 @@ class _AssignmentState:
     """
 
     pairs: pd.DataFrame
-    asked: NDArray[np.int64]
-    settled: NDArray[np.bool_]
-    people: NDArray[np.int64]
-    crew: NDArray[np.bool_]
-    barred: NDArray[np.bool_]
-    loads: NDArray[np.int64]
-    late: NDArray[np.int64]
+    asked: Ints
+    settled: Bools
+    people: Ints
+    crew: Bools
+    barred: Bools
+    loads: Ints
+    late: Ints
     open_: pd.DataFrame
-    chosen: NDArray[np.bool_] | None = None
+    chosen: Bools | None = None
 
 
 class _Plan(NamedTuple):
@@ -220,8 +220,8 @@ def assign_more(
         ConflictError: not as many labels would be added as `expected`.
     """
     if options.annotator_groups:
-        raise InputError(
-            say("groups are for the first assignment; `--more` assigns pairs to everybody who may take them")
+        raise InputError.say(
+            "groups are for the first assignment; `--more` assigns pairs to everybody who may take them"
         )
     for _ in range(MAX_TRIES):
         with grid._store.read() as tx:
@@ -254,10 +254,10 @@ def plan_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = 
 def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
-        raise StageError(say("nothing has been assigned yet; run `fcpair assign`"))
+        raise StageError.say("nothing has been assigned yet; run `fcpair assign`")
     annotators = open_slots.candidates(tx, Role.ANNOTATOR)
     if not annotators:
-        raise StageError(say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody"))
+        raise StageError.say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody")
     expected_names(tx, Role.ANNOTATOR, options.annotators)
     if pairs is not None:
         return _assignment_state(tx, annotators, [], find_cells(tx, pairs)), Handover([], 0, [])
@@ -267,38 +267,62 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
 
 def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _Plan:
     state, handover = inputs
-    new_rows, n_unmet = _new_assignments(state, options)
-    moved_rows = _moved_assignments(state, new_rows) if state.chosen is None else new_rows.head(0)
-    n_missing = n_unmet + handover.vacant
+    pairs = state.pairs
+    if state.chosen is None:
+        check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
+        sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
+        n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
+    else:
+        n_more = (state.chosen & ~state.settled).astype(np.int64)
+    n_shared = state.crew.astype(np.int64).T @ state.crew
+    is_new = add_labels(n_more, state.crew, state.barred, n_shared, state.loads, options.seed)
+    person, row = np.nonzero(is_new.T)
+    new_rows = pairs.iloc[row][["cell_id", "hs_id"]].assign(person=person)
+    moved_rows = new_rows.head(0)
+    if state.chosen is None:  # late joiners take over open assignments of others
+        row, holder, position = (state.open_[name].to_numpy() for name in ("row", "holder", "position"))
+        may_take, loads = ~(state.barred | is_new)[row], state.loads + is_new.sum(axis=0)
+        taker = hand_over_slots(row, holder, position, may_take, loads, state.late)
+        open_rows = pairs.iloc[row][["cell_id", "hs_id"]].assign(person=taker, replaces=state.open_["id"].to_numpy())
+        moved_rows = open_rows[taker >= 0]
+    n_missing = int(n_more.sum() - is_new.sum()) + handover.vacant
     if new_rows.empty and moved_rows.empty and not handover.rows:
         raise StageError(_nothing_to_assign_message(n_missing, state))
     counts = {"annotators": len(state.people), "new": len(new_rows), "moved": len(moved_rows)}
     counts |= {"reassigned": len(handover.rows), "not_possible": n_missing}
     if state.chosen is not None:
         counts |= {"decided": int((state.settled & state.chosen).sum())}
-    return _Plan(handover, _in_shard_order(state.people, new_rows, moved_rows, options), counts)
+    # both in one order, `position` counted from 1 for each person
+    given: pd.DataFrame = pd.concat([new_rows, moved_rows], ignore_index=True)
+    person = given["person"].to_numpy(int)
+    positions = shard_order(person, given["hs_id"].to_numpy(int), options.seed, options.order)
+    given = given.assign(person_id=state.people[person], position=positions, status=Status.OPEN.value)
+    given["replaces"] = given.get("replaces", pd.Series()).astype("Int64")
+    return _Plan(handover, given[["cell_id", "person_id", "position", "status", "replaces"]], counts)
 
 
 def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
     leases.check_expected(plan.counts["new"], expected)
     open_slots.fill_slots(tx, plan.refilled.rows)
-    _write_assignments(tx, plan.given)
+    given = plan.given  # behind what each person has already
+    replaced_ids = given["replaces"].dropna().tolist()
+    successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
+    given["replaces"] = given["replaces"].replace({-slot: one for slot, one in successor_ids.items()})
+    assignments.set_status(tx, given["replaces"].dropna().tolist(), Status.WITHDRAWN)
+    seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
+    last_positions = assignments.last_positions(tx, seen_round, given["person_id"].unique().tolist())
+    given["position"] += given["person_id"].map(last_positions).fillna(0).astype("int64")
+    assignments.add_assignments(tx, given, rounds.primary(tx))
     reassignment.merge_doubled_controls(tx)
     known_counts = known_pairs.assign_known_pairs(tx, rounds.primary(tx))
     by_labels = {str(n): count for n, count in assignments.labels_per_pair(tx).items()}
-    run = note_run(
-        tx, Assign.stage, _params(options, pairs), {**plan.counts, **known_counts, "pairs_by_labels": by_labels}
-    )
+    overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
+    what = {"overlap": overlap} if pairs is None else {"pairs": as_ranges(pairs)}
+    params = {"more": True, **what, "order": options.order, "seed": options.seed}
+    run = note_run(tx, Assign.stage, params, {**plan.counts, **known_counts, "pairs_by_labels": by_labels})
     if options.overlap and pairs is None:
         save_options(tx, options, run, only={"overlap"})
     return run
-
-
-def _params(options: Assign, pairs: Sequence[int] | None) -> dict[str, Any]:
-    if pairs is not None:
-        return {"more": True, "pairs": as_ranges(pairs), "order": options.order, "seed": options.seed}
-    overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
-    return {"more": True, "overlap": overlap, "order": options.order, "seed": options.seed}
 
 
 def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
@@ -335,11 +359,17 @@ def _assignment_state(
 
     What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
     """
-    pairs, ids = cells.cells(tx), np.array([one.id for one in annotators])
-    initial_assignments, work = (
-        assignments.first_assigned(tx, rounds.primary(tx)),
-        _current_work(tx, ids, handover_rows),
-    )
+    pairs, ids, round_ = cells.cells(tx), np.array([one.id for one in annotators]), rounds.primary(tx)
+    initial_assignments = assignments.first_assigned(tx, round_)
+    existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
+    handed_over = [
+        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
+        for row in handover_rows
+        if row["round_id"] == round_.id
+    ]
+    foreseen = pd.DataFrame(handed_over, columns=existing.columns).astype(existing.dtypes)
+    work: pd.DataFrame = pd.concat([existing, foreseen], ignore_index=True)
+    work = work[~work["status"].isin(assignments.RELEASED) & work["person_id"].isin(ids)]
     by_id = np.argsort(ids)  # people are in the order of their names
     row = np.searchsorted(pairs["cell_id"], work["cell_id"])
     holder = by_id[np.searchsorted(ids, work["person_id"], sorter=by_id)]
@@ -354,84 +384,9 @@ def _assignment_state(
         settled=pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
         people=ids,
         crew=crew,
-        barred=reassignment.ineligibility_matrix(tx, pairs["cell_id"].to_numpy(), annotators, rounds.primary(tx))
-        | crew,
+        barred=reassignment.ineligibility_matrix(tx, pairs["cell_id"].to_numpy(), annotators, round_) | crew,
         loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
         late=np.flatnonzero(is_late),
         open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
         chosen=None if chosen is None else pairs["cell_id"].isin(chosen).to_numpy(),
     )
-
-
-def _current_work(tx: Tx, ids: NDArray[np.int64], handover_rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Cells that these people have done or open, with what they are about to take over."""
-    existing_rows = assignments.assignments(tx, rounds.primary(tx))[
-        ["id", "cell_id", "person_id", "position", "status"]
-    ]
-    label_round_id = rounds.primary(tx).id
-    handed_over = [
-        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
-        for row in handover_rows
-        if row["round_id"] == label_round_id
-    ]
-    all_rows = pd.concat(
-        [existing_rows, pd.DataFrame(handed_over, columns=existing_rows.columns).astype(existing_rows.dtypes)],
-        ignore_index=True,
-    )
-    return all_rows[~all_rows["status"].isin(assignments.RELEASED) & all_rows["person_id"].isin(ids)]
-
-
-def _new_assignments(state: _AssignmentState, options: Assign) -> tuple[pd.DataFrame, int]:
-    """The new assignments, `cell_id`, `hs_id` and `person`, an index; and how many labels nobody may give."""
-    pairs = state.pairs
-    if state.chosen is None:
-        check_overlap(len(state.people), overlap_counts(len(pairs), options.overlap))
-        sides = pairs["hs_id"].to_numpy(), pairs["cn_id"].to_numpy()
-        n_more = n_labels_missing(*sides, state.asked, state.settled, options.overlap or None, options.seed)
-    else:
-        n_more = (state.chosen & ~state.settled).astype(np.int64)
-    n_shared = state.crew.astype(np.int64).T @ state.crew
-    is_new = add_labels(n_more, state.crew, state.barred, n_shared, state.loads, options.seed)
-    person, row = np.nonzero(is_new.T)
-    return pairs.iloc[row][["cell_id", "hs_id"]].assign(person=person), int(n_more.sum() - is_new.sum())
-
-
-def _moved_assignments(state: _AssignmentState, new_rows: pd.DataFrame) -> pd.DataFrame:
-    """The open assignments that late joiners take over: `cell_id`, `hs_id`, `replaces` and `person`, an index."""
-    open_rows = state.open_
-    row = open_rows["row"].to_numpy()
-    is_new = np.zeros_like(state.barred)
-    is_new[np.searchsorted(state.pairs["cell_id"], new_rows["cell_id"]), new_rows["person"]] = True
-    loads = state.loads + is_new.sum(axis=0)
-    may_take = ~(state.barred | is_new)[row]
-    taker = hand_over_slots(
-        row, open_rows["holder"].to_numpy(), open_rows["position"].to_numpy(), may_take, loads, state.late
-    )
-    moved_rows = state.pairs.iloc[row].assign(replaces=open_rows["id"].to_numpy(), person=taker)[taker >= 0]
-    return moved_rows[["cell_id", "hs_id", "replaces", "person"]]
-
-
-def _in_shard_order(
-    people: NDArray[np.int64], new_rows: pd.DataFrame, moved_rows: pd.DataFrame, options: Assign
-) -> pd.DataFrame:
-    """The new and the moved assignments in one order, `position` counted from 1 for each person."""
-    combined: pd.DataFrame = pd.concat([new_rows, moved_rows], ignore_index=True)
-    combined["replaces"] = combined.get("replaces", pd.Series()).astype("Int64")
-    person = combined["person"].to_numpy(int)
-    positions = shard_order(person, combined["hs_id"].to_numpy(int), options.seed, options.order)
-    combined = combined.assign(person_id=people[person], position=positions, status=Status.OPEN.value)
-    return combined[["cell_id", "person_id", "position", "status", "replaces"]]
-
-
-def _write_assignments(tx: Tx, new_assignments: pd.DataFrame) -> None:
-    """Write new and moved assignments behind what each person has already."""
-    replaced_ids = new_assignments["replaces"].dropna().tolist()
-    successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
-    new_assignments["replaces"] = new_assignments["replaces"].replace(
-        {-slot: one for slot, one in successor_ids.items()}
-    )
-    assignments.set_status(tx, new_assignments["replaces"].dropna().tolist(), Status.WITHDRAWN)
-    seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
-    last_positions = assignments.last_positions(tx, seen_round, new_assignments["person_id"].unique().tolist())
-    new_assignments["position"] += new_assignments["person_id"].map(last_positions).fillna(0).astype("int64")
-    assignments.add_assignments(tx, new_assignments, rounds.primary(tx))

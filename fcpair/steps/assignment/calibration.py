@@ -19,14 +19,7 @@ from fcpair.stages.assignment.rounds import assign_cells
 from fcpair.steps.assignment.rounds import cells_to_assign, n_people_to_add
 from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
-from fcpair.steps.base.calibration_state import (
-    AGAIN,
-    FIRST,
-    Phase,
-    load_calibration,
-    need_calibration,
-    save_phase,
-)
+from fcpair.steps.base.calibration_state import AGAIN, FIRST, Phase, load_calibration, need_calibration, save_phase
 from fcpair.steps.base.context import GridContext, is_planned, note_run, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
@@ -38,9 +31,6 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.people import people
-
-DISCUSSION = "discussion"  # the stages of the runs that open it and end the calibration
-CLOSING = "close calibration"
 
 
 @takes_params
@@ -70,21 +60,17 @@ def start_calibration(
         _check_startable(tx, grid.grid.name, target)
         pairs_to_draw = cells_to_assign(tx, grid.grid.name, target) if is_planned(tx) else cells.cells(tx)
         if options.pairs > len(pairs_to_draw):
-            raise InputError(
-                say(
-                    "%(pairs)s pairs cannot be drawn; there are %(number)s; lower `pairs`",
-                    pairs=options.pairs,
-                    number=len(pairs_to_draw),
-                )
+            raise InputError.say(
+                "%(pairs)s pairs cannot be drawn; there are %(number)s; lower `pairs`",
+                pairs=options.pairs,
+                number=len(pairs_to_draw),
             )
         if options.pairs == len(pairs_to_draw) and options.counts != "neither":
-            raise InputError(
-                say(
-                    "the batch has all %(number)s pairs, so with counts = %(counts)s none would be left to assign; "
-                    "lower `pairs`",
-                    number=len(pairs_to_draw),
-                    counts=options.counts,
-                )
+            raise InputError.say(
+                "the batch has all %(number)s pairs, so with counts = %(counts)s none would be left to assign; "
+                "lower `pairs`",
+                number=len(pairs_to_draw),
+                counts=options.counts,
             )
         drawn = np.random.default_rng([options.seed, options.pairs]).choice(
             len(pairs_to_draw), options.pairs, replace=False
@@ -93,11 +79,8 @@ def start_calibration(
         n = n_planned if annotators is not None or not is_planned(tx) else n_people_to_add(tx, target)
         persons = ensure_active(tx, target.role, n)
         if len(persons) < 2:
-            raise InputError(
-                say(
-                    "there is 1 %(role)s; calibration compares people, so it needs two or more",
-                    role=say(str(target.role)),
-                )
+            raise InputError.say(
+                "there is 1 %(role)s; calibration compares people, so it needs two or more", role=say(str(target.role))
             )
         first, _ = _get_or_add_rounds(tx, target, options.seed)
         cell_id, row, column = (batch[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
@@ -131,17 +114,17 @@ def _check_startable(tx: Tx, grid: str, target: Round) -> None:
             )
         )
     if target.checks is not None or target.role is Role.MODEL or target.options.per_batch:
-        raise InputError(say("round `%(name)s` is not one that people can calibrate themselves for", name=target.name))
+        raise InputError.say("round `%(name)s` is not one that people can calibrate themselves for", name=target.name)
     form = form_of(target.form)
     if form.written_question or not form.parts():
-        raise InputError(
-            say("round `%(name)s` asks no closed question alone, so there is no agreement to reach", name=target.name)
+        raise InputError.say(
+            "round `%(name)s` asks no closed question alone, so there is no agreement to reach", name=target.name
         )
     if not cells.number_range(tx)[1]:
-        raise StageError(say("grid `%(grid)s` has no pairs yet; run `fcpair pair`", grid=grid))
+        raise StageError.say("grid `%(grid)s` has no pairs yet; run `fcpair pair`", grid=grid)
     if round_progress(tx, target).dealt:
-        raise StageError(
-            say("round `%(name)s` has been assigned; people calibrate themselves before that", name=target.name)
+        raise StageError.say(
+            "round `%(name)s` has been assigned; people calibrate themselves before that", name=target.name
         )
 
 
@@ -149,12 +132,12 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
     """The two rounds of the calibration for a round, which are there already where the pairs were made anew."""
     existing = rounds.calibration_rounds(tx)
     if existing and existing[0].options.calibrates != target.name:
-        raise InputError(
-            say("this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates)
+        raise InputError.say(
+            "this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates
         )
     taken = {one.name for one in rounds.of_grid(tx)} & {FIRST, AGAIN}
     if taken and not existing:
-        raise InputError(say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken)))
+        raise InputError.say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken))
     for name in () if existing else (FIRST, AGAIN):
         options = RoundOptions(
             answers=0,
@@ -183,11 +166,11 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
     with grid._store.write() as tx:
         state = need_calibration(tx)
         if state.phase is not Phase.ANSWER:
-            raise StageError(say("the discussion has been opened already"))
+            raise StageError.say("the discussion has been opened already")
         answers = judgements.current_labels(tx, "cell_id", "person_id", "answer_id", of=state.first)
         if answers.empty:
-            raise StageError(
-                say("nobody has answered round `%(name)s` yet, so there is nothing to discuss", name=state.first.name)
+            raise StageError.say(
+                "nobody has answered round `%(name)s` yet, so there is nothing to discuss", name=state.first.name
             )
         n_withdrawn = _withdraw_open(tx, state.first, early=early)
         differing = answers[answers.groupby("cell_id")["answer_id"].transform("nunique") > 1]
@@ -205,7 +188,7 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
             "assignments": len(rows),
             "withdrawn": n_withdrawn,
         }
-        run = note_run(tx, DISCUSSION, {"grid": grid.grid.name, "early": early}, counts)
+        run = note_run(tx, "discussion", {"grid": grid.grid.name, "early": early}, counts)
         save_phase(tx, Phase.DISCUSS, run.id)
         return run
 
@@ -215,12 +198,10 @@ def _withdraw_open(tx: Tx, round_: Round, *, early: bool) -> int:
     open_by_person = assignments.n_open_by_person(tx, round_)
     if open_by_person and not early:
         waits = [say("%(name)s %(number)s", name=name, number=n) for name, n in open_by_person]
-        raise StageError(
-            say(
-                "answers in round `%(name)s` are open: %(waits)s; `--early` goes on without them",
-                name=round_.name,
-                waits=waits,
-            )
+        raise StageError.say(
+            "answers in round `%(name)s` are open: %(waits)s; `--early` goes on without them",
+            name=round_.name,
+            waits=waits,
         )
     rows = assignments.assignments(tx, round_)
     ids = rows["id"][rows["status"] == Status.OPEN.value].tolist()
@@ -247,6 +228,6 @@ def close_calibration(grid: GridContext, *, early: bool = False) -> RunRecord:
         n_withdrawn = _withdraw_open(tx, state.again, early=early)
         n_again = len(judgements.current_labels(tx, "cell_id", of=state.again))
         counts = {"second_answers": n_again, "withdrawn": n_withdrawn}
-        run = note_run(tx, CLOSING, {"grid": grid.grid.name, "early": early}, counts)
+        run = note_run(tx, "close calibration", {"grid": grid.grid.name, "early": early}, counts)
         save_phase(tx, Phase.CLOSED, run.id)
         return run

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import ConflictError, StageError
 from fcpair.param_values import as_params
 from fcpair.params import Assign
 from fcpair.records import Role, Round, RunRecord, Visitor
-from fcpair.sentences import say
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
@@ -54,12 +52,9 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
             raise StageError(
                 "with open assignment, nobody has a shard, and known pairs are for shards; omit one of them"
             )
-        existing_annotators = people.people(tx, Role.ANNOTATOR, active=True)
-        annotators = (
-            ensure_active(tx, Role.ANNOTATOR, options.annotators)
-            if existing_annotators or options.annotators is not None
-            else []
-        )
+        annotators = people.people(tx, Role.ANNOTATOR, active=True)
+        if annotators or options.annotators is not None:
+            annotators = ensure_active(tx, Role.ANNOTATOR, options.annotators)
         n_slots = _add_free_slots(tx, options, has_begun=False)
         counted = counted_cells(tx, rounds.primary(tx))
         counts = {"annotators": len(annotators), "free": n_slots, "pairs_by_labels": _n_pairs_by_labels(tx)}
@@ -83,16 +78,24 @@ def open_more_slots(
         need_corpus(tx, Assign.stage)
         round_ = rounds.primary(tx)
         if not (assignments.n_by_status(tx, round_) or open_slots.n_free(tx, round_)):
-            raise StageError(say("nothing has been assigned yet; run `fcpair assign --open`"))
+            raise StageError.say("nothing has been assigned yet; run `fcpair assign --open`")
         if pairs is not None:
-            return _open_slots_of(tx, options, pairs, expected)
+            chosen = _undecided(tx, pairs)
+            check_expected(len(chosen), expected)
+            if not len(chosen):
+                raise StageError.say("there is nothing to add: a person has decided all of these pairs")
+            order = np.random.default_rng([options.seed, len(pairs)]).permutation(chosen)
+            open_slots.add(tx, round_, ((cell_id, None) for cell_id in order.tolist()))
+            params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
+            counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
+            return note_run(tx, Assign.stage, params, counts)
         slots = open_slots.find_vacant(tx, round_)
         open_slots.add(tx, round_, [(one.cell_id, one.id) for one in slots])
         n_added = _add_free_slots(tx, options, has_begun=True)
         check_expected(n_added, expected)
         n_free = len(slots) + n_added
         if not n_free and lease_minutes(tx, round_) is not None:
-            raise StageError(say("there is nothing to add: every pair has as many slots as requested"))
+            raise StageError.say("there is nothing to add: every pair has as many slots as requested")
         overlap = {str(n): share for n, share in options.overlap.items()}
         params = {"more": True, "open": True, "lease_minutes": options.lease_minutes, "overlap": overlap}
         counts = {"free": n_free, "pairs_by_labels": _n_pairs_by_labels(tx)}
@@ -105,29 +108,15 @@ def open_more_slots(
 def check_expected(n_new: int, expected: int | None) -> None:
     """Raise ConflictError unless as many labels are added as somebody expects."""
     if expected is not None and n_new != expected:
-        sentence = say(
+        raise ConflictError.say(
             "%(number)s labels would be added now, not %(most)s, because something was assigned or decided after the "
             "page was loaded; nothing was done",
             number=n_new,
             most=expected,
         )
-        raise ConflictError(sentence)
 
 
-def _open_slots_of(tx: Tx, options: Assign, pairs: Sequence[int], expected: int | None) -> RunRecord:
-    """Let a slot more of each of these pairs be free, unless a person has decided it."""
-    chosen = _undecided(tx, pairs)
-    check_expected(len(chosen), expected)
-    if not len(chosen):
-        raise StageError(say("there is nothing to add: a person has decided all of these pairs"))
-    order = np.random.default_rng([options.seed, len(pairs)]).permutation(chosen)
-    open_slots.add(tx, rounds.primary(tx), ((cell_id, None) for cell_id in order.tolist()))
-    params = {"more": True, "open": True, "pairs": as_ranges(pairs), "seed": options.seed}
-    counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
-    return note_run(tx, Assign.stage, params, counts)
-
-
-def _undecided(tx: Tx, pairs: Sequence[int]) -> NDArray[np.int64]:
+def _undecided(tx: Tx, pairs: Sequence[int]) -> Ints:
     """The cells of these pairs, by number, that no person has decided."""
     cell_ids = np.array(find_cells(tx, pairs), np.int64)
     return cell_ids[~np.isin(cell_ids, adjudications.pairs_decided_by_hand(tx))]
@@ -171,7 +160,7 @@ def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
     return len(order)
 
 
-def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _missing_slots(tx: Tx, options: Assign, *, has_begun: bool) -> tuple[Ints, Ints]:
     """The pairs, and how many slots of each there are not yet that the options ask for."""
     pairs, round_ = cells.cells(tx), rounds.primary(tx)
     if not has_begun:
@@ -203,10 +192,8 @@ def n_to_hold(n: int, n_remaining: int | None) -> int:
 def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
     """Whether somebody who is to hold so many pairs is to be given more, where anything is free or about to be."""
     open_rounds = [round_ for round_, _ in _open_rounds(tx, visitor)]
-    if (
-        not open_rounds
-        or sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds) >= (n_target + 1) // 2
-    ):  # more are not given at each answer, but some at once
+    n_open = sum(task_queries.n_open(tx, visitor.id, round_) for round_ in open_rounds)
+    if not open_rounds or n_open >= (n_target + 1) // 2:  # more are not given at each answer, but some at once
         return False
     return any(open_slots.has_free(tx, round_) for round_ in open_rounds) or open_slots.has_overdue(tx)
 
@@ -247,18 +234,12 @@ def _offers(tx: Tx, candidate: Candidate, round_: Round, hold: Hold) -> Iterator
             yield allowed
 
 
-class WorkRequest(NamedTuple):
-    """Somebody asks for work, and is to hold so many pairs."""
-
-    visitor: Visitor
-    held: int
-
-
 def assign_free_slots(
-    store: Store, requests: Sequence[WorkRequest], find_tasks: Callable[[Tx, int], list[Task]]
+    store: Store, requests: Sequence[tuple[Visitor, int]], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
-    """Give people who ask what is free, until each holds so many pairs; first what has lapsed is taken back from
-    others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same transaction.
+    """Give people who ask what is free, until each holds so many pairs as they ask for; first what has lapsed is taken
+    back from others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same
+    transaction.
 
     All are given theirs in one transaction. What somebody else is being given at the same moment is waited for only by
     those for whom there is nothing else: each in a transaction of their own, so that none of them wait for one another.
@@ -268,28 +249,18 @@ def assign_free_slots(
     if is_overdue:
         with store.write() as tx:
             reclaim_lapsed(tx)
-    task_lists = _assign_together(store, requests, range(len(requests)), "others", find_tasks)
-    for index, tasks in enumerate(task_lists):
-        if not tasks:
-            task_lists[index : index + 1] = _assign_together(store, requests, [index], "all", find_tasks)
-    return task_lists
 
+    def assign_together(indices: Sequence[int], hold: Hold) -> list[list[Task]]:
+        task_lists = []
+        with store.write(alone=False) as tx:
+            task_queries.hold_people(tx, [requests[index][0].id for index in indices])
+            for index in indices:
+                _assign_to_visitor(tx, *requests[index], hold)
+                task_lists.append(find_tasks(tx, index))
+        return task_lists
 
-def _assign_together(
-    store: Store,
-    requests: Sequence[WorkRequest],
-    indices: Sequence[int],
-    hold: Hold,
-    find_tasks: Callable[[Tx, int], list[Task]],
-) -> list[list[Task]]:
-    """Assign tasks to the requests at these indices, in one transaction."""
-    task_lists = []
-    with store.write(alone=False) as tx:
-        task_queries.hold_people(tx, [requests[index].visitor.id for index in indices])
-        for index in indices:
-            _assign_to_visitor(tx, *requests[index], hold)
-            task_lists.append(find_tasks(tx, index))
-    return task_lists
+    task_lists = assign_together(range(len(requests)), "others")
+    return [tasks or assign_together([index], "all")[0] for index, tasks in enumerate(task_lists)]
 
 
 def renew_leases(tx: Tx, person_id: int, round_id: int) -> None:
@@ -310,23 +281,15 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
     n_open = 0
     for round_, lease in _open_rounds(tx, visitor):
         n_open += task_queries.n_open(tx, visitor.id, round_)
-        candidate = _as_candidate(tx, visitor)
-        n = n_target - n_open
-        lease_end, n_given = now(lease), 0
-        offers = _offers(tx, candidate, round_, hold)
-        while n_given < n and (allowed := next(offers, [])):
-            chosen = choose_slots(
-                [(slot.row_id, slot.column_id) for slot in allowed],
-                *open_slots.texts_met(tx, round_, candidate.id),
-                n - n_given,
-            )
-            last_position = assignments.last_positions(tx, round_, [candidate.id]).get(candidate.id, 0)
-            open_slots.assign_slots(
-                tx, [allowed[index] for index in chosen], round_, candidate.id, until=lease_end, behind=last_position
-            )
-            n_given += len(chosen)
-        open_slots.renew_leases(tx, candidate.id, round_.id, lease_end)
-        n_open += n_given
+        offers, lease_end = _offers(tx, _as_candidate(tx, visitor), round_, hold), now(lease)
+        while n_open < n_target and (allowed := next(offers, [])):
+            sides = [(slot.row_id, slot.column_id) for slot in allowed]
+            chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
+            last_position = assignments.last_positions(tx, round_, [visitor.id]).get(visitor.id, 0)
+            slots = [allowed[index] for index in chosen]
+            open_slots.assign_slots(tx, slots, round_, visitor.id, until=lease_end, behind=last_position)
+            n_open += len(chosen)
+        open_slots.renew_leases(tx, visitor.id, round_.id, lease_end)
 
 
 def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
@@ -337,7 +300,7 @@ def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
     _hand_over_slots(tx, round_, slots, candidates, reassignment.choose_takers(tx, cell_id, candidates, round_, seed))
 
 
-def take_slots_of_cells(tx: Tx, round_: Round, cell_id: NDArray[np.int64], person_id: NDArray[np.int64]) -> None:
+def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -> None:
     """Give people the slots of these cells, as far as any is free and they may have it: a file says that they answered.
 
     `cell_id` and `person_id` are `(n,)`, and name nobody twice on a cell.
@@ -366,11 +329,7 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: NDArray[np.int64], perso
 
 
 def _hand_over_slots(
-    tx: Tx,
-    round_: Round,
-    slots: Sequence[tuple[int, Slot]],
-    candidates: Sequence[Candidate],
-    candidate_index: NDArray[np.int64],
+    tx: Tx, round_: Round, slots: Sequence[tuple[int, Slot]], candidates: Sequence[Candidate], candidate_index: Ints
 ) -> None:
     """Give free slots, each with its number, to these of the heirs for good; -1 to nobody."""
     taken_slots = [

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import read_pilot_labels
-from fcpair.lazy import pd
 from fcpair.param_values import as_params
 from fcpair.params import Assign, Plan, PlannedFigure
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import Role, RunRecord
 from fcpair.stages.assignment.overlap_plan import AssignedPairs, OverlapPlan, plan_grid
-from fcpair.stages.questions import Closed
 from fcpair.steps.base import departures
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, as_settings, effective_options, is_planned, note_run, scheme_of
 from fcpair.steps.base.keywords import takes_params
-from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -30,23 +25,6 @@ from fcpair.store.people import people
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
 _OWN_LABELS = Path("<labels of the study>")
 LEAST_MEASURED = 5  # labels whose seconds are known, for their median to count
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Parameters of a plan that the study fills in, the sentences that say so, and its labels if they are a pilot."""
-
-    values: Mapping[str, int | float]
-    basis: tuple[str, ...]
-    labels: pd.DataFrame | None
-    assigned: AssignedPairs | None
-
-
-class _Pilot(NamedTuple):
-    """Labels of the study that are its pilot, and the round in which they were given."""
-
-    round: Round
-    labels: pd.DataFrame
 
 
 @takes_params
@@ -91,66 +69,49 @@ def plan_overlap(
                 "a plan is for a grid made from a corpus; in a planned grid each round says how many answers each "
                 "cell gets"
             )
-        question = scheme_of(tx)
-        known = _read_known(tx, question, options)
-    if known.labels is not None:
+        question, (n_hs, n_cn) = scheme_of(tx), cells.shape(tx)
+        n_people = len(people.people(tx, Role.ANNOTATOR, active=True)) or effective_options(tx, Assign, {}).annotators
+        known: dict[str, int | float] = {}
+        basis = []
+        for name, number, what in (
+            ("hs", n_hs, f"{n_hs:,} HS"),
+            ("cn", n_cn, f"{n_cn:,} CN"),
+            ("annotators", n_people, f"{n_people} annotators"),
+        ):
+            if number and getattr(options, name) is None:
+                known[name] = number
+                basis.append(what)
+        calibration = load_calibration(tx)
+        sources = [rounds.primary(tx), *([calibration.first] if calibration else [])]  # the better ones first
+        times = (judgements.current_answers(tx, round_, "seconds")["seconds"].dropna() for round_ in sources)
+        measured = next((one for one in times if len(one) >= LEAST_MEASURED), None)
+        if options.seconds is None and measured is not None:
+            known["seconds"] = round(float(measured.median()), 1)
+            basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")
+        sentences = [f"from the study: {', '.join(basis)}"] if basis else []
+        if n_decided := len(adjudications.pairs_decided_by_hand(tx)):
+            sentences.append(f"{n_decided:,} pairs that somebody has decided get no further labels")
+        labels = None
+        for round_ in () if options.pilot else sources:
+            given = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
+            if int((given.groupby("cell_id").size() > 1).sum()) >= LEAST_PAIRS:
+                labels = given
+                if round_.options.calibrates:
+                    sentences.append("the pilot is the calibration: what people answered before its discussion")
+                break
+        assigned, by_labels = None, assignments.labels_per_pair(tx)
+        if by_labels and (options.hs or n_hs, options.cn or n_cn) == (n_hs, n_cn):
+            of_hs, of_cn = assignments.overlap_per_text(tx)
+            assigned = AssignedPairs(by_labels, tuple(of_hs), tuple(of_cn))
+    if labels is not None:
         try:
             replace(options, pilot=_OWN_LABELS)
         except InputError as error:
             raise InputError(f"{error}: the study's own labels are the pilot") from None
-    labels = read_pilot_labels(options.pilot, question) if options.pilot else known.labels
-    plan = plan_grid(replace(options, **known.values), question, labels, known.assigned)  # type: ignore[arg-type]
-    return replace(plan, basis=(*known.basis, *plan.basis))
-
-
-def _read_known(tx: Tx, question: Closed, options: Plan) -> _Known:
-    n_hs, n_cn = cells.shape(tx)
-    n_people = len(people.people(tx, Role.ANNOTATOR, active=True)) or effective_options(tx, Assign, {}).annotators
-    calibration = load_calibration(tx)
-    sources = [rounds.primary(tx), *([calibration.first] if calibration else [])]  # the better ones first
-    seconds = (judgements.current_answers(tx, round_, "seconds")["seconds"].dropna() for round_ in sources)
-    measured = next((one for one in seconds if len(one) >= LEAST_MEASURED), None)
-    known: dict[str, int | float] = {}
-    basis = []
-    for name, number, what in (
-        ("hs", n_hs, f"{n_hs:,} HS"),
-        ("cn", n_cn, f"{n_cn:,} CN"),
-        ("annotators", n_people, f"{n_people} annotators"),
-    ):
-        if number and getattr(options, name) is None:
-            known[name] = number
-            basis.append(what)
-    if options.seconds is None and measured is not None:
-        known["seconds"] = round(float(measured.median()), 1)
-        basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")
-    sentences = [f"from the study: {', '.join(basis)}"] if basis else []
-    if n_decided := len(adjudications.pairs_decided_by_hand(tx)):
-        sentences.append(f"{n_decided:,} pairs that somebody has decided get no further labels")
-    pilot = None if options.pilot else _read_pilot(tx, sources)
-    if pilot and pilot.round.options.calibrates:
-        sentences.append("the pilot is the calibration: what people answered before its discussion")
-    return _Known(
-        values=known,
-        basis=tuple(sentences),
-        labels=pilot.labels if pilot else None,
-        assigned=_read_assigned(tx) if (options.hs or n_hs, options.cn or n_cn) == (n_hs, n_cn) else None,
-    )
-
-
-def _read_pilot(tx: Tx, sources: Iterable[Round]) -> _Pilot | None:
-    """The labels of the first round in which enough pairs have several."""
-    for round_ in sources:
-        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
-        if int((labels.groupby("cell_id").size() > 1).sum()) >= LEAST_PAIRS:
-            return _Pilot(round_, labels)
-    return None
-
-
-def _read_assigned(tx: Tx) -> AssignedPairs | None:
-    """What is assigned already, if anything is."""
-    by_labels = assignments.labels_per_pair(tx)
-    of_hs, of_cn = assignments.overlap_per_text(tx)
-    return AssignedPairs(by_labels, tuple(of_hs), tuple(of_cn)) if by_labels else None
+    if options.pilot:
+        labels = read_pilot_labels(options.pilot, question)
+    plan = plan_grid(replace(options, **known), question, labels, assigned)  # type: ignore[arg-type]
+    return replace(plan, basis=(*sentences, *plan.basis))
 
 
 def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:

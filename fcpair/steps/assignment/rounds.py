@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError, StageError
 from fcpair.lazy import pd
 from fcpair.params import Calibration
 from fcpair.records import Origin, Role, Round, RunRecord, Status
-from fcpair.sentences import say
-from fcpair.stages.assignment.assign import AssignedPairs, shard_order
+from fcpair.stages.assignment.assign import shard_order
 from fcpair.stages.assignment.rounds import (
     assign_cells,
     assign_rows,
@@ -47,14 +46,14 @@ class _RoundInputs(NamedTuple):
     """
 
     round: Round
-    cell_id: NDArray[np.int64]
-    row: NDArray[np.int64]
-    column: NDArray[np.int64]
-    batch: NDArray[np.int64]
-    source: NDArray[np.int64]
+    cell_id: Ints
+    row: Ints
+    column: Ints
+    batch: Ints
+    source: Ints
     names: list[str]
-    people: NDArray[np.int64]
-    barred: NDArray[np.bool_]
+    people: Ints
+    barred: Bools
     counted: list[int]
 
 
@@ -79,9 +78,15 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
     text_checks.check_prerequisites(inputs.round)
     options = inputs.round.options
     seed = options.seed
-    shards = _assign_cells(inputs, options.answers, seed)
-    order: Literal["hs", "random"] = "hs" if inputs.round.options.shows_whole_rows else "random"
-    within = inputs.cell_id[shards.pair] if inputs.round.options.in_order else None
+    if options.keeps_sources_together:
+        shards = assign_rows(inputs.source, inputs.barred, options.answers, seed=seed, unit="sources")
+    elif options.shows_whole_rows and options.answers:
+        shards = assign_rows(inputs.row, inputs.barred, options.answers, seed=seed)
+    else:
+        sides, once = (inputs.row, inputs.column), options.once_per_row
+        shards = assign_cells(*sides, inputs.barred, options.answers, once_per_row=once, seed=seed)
+    order: Literal["hs", "random"] = "hs" if options.shows_whole_rows else "random"
+    within = inputs.cell_id[shards.pair] if options.in_order else None
     positions = shard_order(shards.annotator, inputs.row[shards.pair], seed, order, within)
     positions = order_by_batch(shards.annotator, inputs.batch[shards.pair], positions)
     loads = np.bincount(shards.annotator, minlength=inputs.barred.shape[1])
@@ -114,23 +119,17 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
         return with_calibration(run, inputs.counted)
 
 
-def _assign_cells(inputs: _RoundInputs, answers: int, seed: int) -> AssignedPairs:
-    """Assign the cells to people: by whole rows where a round shows a row on one screen, or by whole sources."""
-    if inputs.round.options.keeps_sources_together:
-        return assign_rows(inputs.source, inputs.barred, answers, seed=seed, unit="sources")
-    if inputs.round.options.shows_whole_rows and answers:
-        return assign_rows(inputs.row, inputs.barred, answers, seed=seed)
-    once_per_row = inputs.round.options.once_per_row
-    return assign_cells(inputs.row, inputs.column, inputs.barred, answers, once_per_row=once_per_row, seed=seed)
-
-
 def has_people(tx: Tx, round_: Round) -> bool:
     """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
     return bool(open_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
 
 
 def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundInputs:
-    round_ = _only_round(tx, grid) if name is None else rounds.by_name(tx, name)
+    named_rounds = rounds.answer_rounds(tx) if name is None else [rounds.by_name(tx, name)]
+    if len(named_rounds) > 1:
+        names = [one.name for one in named_rounds]
+        raise InputError.say("grid `%(grid)s` has several rounds; name one: %(names)s", grid=grid, names=names)
+    round_ = named_rounds[0]
     _check_assignable(tx, grid, round_, redo=redo)
     counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
     pairs = pairs[~pairs["cell_id"].isin(counted)]
@@ -175,91 +174,58 @@ def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
         return pairs
     if round_.options.cells > len(pairs):
         raise InputError(f"{round_.options.cells:,} cells cannot be drawn; there are {len(pairs):,}; lower `cells`")
-    return pairs.iloc[
-        np.sort(
-            np.random.default_rng([seed, round_.options.cells]).choice(len(pairs), round_.options.cells, replace=False)
-        )
-    ]
-
-
-def _only_round(tx: Tx, grid: str) -> Round:
-    """The only round of the grid; raises InputError where there are several."""
-    answer_rounds = rounds.answer_rounds(tx)
-    if len(answer_rounds) > 1:
-        raise InputError(
-            say(
-                "grid `%(grid)s` has several rounds; name one: %(names)s",
-                grid=grid,
-                names=[one.name for one in answer_rounds],
-            )
-        )
-    return answer_rounds[0]
+    rng = np.random.default_rng([seed, round_.options.cells])
+    return pairs.iloc[np.sort(rng.choice(len(pairs), round_.options.cells, replace=False))]
 
 
 def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
     """Raise StageError where the round cannot be dealt now."""
     if not is_planned(tx):
-        raise StageError(
-            say("the rounds of grid `%(grid)s` are assigned by `fcpair assign` and `fcpair validate assign`", grid=grid)
+        raise StageError.say(
+            "the rounds of grid `%(grid)s` are assigned by `fcpair assign` and `fcpair validate assign`", grid=grid
         )
     if round_.checks:
-        raise StageError(
-            say(
-                "round `%(name)s` of grid `%(grid)s` is assigned by `fcpair validate assign --grid %(grid)s`",
-                name=round_.name,
-                grid=grid,
-            )
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` is assigned by `fcpair validate assign --grid %(grid)s`",
+            name=round_.name,
+            grid=grid,
         )
     if round_.role is Role.MODEL:
-        raise StageError(
-            say(
-                "round `%(name)s` of grid `%(grid)s` is answered by models, so it is not assigned to people",
-                name=round_.name,
-                grid=grid,
-            )
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` is answered by models, so it is not assigned to people",
+            name=round_.name,
+            grid=grid,
         )
     if not cells.number_range(tx)[1]:
-        raise StageError(say("grid `%(grid)s` has no cells yet; run `fcpair pair --grid %(grid)s`", grid=grid))
-    _check_pilot(tx, grid, round_)
-    if round_.options.per_batch:
-        return
-    progress = round_progress(tx, round_)
-    answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-    if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
-        raise StageError(
-            say(
-                "round `%(name)s` cannot be assigned again: it has %(n)s answers, and answers are never discarded",
-                name=round_.name,
-                n=n,
-            )
-        )
-    if progress.dealt and not redo:
-        n_dealt = sum(progress.counts[one.value] for one in Status)
-        raise StageError(
-            say(
-                "round `%(name)s` has been assigned; `--redo` would discard %(n_dealt)s assignments",
-                name=round_.name,
-                n_dealt=n_dealt,
-            )
-        )
-
-
-def _check_pilot(tx: Tx, grid: str, round_: Round) -> None:
-    """Raise StageError unless the pilot that a round asks for is judged, and somebody has passed."""
-    if not round_.options.passed:
-        return
-    with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
-        check_done(tx, round_.options.passed, rounds.primary(tx))
-    if not reassignment.who_passed(tx, round_):
-        raise StageError(
-            say(
-                "nobody has passed grid `%(passed)s` (%(pass_at)s positive judgements) for round `%(name)s`; `fcpair "
-                "people pilot --grid %(grid)s --round %(name)s` shows how everybody did",
+        raise StageError.say("grid `%(grid)s` has no cells yet; run `fcpair pair --grid %(grid)s`", grid=grid)
+    if round_.options.passed:  # in a pilot, which has to be judged
+        with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
+            check_done(tx, round_.options.passed, rounds.primary(tx))
+        if not reassignment.who_passed(tx, round_):
+            raise StageError.say(
+                "nobody has passed grid `%(passed)s` (%(pass_at)s positive judgements) for round `%(name)s`; "
+                "`fcpair people pilot --grid %(grid)s --round %(name)s` shows how everybody did",
                 passed=round_.options.passed,
                 pass_at=round_.options.pass_at,
                 name=round_.name,
                 grid=grid,
             )
+    if round_.options.per_batch:
+        return
+    progress = round_progress(tx, round_)
+    answered_rounds = (round_, *rounds.of_known_pairs(tx, round_))
+    if progress.dealt and (n := sum(judgements.n_judgements(tx, one) for one in answered_rounds)):
+        raise StageError.say(
+            "round `%(name)s` cannot be assigned again: it has %(n)s answers, and answers are never discarded",
+            name=round_.name,
+            n=n,
+        )
+    if progress.dealt and not redo:
+        n_dealt = sum(progress.counts[one.value] for one in Status)
+        raise StageError.say(
+            "round `%(name)s` has been assigned; `--redo` would discard %(n_dealt)s assignments",
+            name=round_.name,
+            n_dealt=n_dealt,
         )
 
 
@@ -278,11 +244,9 @@ def counted_cells(tx: Tx, target: Round) -> list[int]:
     if state is None or state.target.id != target.id:
         return []
     if state.phase is not Phase.CLOSED:
-        raise StageError(
-            say(
-                "people are calibrating themselves for round `%(name)s`; `fcpair calibrate close` ends that",
-                name=target.name,
-            )
+        raise StageError.say(
+            "people are calibrating themselves for round `%(name)s`; `fcpair calibrate close` ends that",
+            name=target.name,
         )
     answers = _counted_answers(tx, state)
     return [] if answers is None else np.unique(answers["cell_id"].to_numpy(np.int64)).tolist()

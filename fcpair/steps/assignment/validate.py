@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.param_values import as_params
@@ -30,10 +30,7 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 
-_KIND = {True: "blind", False: "not blind"}
-_KIND_CHANGED_NOTE = "so far the round was {}, and the pairs assigned now are {}; earlier assignments stay as they were"
-_VERDICT_WORDS = choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}
-read_verdict = word_reader(_VERDICT_WORDS, "verdict")
+read_verdict = word_reader(choice_words(VERDICT) | {SKIP: NO_CODE, "valid": AGREE, "not valid": DISAGREE}, "verdict")
 
 
 @takes_params
@@ -56,7 +53,7 @@ def assign_validation(
     options = options or by_recipe(grid, Validate, more=more)
     with grid._store.write() as tx:
         if not rounds.validation(tx).ids:
-            raise StageError(say("decisions of this grid are not validated; add [grid.validate] to its recipe"))
+            raise StageError.say("decisions of this grid are not validated; add [grid.validate] to its recipe")
         was_blind = is_blind(tx)
         more = more and not assignments.assignments(tx, rounds.validation(tx)).empty
         if not more:
@@ -80,13 +77,12 @@ def assign_validation(
             tx, drawn_pairs[validator_index < 0] if more else drawn_pairs[:0], active_validators, blind=options.blind
         )
         if n := int(((validator_index < 0) & ~np.isin(drawn_pairs, reopened["cell_id"])).sum()):
-            sentence = say(
+            raise StageError.say(
                 "%(number)s of %(most)s pairs cannot be validated: every validator took part in them; add another with "
                 "`fcpair people add NAME --role validator`",
                 number=n,
                 most=len(drawn_pairs),
             )
-            raise StageError(sentence)
         drawn_pairs, validator_index = drawn_pairs[validator_index >= 0], validator_index[validator_index >= 0]
         rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
         ids = [one.id for one in active_validators]
@@ -107,15 +103,15 @@ def assign_validation(
         run = note_run(tx, options.stage, {**as_params(options), **({"more": True} if more else {})}, counts)
         # More of a round says nothing about how the round was dealt, but for what its validators see.
         save_options(tx, replace(options, validators=len(active_validators)), run, only={"blind"} if more else None)
-        kind_changed = more and options.blind is not was_blind
-        return (
-            replace(run, notes=(_KIND_CHANGED_NOTE.format(_KIND[was_blind], _KIND[options.blind]),))
-            if kind_changed
-            else run
-        )
+        if not (more and options.blind is not was_blind):
+            return run
+        before, now = ("blind", "not blind") if was_blind else ("not blind", "blind")
+        kinds = f"so far the round was {before}, and the pairs assigned now are {now}"
+        note = f"{kinds}; earlier assignments stay as they were"
+        return replace(run, notes=(note,))
 
 
-def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
+def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
     """The pairs with an adjudicated label on which no verdict stands and none is open, by id.
 
     And how many more there are that somebody has still to label: those wait.
@@ -123,7 +119,7 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
     decisions = adjudications.current_adjudications(tx)
     labelled_pairs = decisions[decisions["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled_pairs):
-        raise StageError(say("no pair has an adjudicated label; run `fcpair adjudicate` first"))
+        raise StageError.say("no pair has an adjudicated label; run `fcpair adjudicate` first")
     assigned_rows = assignments.assignments(tx, rounds.validation(tx))
     open_pairs = assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value]
     without_verdict = np.setdiff1d(labelled_pairs, np.union1d(judgements.current_verdicts(tx)["cell_id"], open_pairs))
@@ -144,7 +140,7 @@ def _pairs_to_validate(tx: Tx) -> tuple[NDArray[np.int64], int]:
     return pairs_due, n_not_due
 
 
-def _reopen_lost_verdicts(tx: Tx, pairs: NDArray[np.int64], validators: list[Person], *, blind: bool) -> pd.DataFrame:
+def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blind: bool) -> pd.DataFrame:
     """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
 
     Who has seen a label of a pair is not asked blind about it. Returns the pairs for which there is such a validator,
@@ -201,19 +197,17 @@ def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:
     if existing_rows.empty:
         return
     if n := judgements.n_judgements(tx, rounds.validation(tx)):
-        sentence = say(
+        raise StageError.say(
             "the validation round has been assigned and has %(number)s verdicts, which are never discarded; `fcpair "
             "validate assign --more` assigns pairs that have no verdict yet",
             number=n,
         )
-        raise StageError(sentence)
     if not redo:
-        sentence = say(
+        raise StageError.say(
             "the validation round has been assigned; `--redo` would discard %(number)s assignments, and `fcpair "
             "validate assign --more` adds pairs",
             number=len(existing_rows),
         )
-        raise StageError(sentence)
     assignments.clear_assignments(tx, rounds.validation(tx))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from fcpair.errors import InputError
 from fcpair.records import Round
-from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import digest, fold_by
 from fcpair.stages.questions import NO_CODE, SKIP, Closed, Form, parse_form
 from fcpair.stages.questions.form import Answer
@@ -46,9 +45,9 @@ def parse_answer(form: Form, submitted: Any) -> Answer:
         try:
             return form.load_submitted({names[0]: submitted})
         except InputError as error:
-            raise InputError(say("%(problem)s or %(answer)s", problem=str(error), answer=SKIP)) from None
+            raise InputError.say("%(problem)s or %(answer)s", problem=str(error), answer=SKIP) from None
     if not isinstance(submitted, dict):
-        raise InputError(say("there are several questions here; expected an object with %(names)s", names=names))
+        raise InputError.say("there are several questions here; expected an object with %(names)s", names=names)
     return form.load_submitted(submitted)
 
 

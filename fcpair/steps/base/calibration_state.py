@@ -8,7 +8,6 @@ from enum import StrEnum
 from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.records import Round, Status
-from fcpair.sentences import say
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
@@ -16,7 +15,6 @@ from fcpair.store.oversight import settings
 
 FIRST, AGAIN = "calibrate", "calibrate again"  # the names of the two rounds
 STAGE = "calibrating"  # of the settings: how far it is
-NOT_STARTED = say("there is no calibration; `fcpair calibrate start` begins one")
 BOTH = ["cell_id", "person_id"]
 
 
@@ -57,7 +55,7 @@ def need_calibration(tx: Tx) -> CalibrationState:
     """The calibration of the grid; raises StageError where there is none."""
     if state := load_calibration(tx):
         return state
-    raise StageError(NOT_STARTED)
+    raise StageError.say("there is no calibration; `fcpair calibrate start` begins one")
 
 
 def save_phase(tx: Tx, phase: Phase, run_id: int) -> None:

@@ -105,7 +105,7 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
         )
     if grid_name not in keys_by_name:
         hint = suggest_name(grid_name, keys_by_name, mark("the grids of this study: %(names)s"))
-        raise UnknownIdError(say("there is no grid `%(name)s`; %(hint)s", name=grid_name, hint=hint))
+        raise UnknownIdError.say("there is no grid `%(name)s`; %(hint)s", name=grid_name, hint=hint)
     return keys_by_name[grid_name]
 
 
@@ -224,16 +224,16 @@ def save_options(tx: Tx, options: Any, run: RunRecord, *, only: Collection[str] 
 def as_settings(options: Any) -> dict[str, Any]:
     """The parameters as settings keep them: of a file, or of several, what they hold, too."""
     values = {name: getattr(options, name) for name in as_params(options)}
-    return as_params(options) | {name: _file_settings(value) for name, value in values.items() if is_file(value)}
+    files = {name: value for name, value in values.items() if is_file(value)}
+    return as_params(options) | {
+        name: file_setting(value) if isinstance(value, Path) else [file_setting(path) for path in value]
+        for name, value in files.items()
+    }
 
 
 def is_file(value: Any) -> bool:
     """Whether a parameter names a file, or several."""
     return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(one, Path) for one in value))
-
-
-def _file_settings(value: Any) -> Any:
-    return file_setting(value) if isinstance(value, Path) else [file_setting(path) for path in value]
 
 
 def file_setting(path: Path) -> dict[str, str]:
@@ -268,7 +268,7 @@ def note_run(
 
 def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
     """Note a run that brings answers, before they name it; `runs.end_run` adds what it counted."""
-    return runs.begin_run(tx, stage, run_params(tx, stage, params), _version())
+    return runs.add_run(tx, stage, run_params(tx, stage, params), {}, _version()).id
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
@@ -284,12 +284,8 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     stage_index = build_progress.BUILDING.index(stage)
     missing_stages = [] if planned else [name for name in build_progress.BUILDING[:stage_index] if not n_built[name]]
     if missing_stages and not (stage_index and n_built[build_progress.BUILDING[stage_index - 1]]):
-        raise StageError(
-            say(
-                "`%(stage)s` needs `%(missing)s` first; run `fcpair %(missing)s`",
-                stage=stage,
-                missing=missing_stages[0],
-            )
+        raise StageError.say(
+            "`%(stage)s` needs `%(missing)s` first; run `fcpair %(missing)s`", stage=stage, missing=missing_stages[0]
         )
     discarded = [
         say("%(number)s %(things)s", number=n_built[name], things=say(STAGE_PRODUCTS[name]))
@@ -308,20 +304,18 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
         )
         raise StageError(join([refusal, *[MORE_HINT] * (stage == "assign")], ""))
     if discarded and not redo:
-        raise StageError(
-            say("`%(stage)s` has been done; `--redo` would discard %(discarded)s", stage=stage, discarded=discarded)
+        raise StageError.say(
+            "`%(stage)s` has been done; `--redo` would discard %(discarded)s", stage=stage, discarded=discarded
         )
 
 
 def need_corpus(tx: Tx, stage: str) -> None:
     """Raise StageError for a planned grid, which is not built by the stages that start from a corpus."""
     if is_planned(tx):
-        raise StageError(
-            say(
-                "`%(stage)s` is for a grid made from a corpus; this one is planned: use `fcpair pair` and `fcpair "
-                "assign --round NAME`",
-                stage=stage,
-            )
+        raise StageError.say(
+            "`%(stage)s` is for a grid made from a corpus; this one is planned: use `fcpair pair` and `fcpair "
+            "assign --round NAME`",
+            stage=stage,
         )
 
 
@@ -377,8 +371,8 @@ def is_same(first: Any, second: Any) -> bool:
 def need_labels(tx: Tx, stage: str) -> None:
     """Raise StageError unless the study has answers."""
     if not judgements.is_answered(tx):
-        raise StageError(
-            say("`%(name)s` needs labels first; run `fcpair labels import` or `fcpair simulate`", name=stage)
+        raise StageError.say(
+            "`%(name)s` needs labels first; run `fcpair labels import` or `fcpair simulate`", name=stage
         )
 
 
@@ -425,15 +419,11 @@ STAGES = ("simulate", "agreement", "adjudicate", "validate", "partition", "evalu
 
 def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a run as the log keeps them: with its planned grid, and with who began it on the pages."""
-    return with_actor(_with_grid(tx, stage, params))
-
-
-def _with_grid(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
-    if "grid" in params or not (stage in STAGES or stage.endswith(" import")):
-        return params
-    grid_id = grids.current_grid_id(tx)
-    name = next(key.name for key in grids.keys(tx) if key.id == grid_id)
-    return params if name == MAIN else {"grid": name, **params}
+    if "grid" not in params and (stage in STAGES or stage.endswith(" import")):
+        grid_id = grids.current_grid_id(tx)
+        name = next(key.name for key in grids.keys(tx) if key.id == grid_id)
+        params = params if name == MAIN else {"grid": name, **params}
+    return with_actor(params)
 
 
 SAMPLE_SETTING = (

@@ -14,10 +14,7 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
-_PEOPLE_STAGES = {
-    "annotators": (Assign.stage, Role.ANNOTATOR),
-    "validators": (Validate.stage, Role.VALIDATOR),
-}
+_PEOPLE_STAGES = {"annotators": (Assign.stage, Role.ANNOTATOR), "validators": (Validate.stage, Role.VALIDATOR)}
 PEOPLE_PARAMS = {name: role for name, (_, role) in _PEOPLE_STAGES.items()}
 """How many people take part; where the recipe names no number, whoever is there does."""
 _RECIPE, _VERSION = "recipe", "version"
@@ -45,13 +42,10 @@ def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) 
     stage = options.stage
     recipe_values, effective_values = settings.of_stage(tx, settings.RECIPE + stage), settings.with_recipe(tx, stage)
     previous_values = {**defaults_of(options), **effective_values}
-    changed_values = {name: values[name] for name in result_params(options) if name in values}
     changed_values = {
-        name: value for name, value in changed_values.items() if not is_same(previous_values[name], value)
-    }
-    changed_values = {
-        name: value
-        for name, value in changed_values.items()
+        name: values[name]
+        for name in result_params(options)
+        if name in values and not is_same(previous_values[name], values[name])
         if name not in PEOPLE_PARAMS or previous_values[name] is not None
     }
     if not changed_values:
@@ -90,8 +84,9 @@ def is_same(saved_value: Any, value: Any) -> bool:
     if not isinstance(saved_value, dict) or not isinstance(value, dict):
         return bool(saved_value == value)
     if is_file(saved_value) and is_file(value):
-        known = "sha256" in saved_value and "sha256" in value
-        return bool(saved_value["sha256"] == value["sha256"] if known else _name(saved_value) == _name(value))
+        if "sha256" in saved_value and "sha256" in value:
+            return bool(saved_value["sha256"] == value["sha256"])
+        return Path(saved_value["path"]).name == Path(value["path"]).name
     return saved_value.keys() == value.keys() and all(is_same(saved_value[name], value[name]) for name in value)
 
 
@@ -100,7 +95,3 @@ def is_file(value: Mapping[str, Any]) -> bool:
     path = value.get("path")
     is_path = isinstance(path, str) and (Path(path).is_absolute() or path == str(IN_MEMORY))
     return is_path and value.keys() <= {"path", "sha256"}
-
-
-def _name(file: Mapping[str, str]) -> str:
-    return Path(file["path"]).name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -16,7 +15,6 @@ from fcpair.stages.questions.labels import VERDICT, read_labels
 from fcpair.steps.base.answer_values import closed_question, to_stored
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import Answer
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
 
@@ -38,15 +36,14 @@ def add_grid(tx: Tx, name: str, setup: Setup) -> None:
 def change_setup(tx: Tx, setup: Setup) -> None:
     """Let the title, the names of the sides and the scheme be those of `setup`, in a study without a corpus."""
     runs.rename_study(tx, setup.title)
-    grids.rename_sides(tx, setup.hs_name, setup.cn_name)
+    grids.change(tx, row_name=setup.hs_name, column_name=setup.cn_name)
     rounds.remove_all(tx)
     _add_rounds(tx, grids.current_grid_id(tx), setup)
 
 
 def _add_rounds(tx: Tx, grid_id: int, setup: Setup) -> None:
     question = read_labels(setup.scheme)
-    add = partial(add_round, tx, grid_id)
-    label = add(LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
+    label = add_round(tx, grid_id, LABEL, Role.ANNOTATOR, Form((("label", question),)), counts=True)
     add_checks(tx, grid_id, label, question)
 
 
@@ -61,10 +58,6 @@ def add_checks(
 
 def add_round(tx: Tx, grid_id: int, name: str, role: Role, form: Form, **round_options: Any) -> int:
     """Add a round of a grid, as `rounds.add` takes it, with the answers that its form can have; returns its id."""
-    return rounds.add(tx, grid_id, name, role, str(form), _possible_answers(form), **round_options)
-
-
-def _possible_answers(form: Form) -> Iterator[Answer]:
-    """The answers that a form can have, where it is one closed question."""
-    if question := closed_question(form):
-        yield from (to_stored(form, {form.questions[0][0]: code}) for code in question.codes)
+    question = closed_question(form)
+    possible = (to_stored(form, {form.questions[0][0]: code}) for code in (question.codes if question else ()))
+    return rounds.add(tx, grid_id, name, role, str(form), possible, **round_options)

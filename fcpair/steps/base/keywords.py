@@ -98,7 +98,9 @@ def takes_params(use_case: UseCase) -> UseCase:
                 raise InputError(
                     f"`{next(iter(overrides))}` and {argument.cls.__name__}(...) are both given; give one of them"
                 )
-            options = argument.make(_study_of(bound[names[0]]), overrides, more=bool(bound.get("more")))
+            about = bound[names[0]]  # a study or grid, or what has it
+            study = about if isinstance(about, StudyContext) else about._grid
+            options = argument.make(study, overrides, more=bool(bound.get("more")))
             if argument.position < len(args):
                 args = (*args[: argument.position], options, *args[argument.position + 1 :])
             else:
@@ -126,24 +128,19 @@ def _params_arguments(use_case: Callable[..., Any], names: tuple[str, ...]) -> I
             yield _ParamsArgument(name, names.index(name), cls, annotation.endswith(" | None"), items, is_own)
 
 
-def _study_of(instance: Any) -> StudyContext:
-    """The study or grid of a use case, which is a function of it, or a method of what has it."""
-    study: StudyContext = instance if isinstance(instance, StudyContext) else instance._grid
-    return study
-
-
 def _doc_with_arguments(doc: str, arguments: tuple[_ParamsArgument, ...]) -> str:
     """The docstring with the help of each keyword argument, which stands in the params class alone."""
     items = [item for argument in arguments for item in argument.items]
     if not items:
         return doc
     own_settings = ["An option that is not given is the grid's own setting, or else its default.", ""]
-    lines = [*own_settings * any(one.is_own for one in arguments), "Args:", *(_help_line(item) for item in items)]
+    helped = (
+        textwrap.fill(
+            f"{item.name}: {item.metadata['help']}", DOC_WIDTH - 8, initial_indent="    ", subsequent_indent="        "
+        )
+        for item in items
+    )
+    lines = [*own_settings * any(one.is_own for one in arguments), "Args:", *helped]
     block = textwrap.indent("\n".join(lines), "    ")
     text, raises, errors = doc.partition("\n    Raises:\n")
     return f"{text.rstrip()}\n\n{block}\n{raises}{errors}" if raises else f"{text.rstrip()}\n\n{block}\n    "
-
-
-def _help_line(item: Field[Any]) -> str:
-    text = f"{item.name}: {item.metadata['help']}"
-    return textwrap.fill(text, DOC_WIDTH - 8, initial_indent="    ", subsequent_indent="        ")

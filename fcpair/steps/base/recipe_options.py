@@ -11,7 +11,6 @@ from fcpair.known_pairs import Controls, Practice, Qualification
 from fcpair.param_values import check_effects, digest_params, with_kept
 from fcpair.params import Adjudicate, Agree, Annotate, Calibration, Partition, Simulate, Validate
 from fcpair.plans import GridPlan
-from fcpair.sentences import say
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import (
     StudyContext,
@@ -29,12 +28,10 @@ from fcpair.words import Words
 
 Options = TypeVar("Options")
 
-
 OF_STUDY = (Annotate, Practice, Simulate, Words)  # kept with the first grid, as they are about all
 
 # Where none are given, what the stage was done with holds on.
 HELD = (Adjudicate, Agree, Annotate, Partition, Practice, Words)
-
 
 OF_PLAN: dict[str, type[Any]] = {
     "qualification": Qualification,
@@ -55,8 +52,17 @@ def by_recipe(study: StudyContext, cls: type[Options], *, more: bool = False, **
     be, SettingError for a setting of the recipe that cannot be used.
     """
     with study._store.read() as tx:
-        recipe_values = parameters_from_settings(cls, _recipe_values(tx, cls))
-        ignored_names = {*_people_params_in_use(tx), *(getattr(cls, "of_first_deal", ()) if more else ())}
+        stage: str = cls.stage  # type: ignore[attr-defined]
+        with grids.on_grid(tx, grids.keys(tx)[0].id if cls in OF_STUDY else grids.current_grid_id(tx)):
+            # once a recipe was run, what it omits is what the stage was done with
+            has_run, section = bool(departures.recipe_version(tx)), settings.RECIPE + stage
+            values = settings.with_recipe(tx, stage) if has_run else settings.of_stage(tx, section)
+        recipe_values = parameters_from_settings(cls, values)
+        # how many people take part, of the roles in which somebody does
+        ignored_names = {
+            name for name, role in departures.PEOPLE_PARAMS.items() if people.people(tx, role, active=True)
+        }
+        ignored_names |= set(getattr(cls, "of_first_deal", ()) if more else ())
     recipe_options = {name: value for name, value in recipe_values.items() if name not in ignored_names}
     try:
         options = with_kept(cls, recipe_options, overrides)
@@ -83,21 +89,6 @@ def by_keywords(study: StudyContext, cls: type[Options], overrides: Mapping[str,
         return _combine_options(cls, held, overrides)
 
 
-def _recipe_values(tx: Tx, cls: type) -> dict[str, Any]:
-    """Values in the recipe for a stage; once a recipe was run, any that it omits are those the stage was done with."""
-    stage: str = cls.stage  # type: ignore[attr-defined]
-    grid_id = grids.keys(tx)[0].id if cls in OF_STUDY else grids.current_grid_id(tx)
-    with grids.on_grid(tx, grid_id):
-        if departures.recipe_version(tx):
-            return settings.with_recipe(tx, stage)
-        return settings.of_stage(tx, settings.RECIPE + stage)
-
-
-def _people_params_in_use(tx: Tx) -> Iterator[str]:
-    """The parameters that say how many people take part, of the roles in which somebody does."""
-    yield from (name for name, role in departures.PEOPLE_PARAMS.items() if people.people(tx, role, active=True))
-
-
 def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     """The options that are given, with as much of what is kept as can be beside them."""
     combined, options, n_before = dict(overrides), cls(**overrides), -1
@@ -114,7 +105,7 @@ def _combine_options(cls: type[Options], recipe_options: Mapping[str, Any], over
 def check_seen(tx: Tx, cls: type[Any], seen: str | None) -> None:
     """Raise ConflictError unless the options that hold are those that somebody has `seen` (`digest_params`)."""
     if seen is not None and seen != digest_params(effective_options(tx, cls, {})):
-        raise ConflictError(say("this was changed after the page was loaded, so nothing was saved"))
+        raise ConflictError.say("this was changed after the page was loaded, so nothing was saved")
 
 
 def update_simulate_section(tx: Tx, options: Simulate, run_id: int) -> None:

@@ -25,7 +25,7 @@ from fcpair.records import Role, RunRecord
 from fcpair.round_options import DESIGNED, RoundOptions
 from fcpair.stages.assignment.plan import check_plans, label_question
 from fcpair.stages.corpus.retrieve import draw_rows, have_many_slurs, labelled_by_majority
-from fcpair.stages.drawing import own_order
+from fcpair.stages.corpus.sample import own_order
 from fcpair.stages.questions import parse_form
 from fcpair.steps.base import departures, init, text_digests
 from fcpair.steps.base.context import (
@@ -278,9 +278,8 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
             lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
         collected.counts[source.called] = counts
     collected.rows = list(first_rows.values())
-    if duplicates := [
-        lines for lines in lines_by_digest.values() if len(lines) > 1
-    ]:  # what they say may be distressing
+    # Duplicates are named by their lines, as what they say may be distressing.
+    if duplicates := [lines for lines in lines_by_digest.values() if len(lines) > 1]:
         excerpts = [
             ", ".join(f"{line} ({place})" for place, line in sorted(lines.items())) for lines in duplicates[:MAX_NAMED]
         ]

@@ -15,8 +15,7 @@ from fcpair.params import Pair, Select
 from fcpair.records import RunRecord
 from fcpair.sentences import say
 from fcpair.stages.corpus.retrieve import even_shares
-from fcpair.stages.corpus.sample import draw_cells
-from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
+from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
 from fcpair.steps.base.context import (
     GridContext,
     begin_building,

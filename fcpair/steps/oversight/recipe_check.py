@@ -35,7 +35,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import keys, on_grid, side_names
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 NO_VALUE = "-"
 
@@ -99,7 +99,7 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
         body = setup.guidelines.read_text("utf-8") if setup.guidelines else None
     except (OSError, UnicodeDecodeError):
         body = None  # a file that is gone says nothing
-    if body is not None and all(version["body"] != body for version in guidelines.versions(tx)):
+    if body is not None and all(version["body"] != body for version in people.guideline_versions(tx)):
         yield Difference("study", "guidelines", f"the text of {setup.guidelines}", "another text, in every version")
     if main and (recipe_scheme := read_labels(setup.scheme)) != (own_scheme := scheme_of(tx)):
         yield Difference("study", "scheme", _format_choices(recipe_scheme), _format_choices(own_scheme))

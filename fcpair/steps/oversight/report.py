@@ -23,7 +23,6 @@ from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.report import data as report_data
-from fcpair.report.cells import block_size
 from fcpair.report.data import (
     EvaluationFigures,
     GridMap,
@@ -38,6 +37,7 @@ from fcpair.report.data import (
     SurveysPart,
     WrittenTexts,
 )
+from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
 from fcpair.stages.questions import Closed

@@ -28,7 +28,7 @@ from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.recipe import Recipe
@@ -137,7 +137,7 @@ def _remarks(tx: Tx, line_numbers: Mapping[int, int]) -> Iterator[str]:
             yield FRAME_NOTE
         path = effective_options(tx, Setup, {}).guidelines
     yield from _acts_on_pairs(tx, line_numbers)
-    guidelines_version, body = guidelines.current_version(tx)
+    guidelines_version, body = people.current_guidelines(tx)
     if body and (path is None or not path.is_file() or path.read_text("utf-8", "replace") != body):
         yield EDITED_NOTE.format(guidelines_version, f"{path} differs" if path else "no file is known to contain them")
 

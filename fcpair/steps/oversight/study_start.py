@@ -42,14 +42,14 @@ from fcpair.start_draft import (
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
-from fcpair.steps.people.guidelines import check_length
 from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
+from fcpair.steps.people.terms import check_guidelines
 from fcpair.steps.surveys import survey
 from fcpair.store import Tx
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import is_blank
 
 STAGE = "draft"
@@ -192,7 +192,7 @@ class StudyStart:
         """Write guidelines to a file; raises InputError for a text that is too long or holds a NUL."""
         if is_blank(body):
             return GuidelinesDraft()
-        check_length(body)
+        check_guidelines(body)
         if "\0" in body:
             raise InputError("the guidelines hold a NUL; take it out")
         if draft.guidelines and body == self.guidelines_text(draft):
@@ -307,8 +307,8 @@ def _set_up(tx: Tx, recipe: Recipe, by: str) -> RunRecord:
     init.change_setup(tx, setup)
     run = note_run(tx, setup.stage, as_params(setup), {})
     body = setup.guidelines.read_text("utf-8") if setup.guidelines else ""
-    if body and body != guidelines.current_version(tx)[1]:
-        guidelines.add_version(tx, body, find_person(tx, by).id)
+    if body and body != people.current_guidelines(tx)[1]:
+        people.add_guidelines(tx, body, find_person(tx, by).id)
     return run
 
 

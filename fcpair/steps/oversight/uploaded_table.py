@@ -17,7 +17,7 @@ from fcpair.params import FORMAT_BY_SUFFIX, format_of
 from fcpair.sentences import Id, Joined, Sentence, join, say
 from fcpair.stages.assignment.assign import check_overlap, overlap_counts
 from fcpair.stages.corpus.retrieve import even_shares
-from fcpair.stages.drawing import draw_positions, own_order
+from fcpair.stages.corpus.sample import draw_positions, own_order
 from fcpair.start_draft import ColumnsDraft, PlanDraft, PlanFigures, TablePreview
 
 N_SHOWN = 20

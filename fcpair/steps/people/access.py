@@ -16,7 +16,6 @@ from typing import Any
 from fcpair.errors import InputError, StageError, StudyError, TooManyError
 from fcpair.params import Annotate
 from fcpair.records import TOPIC_SPLIT, Person, Role, RunRecord, Status, Visitor
-from fcpair.sentences import say
 from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import enrol_people, find_person
@@ -48,10 +47,6 @@ UNREADABLE = "?"
 _SUBSCRIBER = 64  # bits of an IPv6 address that a subscriber is given; the rest they choose, anew for each attempt
 
 
-def _discard_tokens(tokens: dict[str, str]) -> None:
-    """Keep no tokens: whoever called has them."""
-
-
 class Access:
     """Lets people in by their token, and remembers their terms. Tokens are kept as SHA-256 only."""
 
@@ -69,7 +64,7 @@ class Access:
     def session_secret(self) -> str:
         """Secret with which sessions are signed now."""
         with self._store.read() as tx:
-            return people.session_secret(tx)
+            return runs.secret(tx, "session_secret")
 
     def rotate_secret(self) -> RunRecord:
         """Sign sessions with a new secret: every session ends at once, and so does what a copy of the file could sign.
@@ -118,7 +113,7 @@ class Access:
         return self.invite_all([name])[name]
 
     def invite_all(
-        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = _discard_tokens
+        self, names: Sequence[str] | None = None, keep: Callable[[dict[str, str]], None] = lambda _: None
     ) -> dict[str, str]:
         """New tokens for these people, or for everybody active who has none, by name; all of them, or none.
 
@@ -138,13 +133,13 @@ class Access:
             else:
                 invitees = [find_person(tx, name) for name in dict.fromkeys(names)]
             if not invitees and not people.people(tx, active=True):
-                raise StageError(
-                    say("nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link")
+                raise StageError.say(
+                    "nobody takes part yet; `fcpair people add NAME` adds somebody, with an invite link"
                 )
             if not invitees:
-                raise StageError(say("everybody has an invite link; `fcpair people invite NAME` makes a new one"))
+                raise StageError.say("everybody has an invite link; `fcpair people invite NAME` makes a new one")
             if retired := [person.name for person in invitees if person.retired]:
-                raise StageError(say("`%(name)s` has been retired, so cannot be invited", name=retired[0]))
+                raise StageError.say("`%(name)s` has been retired, so cannot be invited", name=retired[0])
             if models := [person.name for person in invitees if person.role is Role.MODEL]:
                 raise StageError(
                     f"`{models[0]}` is a model, for which `fcpair run` answers; models have no invite links"
@@ -163,7 +158,7 @@ class Access:
         with self._store.write() as tx:
             person = find_person(tx, name)
             if person.id not in people.ids_with_token(tx):
-                raise StageError(say("`%(name)s` has no invite link that could be revoked", name=name))
+                raise StageError.say("`%(name)s` has no invite link that could be revoked", name=name)
             people.set_token(tx, person.id, None)
             return note_run(tx, "people", {"revoke": name}, {"people": 1})
 
@@ -245,8 +240,8 @@ class Access:
     def set_language(self, person_id: int, language: str) -> None:
         """Remember the language in which a person wants the pages; raises InputError where they are not in it."""
         if language not in PAGE_LANGUAGES:
-            raise InputError(
-                say("there are no pages in `%(code)s`; expected one of %(codes)s", code=language, codes=PAGE_LANGUAGES)
+            raise InputError.say(
+                "there are no pages in `%(code)s`; expected one of %(codes)s", code=language, codes=PAGE_LANGUAGES
             )
         with self._store.write() as tx:
             people.change(tx, person_id, language=language)
@@ -281,11 +276,9 @@ class Access:
         if annotate.opt_out is not None:
             with self._store.read() as tx:
                 if build_progress.n_built(tx)["pair"] and not optouts.topics(tx, annotate.opt_out, ""):
-                    raise InputError(
-                        say(
-                            "no text of the study has metadata called `%(name)s`, so nobody can opt out by it",
-                            name=annotate.opt_out,
-                        )
+                    raise InputError.say(
+                        "no text of the study has metadata called `%(name)s`, so nobody can opt out by it",
+                        name=annotate.opt_out,
                     )
 
     def opt_out(
@@ -304,13 +297,13 @@ class Access:
             all_topics = optouts.topics(tx, column, split)
             keys = {topic_key(topic) for topic in all_topics}
             if unknown_topics := sorted(topic for topic in chosen if topic_key(topic) not in keys):
-                raise InputError(
-                    say("no text of the study has `%(text)s` as its `%(name)s`", text=unknown_topics[0], name=column)
+                raise InputError.say(
+                    "no text of the study has `%(text)s` as its `%(name)s`", text=unknown_topics[0], name=column
                 )
             old_opt_outs = people.opt_outs(tx, person_id).get(person_id, ())
             kept_opt_outs = (item.unlisted_part(all_topics) if item.column == column else item for item in old_opt_outs)
             new_opt_outs = [*kept_opt_outs, OptOut(column, split, tuple(sorted(set(chosen))))]
-            people.set_opt_outs(tx, person_id, new_opt_outs)
+            people.change(tx, person_id, opted_out=optouts.to_stored(new_opt_outs))
             n_returned = _return_opted_in(tx, person_id, new_opt_outs)
             n_withdrawn = withdraw_opted_out(tx, [person_id])
             name = next(item.name for item in people.people(tx) if item.id == person_id)

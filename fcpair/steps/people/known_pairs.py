@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Ints
 from fcpair.errors import Finding, InputError, StageError, reject
 from fcpair.files.answers.known_items import read_known_pairs
 from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualification
@@ -77,12 +76,20 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         question = _check_settable(tx)
         explained = isinstance(options, Qualification)
         items, lines = read_known_pairs(options.file, [choice.name for choice in question], explained=explained)
-        row_ids, column_ids = (_ids_by_mention(tx, axis) for axis in cells.AXES)
         digest = digester(tx)
+
+        def ids_by_mention(axis: sides.Axis) -> dict[str, int]:
+            """The texts of a side by what a table may call them: their digest, or their id in digits."""
+            drawn = set(sides.text_ids(tx, axis, drawn=True))
+            bodies = [(text_id, body) for text_id, body in sides.bodies(tx, axis) if text_id in drawn]
+            return {str(text_id): text_id for text_id, _ in bodies} | {
+                digest(body): text_id for text_id, body in bodies
+            }
 
         def find_id(ids: Mapping[str, int], mention: str) -> int:
             return ids.get(digest(mention), ids.get(mention, NOWHERE))
 
+        row_ids, column_ids = map(ids_by_mention, cells.AXES)
         only_column = next(iter(column_ids.values())) if len(set(column_ids.values())) == 1 else NOWHERE
         known_pairs = [
             KnownPair(
@@ -93,7 +100,19 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
             )
             for item in items
         ]
-        reject(options.file, list(_findings(tx, options, known_pairs, lines)))
+        place, first_lines, findings = str(options.file), dict[tuple[int, int], int](), list[Finding]()
+        use = Known(options.stage)
+        in_grid = assignments.known_cell_ids(tx, [one[:2] for one in known_pairs])
+        used_otherwise = {one[:2] for one in known_pairs_of(tx, _OTHER_USE[use])}
+        for pair, line in zip((one[:2] for one in known_pairs), lines, strict=True):
+            if pair not in in_grid:
+                findings.append(Finding(place, line, "this pair is not in the grid, so nobody can be asked it"))
+            elif (first := first_lines.setdefault(pair, line)) != line:
+                findings.append(Finding(place, line, f"this pair has a known answer in line {first} already"))
+            elif pair in used_otherwise:
+                other = f"this pair is among those of [{_OTHER_USE[use]}] already; use each for one"
+                findings.append(Finding(place, line, other))
+        reject(options.file, findings)
         if isinstance(options, Qualification) and (options.known_pairs or 0) > len(known_pairs):
             raise InputError(
                 f"`known_pairs` is {options.known_pairs:,}, but {options.file} has {len(known_pairs):,} pairs; lower "
@@ -115,42 +134,14 @@ def _check_settable(tx: Tx) -> Closed:
             "assignment back as long as nobody has answered"
         )
     round_ = rounds.primary(tx)
-    question = closed_question(form_of(round_.form))
-    if question is None or not _shows_single_pairs(round_):
+    question, options = closed_question(form_of(round_.form)), round_.options
+    differs = options.shows_whole_rows or options.rests_on or options.batch or options.once_per_row
+    if question is None or differs or options.models or options.keeps_sources_together:
         raise StageError(
             f"round `{round_.name}` cannot have known pairs; they are for rounds in which people answer one closed "
             "question on one pair after the other, without batches, an earlier round or one pair of each row"
         )
     return question
-
-
-def _shows_single_pairs(round_: Round) -> bool:
-    options = round_.options
-    differs = options.shows_whole_rows or options.rests_on or options.batch or options.once_per_row
-    return not (differs or options.models or options.keeps_sources_together)
-
-
-def _ids_by_mention(tx: Tx, axis: sides.Axis) -> dict[str, int]:
-    """The texts of a side by what a table may call them: their digest, or their id in digits."""
-    digest, drawn = digester(tx), set(sides.text_ids(tx, axis, drawn=True))
-    bodies = [(text_id, body) for text_id, body in sides.bodies(tx, axis) if text_id in drawn]
-    return {str(text_id): text_id for text_id, _ in bodies} | {digest(body): text_id for text_id, body in bodies}
-
-
-def _findings(
-    tx: Tx, options: KnownOptions, known_pairs: Sequence[KnownPair], lines: Sequence[int]
-) -> Iterator[Finding]:
-    place, first_lines = str(options.file), dict[tuple[int, int], int]()
-    use = Known(options.stage)
-    in_grid = assignments.known_cell_ids(tx, [one[:2] for one in known_pairs])
-    used_otherwise = {one[:2] for one in known_pairs_of(tx, _OTHER_USE[use])}
-    for pair, line in zip((one[:2] for one in known_pairs), lines, strict=True):
-        if pair not in in_grid:
-            yield Finding(place, line, "this pair is not in the grid, so nobody can be asked it")
-        elif first_lines.setdefault(pair, line) != line:
-            yield Finding(place, line, f"this pair has a known answer in line {first_lines[pair]} already")
-        elif pair in used_otherwise:
-            yield Finding(place, line, f"this pair is among those of [{_OTHER_USE[use]}] already; use each for one")
 
 
 def known_pairs_of(tx: Tx, use: Known) -> list[KnownPair]:
@@ -292,26 +283,20 @@ def scores(tx: Tx) -> Iterator[dict[str, Any]]:
         codes, answers_by_person = known_codes(tx, known_round), _answers_by_person(tx, known_round)
         for person in people.people(tx):
             if person.id in answers_by_person:
-                score = _score(answers_by_person[person.id], codes)
-                standing = (
-                    str(_standing(tx, person.id, score)) if known_round.options.known == Known.QUALIFICATION else ""
-                )
+                score, use = _score(answers_by_person[person.id], codes), known_round.options.known
+                share: dict[str, float | None] = dict.fromkeys(("share", "low", "high"))
+                if score.answered:
+                    low, high = wilson_intervals(score.right, score.answered)
+                    share = {"share": score.right / score.answered, "low": float(low), "high": float(high)}
+                standing = str(_standing(tx, person.id, score)) if use == Known.QUALIFICATION else ""
                 yield {
                     "name": person.name,
                     "retired": person.retired,
-                    "use": known_round.options.known,
+                    "use": use,
                     **score._asdict(),
-                    **_share(score),
+                    **share,
                     "standing": standing,
                 }
-
-
-def _share(score: KnownScore) -> dict[str, float | None]:
-    """The share of right answers, with Wilson's interval."""
-    if not score.answered:
-        return dict.fromkeys(("share", "low", "high"))
-    low, high = wilson_intervals(score.right, score.answered)
-    return {"share": score.right / score.answered, "low": float(low), "high": float(high)}
 
 
 class _Share(NamedTuple):
@@ -319,7 +304,7 @@ class _Share(NamedTuple):
 
     person_id: int
     wanted: int
-    cells: NDArray[np.int64]
+    cells: Ints
 
 
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
@@ -410,7 +395,7 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
     return shares
 
 
-def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[NDArray[np.int64]]:
+def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[Ints]:
     """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
@@ -432,27 +417,20 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: b
     seed = [known_options(tx, use).seed, list(Known).index(use), share.person_id, len(share.cells)]
     rng = np.random.default_rng(seed)
     chosen = rng.choice(share.cells, n, replace=False).tolist()
-    positions = (
-        _positions_in_shard(tx, round_, share.person_id, chosen, rng, by_row=by_row)
-        if use is Known.CONTROLS
-        else count(assignments.last_positions(tx, known_round, [share.person_id]).get(share.person_id, 0) + 1)
-    )
+    if use is Known.CONTROLS:  # places are made among what they have open
+        places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), share.person_id)
+        located = cells.arrays_by_id(tx, chosen)
+        row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
+        control_rows = [row_by_cell[cell] for cell in chosen]
+        order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)
+        first = min((place.position for place in places), default=1)
+        position_by_index = {index: first + at for at, index in enumerate(order)}
+        assignments.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
+        positions = [position_by_index[len(places) + at] for at in range(n)]
+    else:
+        last = assignments.last_positions(tx, known_round, [share.person_id]).get(share.person_id, 0)
+        positions = [last + at for at in range(1, n + 1)]
     given = {"person_id": share.person_id, "round_id": known_round.id, "replaces": None}
-    rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=False)]
+    rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=True)]
     open_slots.fill_slots(tx, rows)
     return n
-
-
-def _positions_in_shard(
-    tx: Tx, round_: Round, person_id: int, chosen: Sequence[int], rng: np.random.Generator, *, by_row: bool
-) -> list[int]:
-    """Make places for control pairs among what somebody has open, and return them."""
-    places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
-    located = cells.arrays_by_id(tx, chosen)
-    row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
-    control_rows = [row_by_cell[cell] for cell in chosen]
-    order = merge_controls([place.row_id for place in places], control_rows, rng, by_row=by_row)
-    first = min((place.position for place in places), default=1)
-    position_by_index = {index: first + at for at, index in enumerate(order)}
-    assignments.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
-    return [position_by_index[len(places) + at] for at in range(len(chosen))]

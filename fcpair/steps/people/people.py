@@ -40,7 +40,7 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     for name in names:
         check_pseudonym(name)
     if duplicates:
-        raise InputError(say("`%(name)s` already exists; choose another pseudonym", name=duplicates[0]))
+        raise InputError.say("`%(name)s` already exists; choose another pseudonym", name=duplicates[0])
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
     counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0), **assign_everywhere(tx)}
@@ -52,20 +52,18 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
 def check_n_people(n: int) -> None:
     """Raise InputError for more people than a study can have."""
     if n > (N_PEOPLE.most or 0):
-        raise InputError(say("a study of %(number)s people; expected %(most)s at most", number=n, most=N_PEOPLE.most))
+        raise InputError.say("a study of %(number)s people; expected %(most)s at most", number=n, most=N_PEOPLE.most)
 
 
 def check_pseudonym(name: str) -> None:
     """Raise InputError unless a name can stand in lists and name a sheet."""
     is_valid = name.strip() and name == name.strip() and name.isprintable() and not set(name) & set(",/\\.")
     if not is_valid or len(name) > LONGEST_NAME:
-        raise InputError(
-            say(
-                "`%(name)s` cannot be a pseudonym; use a word of at most %(number)s characters without commas, dots, "
-                "slashes and outer spaces",
-                name=name,
-                number=Id(LONGEST_NAME),
-            )
+        raise InputError.say(
+            "`%(name)s` cannot be a pseudonym; use a word of at most %(number)s characters without commas, dots, "
+            "slashes and outer spaces",
+            name=name,
+            number=Id(LONGEST_NAME),
         )
 
 
@@ -76,7 +74,7 @@ def find_person(tx: Tx, name: str) -> Person:
         if person.name == name:
             return person
     names = [person.name for person in everybody] or say("none")
-    raise UnknownIdError(say("there is nobody called `%(name)s`; there are %(codes)s", name=name, codes=names))
+    raise UnknownIdError.say("there is nobody called `%(name)s`; there are %(codes)s", name=name, codes=names)
 
 
 def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
@@ -101,38 +99,32 @@ def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
     active_people = people.people(tx, role, active=True)
     if active_people:
         if n is not None and n != len(active_people):
-            raise InputError(
-                say(
-                    "%(n)s %(people)s were asked for, but the study has %(active)s active ones; omit the number, or "
-                    "change who takes part with `fcpair people`",
-                    n=n,
-                    people=say(f"{role}s"),
-                    active=len(active_people),
-                )
+            raise InputError.say(
+                "%(n)s %(people)s were asked for, but the study has %(active)s active ones; omit the number, or "
+                "change who takes part with `fcpair people`",
+                n=n,
+                people=say(f"{role}s"),
+                active=len(active_people),
             )
         return sorted(person.name for person in active_people)
     if n is None:
-        raise StageError(
-            say(
-                "there are no %(people)s; give their number, or add them with `%(command)s`",
-                people=say(f"{role}s"),
-                command=_how_to_add(role),
-            )
+        raise StageError.say(
+            "there are no %(people)s; give their number, or add them with `%(command)s`",
+            people=say(f"{role}s"),
+            command=_how_to_add(role),
         )
     if n < 1:
-        raise InputError(say("%(n)s %(people)s; at least 1 is needed", n=n, people=say(f"{role}s")))
+        raise InputError.say("%(n)s %(people)s; at least 1 is needed", n=n, people=say(f"{role}s"))
     check_n_people(n)
     width = len(str(n))
     names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
     taken_names = {person.name for person in people.people(tx)} & set(names)
     if taken_names:
-        raise InputError(
-            say(
-                "`%(name)s` is taken by somebody in another role; add %(people)s with `%(command)s`",
-                name=min(taken_names),
-                people=say(f"{role}s"),
-                command=_how_to_add(role),
-            )
+        raise InputError.say(
+            "`%(name)s` is taken by somebody in another role; add %(people)s with `%(command)s`",
+            name=min(taken_names),
+            people=say(f"{role}s"),
+            command=_how_to_add(role),
         )
     check_distinct_spelling(names, [person.name for person in people.people(tx)])
     return names
@@ -152,32 +144,28 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
     with study._store.write() as tx:
         person = find_person(tx, name)
         if person.retired:
-            raise StageError(
-                say("`%(name)s` has been retired and takes no further part; add them under another name", name=name)
+            raise StageError.say(
+                "`%(name)s` has been retired and takes no further part; add them under another name", name=name
             )
         if (
             person.role in SEEING_LABELS_ROLES
             and role in LABELLING_ROLES
             and any(judgements.n_judgements(tx, rounds.primary(tx)) for _ in grids.for_each_grid(tx))
         ):
-            raise StageError(
-                say(
-                    "`%(name)s` is %(role)s and may have seen labels, so cannot give any; add somebody else with "
-                    "`%(text)s`",
-                    name=name,
-                    role=say(person.role.value),
-                    text=_how_to_add(role),
-                )
+            raise StageError.say(
+                "`%(name)s` is %(role)s and may have seen labels, so cannot give any; add somebody else with "
+                "`%(text)s`",
+                name=name,
+                role=say(person.role.value),
+                text=_how_to_add(role),
             )
         n_open = _n_open(tx, person.id)
         if n_open:
-            raise StageError(
-                say(
-                    "`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first",
-                    name=name,
-                    number=n_open,
-                    text=name,
-                )
+            raise StageError.say(
+                "`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first",
+                name=name,
+                number=n_open,
+                text=name,
             )
         people.change(tx, person.id, role=role.value)
         params = {"role": name, "to": role.value, "from": person.role.value}
@@ -191,7 +179,7 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
     with study._store.write() as tx:
         person = find_person(tx, name)
         if person.retired:
-            raise StageError(say("`%(name)s` has been retired already", name=name))
+            raise StageError.say("`%(name)s` has been retired already", name=name)
         people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
         counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed), **assign_everywhere(tx)}
@@ -214,18 +202,23 @@ def hand_over(
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
-        successor = None if to is None else _find_successor(tx, person, to)
+        successor = None if to is None else find_person(tx, to)
+        if successor and (successor.id == person.id or successor.role is not person.role or successor.retired):
+            raise InputError.say(
+                "`%(other)s` cannot take over from `%(name)s`; name another active %(role)s",
+                other=to,
+                name=person.name,
+                role=say(person.role.value),
+            )
         n_open = _n_open(tx, person.id)
         if not n_open:
-            raise StageError(say("`%(name)s` has no open work", name=name))
+            raise StageError.say("`%(name)s` has no open work", name=name)
         if last is not None and not 1 <= last <= n_open:
-            raise InputError(
-                say(
-                    "%(number)s pairs of `%(name)s` cannot be handed over; expected 1 to %(most)s, which are open",
-                    number=last,
-                    name=name,
-                    most=n_open,
-                )
+            raise InputError.say(
+                "%(number)s pairs of `%(name)s` cannot be handed over; expected 1 to %(most)s, which are open",
+                number=last,
+                name=name,
+                most=n_open,
             )
         n_withdrawn = assignments.withdraw_open(tx, person.id, last)
         first = reassign_everywhere(tx, seed, to=successor) if successor else {"reassigned": 0}
@@ -234,20 +227,6 @@ def hand_over(
         counts |= assign_everywhere(tx)
         part = {} if last is None else {"pairs": last}
         return note_run(tx, "people", {"handover": name, "to": to, **part, "seed": seed}, counts)
-
-
-def _find_successor(tx: Tx, person: Person, to: str) -> Person:
-    successor = find_person(tx, to)
-    if successor.id == person.id or successor.role is not person.role or successor.retired:
-        raise InputError(
-            say(
-                "`%(other)s` cannot take over from `%(name)s`; name another active %(role)s",
-                other=to,
-                name=person.name,
-                role=say(person.role.value),
-            )
-        )
-    return successor
 
 
 def _n_open(tx: Tx, person_id: int) -> int:
@@ -265,8 +244,8 @@ def let_on(grid: GridContext, name: str) -> RunRecord:
         person = find_person(tx, name)
         qualification = next(iter(rounds.of_known_pairs(tx, use=Known.QUALIFICATION)), None)
         if qualification is None or person.retired or standing_of(tx, qualification, person.id) is not Standing.WAITS:
-            raise StageError(
-                say("`%(name)s` is not waiting to be let on; `fcpair people qualified` shows who is", name=name)
+            raise StageError.say(
+                "`%(name)s` is not waiting to be let on; `fcpair people qualified` shows who is", name=name
             )
         run = note_run(tx, "people", {LET_ON: name, "grid": grid.grid.name}, {"people": 1})
         earlier_ids = settings.of_stage(tx, KNOWN_PAIRS).get(LET_ON, [])

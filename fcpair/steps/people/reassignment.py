@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fcpair.arrays import Bools, Ints
 from fcpair.errors import StageError
 from fcpair.lazy import pd
 from fcpair.params import grid_names
@@ -28,7 +28,6 @@ from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import settings
 from fcpair.store.people import optouts, people
 
-Ints = NDArray[np.int64]
 MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 
 
@@ -151,7 +150,7 @@ def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_
     return fill_slots(cells.row_numbers(tx, cell_id) if round_.options.once_per_row else cell_id, *fill_args)
 
 
-def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
+def row_sources(tx: Tx, cell_id: Ints) -> Ints:
     """A number for the source of each cell's row; raises StageError where one has none."""
     source_by_cell = authorship.sources_of_rows(tx)
     source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
@@ -165,21 +164,13 @@ def row_sources(tx: Tx, cell_id: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def assignment_rows_at_end(tx: Tx, taken_slots: Sequence[tuple[Slot, int]], round_: Round) -> list[dict[str, Any]]:
     """The slots that people take over, each behind what its new hands have already."""
-    last_positions = Counter(
-        assignments.last_positions(
-            tx, rounds.with_known_pairs(tx, round_), sorted({person_id for _, person_id in taken_slots})
-        )
-    )
+    person_ids = sorted({person_id for _, person_id in taken_slots})
+    positions = Counter(assignments.last_positions(tx, rounds.with_known_pairs(tx, round_), person_ids))
     rows = []
     for slot, person_id in taken_slots:
-        last_positions[person_id] += 1
-        row = {
-            "cell_id": slot.cell_id,
-            "person_id": person_id,
-            "round_id": slot.round_id,
-            "position": last_positions[person_id],
-        }
-        rows.append({**row, "replaces": slot.id})
+        positions[person_id] += 1
+        row = {"cell_id": slot.cell_id, "person_id": person_id, "round_id": slot.round_id, "replaces": slot.id}
+        rows.append({**row, "position": positions[person_id]})
     return rows
 
 
@@ -193,7 +184,7 @@ def assign_missing(tx: Tx, pairs: pd.DataFrame, round_: Round) -> None:
     assignments.add_assignments(tx, new_rows.assign(position=position, status=Status.OPEN.value), round_)
 
 
-def loads(candidates: Sequence[Candidate]) -> NDArray[np.int64]:
+def loads(candidates: Sequence[Candidate]) -> Ints:
     """Number of pairs that each of these people has done or has open, shape `(n_people,)`.
 
     Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
@@ -203,13 +194,13 @@ def loads(candidates: Sequence[Candidate]) -> NDArray[np.int64]:
 
 def ineligibility_matrix(
     tx: Tx,
-    cell_id: NDArray[np.int64],
+    cell_id: Ints,
     candidates: Sequence[Candidate],
     round_: Round,
     *,
     first_assignment: bool = False,
     on_request: bool = False,
-) -> NDArray[np.bool_]:
+) -> Bools:
     """Mark who may not get which pair in a round, shape `(n_slots, n_people)`.
 
     That is who has taken part in it already, or has answered the pair as a known one, who wrote one of its texts or
@@ -223,11 +214,13 @@ def ineligibility_matrix(
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
     column_by_person = {entry.id: column_index for column_index, entry in enumerate(candidates)}
     pair_ids, person_ids = pairs.tolist(), list(column_by_person)
-    related_rounds = (
-        entry
-        for entry in _mutually_exclusive_rounds(tx, round_)
-        if not (first_assignment or on_request) or entry.id != round_.id
-    )
+    related_rounds: list[Round] = []  # in which nobody may have a pair who gets it in this one
+    for other in rounds.of_grid(tx):
+        if other.id == round_.id or _is_about(other, round_) or _is_about(round_, other):
+            # who has qualified on a pair has been told what is right there
+            related_rounds += [other, *rounds.of_known_pairs(tx, other, Known.QUALIFICATION)]
+    if first_assignment or on_request:
+        related_rounds = [other for other in related_rounds if other.id != round_.id]
     for participation in (
         adjudications.involved_people(tx, pair_ids, person_ids, related_rounds),
         authorship.writers_of_cells(tx, pair_ids, person_ids),
@@ -254,24 +247,13 @@ def ineligibility_matrix(
     return matrix[row]
 
 
-def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> NDArray[np.bool_]:
+def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> Bools:
     """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
     authors_by_cell = authorship.authors_of_rows(tx, cell_ids, round_.options.author)
     folded_names = [authorship.fold_name(name) for name in names]
     return np.array(
         [[name in authors_by_cell.get(one, ()) for name in folded_names] for one in cell_ids], np.bool_
     ).reshape(len(cell_ids), len(names))
-
-
-def _mutually_exclusive_rounds(tx: Tx, round_: Round) -> Iterator[Round]:
-    """The rounds of the grid in which nobody may have a pair who gets it in this one, and this one itself.
-
-    Who has qualified on a pair has been told what is right there.
-    """
-    for other_round in rounds.of_grid(tx):
-        if other_round.id == round_.id or _is_about(other_round, round_) or _is_about(round_, other_round):
-            yield other_round
-            yield from rounds.of_known_pairs(tx, other_round, Known.QUALIFICATION)
 
 
 def _is_about(later: Round, earlier: Round) -> bool:
@@ -283,7 +265,7 @@ def _is_about(later: Round, earlier: Round) -> bool:
     )
 
 
-def _row_holders(tx: Tx, pairs: NDArray[np.int64], person_ids: list[int], round_: Round) -> NDArray[np.bool_]:
+def _row_holders(tx: Tx, pairs: Ints, person_ids: list[int], round_: Round) -> Bools:
     """Mark which of these people were given a cell in the row of each of these pairs, shape `(n_pairs, n_people)`."""
     assigned_cells = assignments.ever_assigned(tx, round_, person_ids)
     row = cells.row_numbers(tx, np.concatenate([pairs, assigned_cells[:, 0]]))

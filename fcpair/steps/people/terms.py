@@ -1,4 +1,5 @@
-"""The terms on which people take part: what they are told, agree to and are asked, and how much they may read.
+"""The terms on which people take part: what they are told, agree to and are asked, how much they may read, and the
+guidelines that they follow, with every version before.
 
 The limits on what a person may read are one rule for all who answer or decide, by page, API or dialogue.
 """
@@ -8,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from fcpair.errors import InputError, LimitError
-from fcpair.params import DEFAULT_CONSENT, Annotate
-from fcpair.records import TOPIC_SPLIT, RunRecord
+from fcpair.errors import ConflictError, InputError, LimitError, StageError
+from fcpair.params import DEFAULT_CONSENT, MOST_GUIDELINES, Annotate
+from fcpair.records import TOPIC_SPLIT, WORKERS, Role, RunRecord
 from fcpair.sentences import Id, say, say_number
 from fcpair.stages.assignment.pace import start_of_day
-from fcpair.steps.base.context import StudyContext, effective_options, note_stage_run
+from fcpair.steps.base.context import StudyContext, effective_options, note_run, note_stage_run
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import task_queries
 from fcpair.store.corpus import grids
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.people import people
+from fcpair.values import is_blank
 from fcpair.work_records import Reading
 
 BEGINNING = ""  # before every time
@@ -75,6 +79,11 @@ def save_terms(
         return run
 
 
+def _midnight() -> str:
+    """The last midnight where the server is, as the study keeps times."""
+    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+
+
 def check_not_looser(tx: Tx, terms: Annotate) -> None:
     """Raise InputError where terms have a looser limit than the study, or another opt-out."""
     if looser := list(loosened_limits(tx, terms)):
@@ -82,11 +91,9 @@ def check_not_looser(tx: Tx, terms: Annotate) -> None:
             say("`%(key)s` is %(limit)s (given: %(value)s)", key=key, limit=limit, value=value or say("none"))
             for key, value, limit in looser
         ]
-        raise InputError(
-            say(
-                "these terms are looser than those of the study, where %(looser_list)s; use `--loosen` if you mean it",
-                looser_list=looser_list,
-            )
+        raise InputError.say(
+            "these terms are looser than those of the study, where %(looser_list)s; use `--loosen` if you mean it",
+            looser_list=looser_list,
         )
 
 
@@ -166,12 +173,6 @@ def limit_reached(tx: Tx, person_id: int, annotate: Annotate) -> str | None:
     return reading_allowance(tx, person_id, annotate).limit if has_limit(annotate) else None
 
 
-def may_read_more(tx: Tx, person_id: int, annotate: Annotate, n_ahead: int) -> bool:
-    """Whether a person may read another pair after `n_ahead` that they have before them."""
-    n_remaining = n_readable(tx, person_id, annotate)
-    return n_remaining is None or n_remaining > n_ahead
-
-
 def n_readable(tx: Tx, person_id: int, annotate: Annotate) -> int | None:
     """Number of pairs that a person may still read now; None without a limit, and then nothing is counted."""
     return reading_allowance(tx, person_id, annotate).n_remaining if has_limit(annotate) else None
@@ -195,6 +196,86 @@ def loosened_limits(tx: Tx, annotate: Annotate) -> Iterator[tuple[str, int | str
         yield "opt_out", annotate.opt_out, study_terms.opt_out
 
 
-def _midnight() -> str:
-    """The last midnight where the server is, as the study keeps times."""
-    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+def guideline_versions(study: StudyContext) -> list[dict[str, Any]]:
+    """Every version of the guidelines, oldest first.
+
+    Keys: `version`, `body`, `at`, `by` (None: as the study was made), and `judgements`, which counts those that were
+    given online while it held; for imported ones nobody knows.
+    """
+    with study._store.read() as tx:
+        return people.guideline_versions(tx)
+
+
+@dataclass(frozen=True)
+class GuidelineReader:
+    """The versions of the guidelines that a person has been shown, as far as that is known; None where it is not.
+
+    `at_consent` held when they consented, on a page that shows the guidelines; `answered` is the newest under which
+    they have answered on the pages, with `n_answers`. Whoever only opened a page is not noted, nor does a decision
+    note the version.
+    """
+
+    name: str
+    role: Role
+    at_consent: int | None
+    answered: int | None
+    n_answers: int
+
+    @property
+    def newest(self) -> int | None:
+        """The newest version that they are known to have been shown."""
+        return max((one for one in (self.at_consent, self.answered) if one is not None), default=None)
+
+
+def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
+    """The versions that everybody who takes part and answers or decides has been shown, in the order of `people`."""
+    with study._store.read() as tx:
+        answered, all_versions = people.answers_by_guidelines(tx), people.guideline_versions(tx)
+        consents = {row["name"]: row["consented_at"] for row in people.terms(tx)}
+        reading = [one for one in people.people(tx, active=True) if one.role in (*WORKERS, Role.ADJUDICATOR)]
+    at_consent = {  # who has not consented has no time
+        name: max((row["version"] for row in all_versions if at and row["at"] <= at), default=None)
+        for name, at in consents.items()
+    }
+    return [
+        GuidelineReader(one.name, one.role, at_consent.get(one.name), *answered.get(one.id, (None, 0)))
+        for one in reading
+    ]
+
+
+def edit_guidelines(study: StudyContext, body: str, *, by: str, seen: int | None = None) -> RunRecord:
+    """Publish a new version of the guidelines; the earlier ones and what rests on them stay.
+
+    `by` is a person of the study, `seen` the version that was edited; None: not told.
+
+    Raises:
+        ConflictError: another version than `seen` holds by now.
+        UnknownIdError: there is nobody called `by`.
+        InputError: an empty text, or one that is too long.
+        StageError: the text is the one that holds already.
+    """
+    with study._store.write() as tx:
+        if is_blank(body) or "\0" in body:
+            raise InputError.say("the guidelines are empty or hold a NUL; write what annotators should do")
+        check_guidelines(body)
+        newest = people.current_guidelines(tx)[0]
+        if seen not in (None, newest):
+            raise ConflictError.say(
+                "somebody else has edited the guidelines since you opened them, and version %(number)s is current now",
+                number=Id(newest),
+            )
+        if body == people.current_guidelines(tx)[1]:
+            raise StageError.say("these are already the current guidelines")
+        version = people.add_guidelines(tx, body, find_person(tx, by).id)
+        return note_run(tx, "guidelines", {"by": by}, {"version": version})
+
+
+def check_guidelines(body: str) -> None:
+    """Raise InputError for a text that has more than MOST_GUIDELINES."""
+    if (n_bytes := len(body.encode("utf-8", "replace"))) > MOST_GUIDELINES:
+        raise InputError.say(
+            "the guidelines have %(number)s bytes (as UTF-8); the limit is %(most)s. Put pictures and long lists "
+            "behind a link",
+            number=n_bytes,
+            most=MOST_GUIDELINES,
+        )

@@ -65,7 +65,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from fcpair.values import parse_json
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
@@ -197,7 +197,7 @@ def load_content(
         "rules": rules,
         "pairs": {table.name: len(table.rows) for table in facts.tiers},
     }
-    guideline_text = escape_html(redaction.clean_text(guidelines.current_version(tx)[1]))
+    guideline_text = escape_html(redaction.clean_text(people.current_guidelines(tx)[1]))
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": _as_json(scheme),
@@ -281,7 +281,7 @@ def load_facts(
     origins = dict(sorted(counts.items()))
     newest = {(run["stage"], run["params"].get("grid")): run["counts"] for run in public_log}
     steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]
-    guidelines_version, guideline_text = guidelines.current_version(tx)
+    guidelines_version, guideline_text = people.current_guidelines(tx)
 
     # every part of a round that has a figure that is defined
     def place(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -16,15 +15,22 @@ from fcpair.lazy import pd
 from fcpair.params import MAIN, Annotate, Note, Partition
 from fcpair.records import BY, GridKey, Origin, Role, Round, Rule, RunRecord, Tier
 from fcpair.stages.corpus.text_identity import digest
-from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Form, Question
+from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
 from fcpair.stages.surveys.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
 from fcpair.steps.answers.answer_import import DISMISS
-from fcpair.steps.answers.answer_tables import EXTRA_COLUMNS, ORIGINAL, answers_table
+from fcpair.steps.answers.answer_tables import (
+    EXTRA_COLUMNS,
+    LANGUAGE,
+    ORIGINAL,
+    ROW,
+    ROW_NUMBER,
+    answers_table,
+    rows_table,
+)
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
-from fcpair.steps.base.grid_rows import LANGUAGE, ROW, ROW_NUMBER, rows_table
 from fcpair.steps.corpus.grids import side_from_setting
 from fcpair.steps.release.partition import simulated_cells, tiers_of, with_pair_numbers
 from fcpair.store import Tx
@@ -73,18 +79,31 @@ _ABOUT = {
     "people": "how many people answered so",
     "answer": "the answer",
 }
-_ABOUT_OF_TABLE = {
-    PAIRS: {
-        "label": "the final label; empty where there is none",
-        "verdict": "whether validators agreed with it: `valid` or `not valid`; empty where none has said so yet",
-    },
-    LABELS: {"label": f"the answer, or `{SKIP}`"},
-    DECISIONS: {
-        "decision": f"the label that was decided, or `{IRRECONCILABLE}`",
-        "by": "who decided, under a pseudonym; empty for a rule",
-    },
-    VERDICTS: {"verdict": "what was said of the label: `agree` or `disagree`"},
+_EVIDENCE: dict[str, tuple[str, dict[str, str]]] = {
+    PAIRS: (
+        "Every pair with a label, in a tier or in none.",
+        {
+            "label": "the final label; empty where there is none",
+            "verdict": "whether validators agreed with it: `valid` or `not valid`; empty where none has said so yet",
+        },
+    ),
+    LABELS: (
+        "The current answer of each annotator on each pair.",
+        {"label": f"the answer, or `{SKIP}`"},
+    ),
+    DECISIONS: (
+        "The decision that stands on each pair.",
+        {
+            "decision": f"the label that was decided, or `{IRRECONCILABLE}`",
+            "by": "who decided, under a pseudonym; empty for a rule",
+        },
+    ),
+    VERDICTS: (
+        "The verdict of each validator on the label of each pair.",
+        {"verdict": "what was said of the label: `agree` or `disagree`"},
+    ),
 }
+"""Of each table that tiers rest on, what it holds and what some of its columns do."""
 
 
 class GridTables:
@@ -136,6 +155,8 @@ class GridTables:
         labels = labels.assign(annotator=labels["annotator"].map(self._pseudonyms.replace))
         verdicts = judgements.current_verdicts(self._tx, "cell_id", "origin")
         simulated = simulated_cells(labels, verdicts)
+        names = zip(SIDES, grids.side_names(self._tx), strict=True)
+        words = {**dict(names), "labels": ", ".join(f"`{name}`" for name in final_names(tiers.question))}
         for rule in tiers.rules:
             pairs = tiers.in_tier(rule.tier).reset_index(drop=True)
             is_simulated = pairs["cell_id"].isin(simulated)
@@ -145,7 +166,10 @@ class GridTables:
             rows = self._without_names(self._renumbered(rows).assign(simulated=is_simulated), ("hs.", "cn."))
             metadata = [str(name) for name in rows.columns if str(name).startswith(("hs.", "cn."))]
             about = f"The pairs of the tier {rule.tier}."
-            columns = _tier_columns(self._tx, rows, tiers.question)
+            columns = {}
+            for column in map(str, rows.columns):
+                by_prefix = next((of for prefix, of in PREFIXES.items() if column.startswith(prefix)), column)
+                columns[column] = CARD_COLUMNS.get(column, by_prefix).format(**words)
             name = f"{self.prefix}{rule.tier}"
             yield ReleaseTable(name, rows, about, columns, SIDES, metadata, tier=rule.tier, rule=str(rule))
 
@@ -157,39 +181,28 @@ class GridTables:
         rows = pair_frame(with_pair_numbers(self.tiers.pairs), self.tiers.question, self.tiers.rules)
         for at, side in enumerate(SIDES, 3):
             rows.insert(at, f"{side}{TEXT_DIGEST}", rows[f"{side}_id"].map(bodies))
-        yield self._table(
-            PAIRS,
-            self._renumbered(rows.fillna({"label": "", "tier": ""})),
-            "Every pair with a label, in a tier or in none.",
-        )
+        yield self._table(PAIRS, self._renumbered(rows.fillna({"label": "", "tier": ""})))
         answers = judgements.current_answers(
             self._tx, rounds.primary(self._tx), "cell_id", "annotator", "code", "skipped", "origin"
         )
-        label = (
-            answers["code"].astype("Int64").map({choice.code: choice.name for choice in self._question}).astype(object)
-        )
+        names = {choice.code: choice.name for choice in self._question}
         rows = answers[[]].assign(
             pair=to_public_number(answers["cell_id"]),
             annotator=answers["annotator"].map(self._pseudonyms.replace),
-            label=label.where(~answers["skipped"], SKIP),
+            label=answers["code"].astype("Int64").map(names).astype(object).where(~answers["skipped"], SKIP),
             origin=answers["origin"],
         )
-        yield self._table(
-            LABELS, _sorted(rows, "pair", "annotator"), "The current answer of each annotator on each pair."
-        )
+        yield self._table(LABELS, _sorted(rows, "pair", "annotator"))
         columns = ("cell_id", "rule", "code", "person_id")
         decisions = adjudications.current_adjudications(self._tx, *columns, standing=True)
-        names = decisions["code"].map(self._question.name, na_action="ignore").astype(object)
-        yield self._table(
-            DECISIONS,
-            decisions[[]].assign(
-                pair=to_public_number(decisions["cell_id"]),
-                decision=names.where(names.notna(), IRRECONCILABLE),
-                rule=decisions["rule"],
-                by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
-            ),
-            "The decision that stands on each pair.",
+        decided = decisions["code"].map(self._question.name, na_action="ignore").astype(object)
+        rows = decisions[[]].assign(
+            pair=to_public_number(decisions["cell_id"]),
+            decision=decided.where(decided.notna(), IRRECONCILABLE),
+            rule=decisions["rule"],
+            by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
         )
+        yield self._table(DECISIONS, rows)
         verdicts = judgements.current_verdicts(self._tx, "cell_id", "person_id", "code", "origin")
         rows = verdicts[[]].assign(
             pair=to_public_number(verdicts["cell_id"]),
@@ -197,9 +210,7 @@ class GridTables:
             verdict=verdicts["code"].map(_VERDICT_NAMES),
             origin=verdicts["origin"],
         )
-        yield self._table(
-            VERDICTS, _sorted(rows, "pair", "validator"), "The verdict of each validator on the label of each pair."
-        )
+        yield self._table(VERDICTS, _sorted(rows, "pair", "validator"))
 
     def _renumbered(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Rows in which written texts have numbers of their own: their ids are in the order in which people wrote."""
@@ -216,8 +227,8 @@ class GridTables:
         rows = rows.drop(columns=list(KEPT_COLUMNS if set(KEPT_COLUMNS) <= set(metadata) else ()))
         metadata = [name for name in metadata if name in rows.columns]
         about = {name: "metadata of the row" for name in metadata if name != LANGUAGE}
-        text = f"The rows of the grid {self.key.name}, with their metadata."
-        yield replace(self._table(ROWS, rows, text, (ROW,), metadata, about), is_side=True)
+        rows, text = rows.reset_index(drop=True), f"The rows of the grid {self.key.name}, with their metadata."
+        yield ReleaseTable(f"{self.prefix}{ROWS}", rows, text, _columns(rows, about), (ROW,), metadata, is_side=True)
         for round_ in rounds.answer_rounds(self._tx):
             name = f"{self.prefix}{round_.name}"
             if is_survey(round_):
@@ -240,16 +251,14 @@ class GridTables:
         """How many respondents gave each answer, in cells of five or more; their own words are not published."""
         form = form_of(round_.form)
         rows = answers_table(self._tx, round_)
-        counts_by_place = {
-            place: count_respondents(
-                form,
-                [
-                    None if skipped else answer
-                    for skipped, answer in zip(group["skipped"], _by_question(group, form), strict=True)
-                ],
-            )
-            for place, group in rows.groupby(["row", "column"], sort=False)
-        }
+        names = [name for name, _ in form.questions]
+        counts_by_place = {}
+        for place, group in rows.groupby(["row", "column"], sort=False):
+            answers = [
+                None if skipped else dict(zip(names, said, strict=True))
+                for skipped, *said in group[["skipped", *names]].itertuples(index=False, name=None)
+            ]
+            counts_by_place[place] = count_respondents(form, answers)
         for question, asked in form.questions:
             counts = [
                 (*place, answer, n)
@@ -260,18 +269,9 @@ class GridTables:
             about = f"How many respondents of the grid {self.key.name} gave each answer: {asked}"
             yield ReleaseTable(f"{name}-{question}", frame, about, _columns(frame), (ROW,))
 
-    def _table(
-        self,
-        name: str,
-        rows: pd.DataFrame,
-        about: str,
-        texts: Sequence[str] = (),
-        dropped: Sequence[str] = (),
-        about_columns: Mapping[str, str] = MappingProxyType({}),
-    ) -> ReleaseTable:
-        rows = rows.reset_index(drop=True)
-        columns = _columns(rows, {**_ABOUT_OF_TABLE.get(name, {}), **about_columns})
-        return ReleaseTable(f"{self.prefix}{name}", rows, about, columns, texts, dropped)
+    def _table(self, name: str, rows: pd.DataFrame) -> ReleaseTable:
+        about, about_columns = _EVIDENCE[name]
+        return ReleaseTable(f"{self.prefix}{name}", rows.reset_index(drop=True), about, _columns(rows, about_columns))
 
     def _without_names(self, rows: pd.DataFrame, prefixes: tuple[str, ...]) -> pd.DataFrame:
         """Rows in whose metadata no person of the study is named."""
@@ -281,12 +281,6 @@ class GridTables:
 
 def _sorted(rows: pd.DataFrame, *names: str) -> pd.DataFrame:
     return rows.sort_values(list(names), kind="stable").reset_index(drop=True)
-
-
-def _by_question(rows: pd.DataFrame, form: Form) -> Iterator[dict[str, str]]:
-    """Each answer by the names of the questions."""
-    names = [name for name, _ in form.questions]
-    return (dict(zip(names, values, strict=True)) for values in rows[names].itertuples(index=False))
 
 
 def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
@@ -299,16 +293,6 @@ def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})
     """What each column holds, first by `about`."""
     known = {**_ABOUT, **about}
     return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
-
-
-def _tier_columns(tx: Tx, rows: pd.DataFrame, question: Closed) -> dict[str, str]:
-    hs, cn = grids.side_names(tx)
-    labels = ", ".join(f"`{name}`" for name in final_names(question))
-    about = {}
-    for name in map(str, rows.columns):
-        text = CARD_COLUMNS.get(name) or next((of for prefix, of in PREFIXES.items() if name.startswith(prefix)), name)
-        about[name] = text.format(hs=hs, cn=cn, labels=labels)
-    return about
 
 
 CONTACT = "contact"
@@ -425,7 +409,7 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog
     only the newest is there, as earlier ones counted what a few people had done by then. So lines have numbers of their
     own. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
     """
-    surveys = {
+    surveys = {  # a round that counts has the name "" there
         (key.name, "" if round_.counts else round_.name)
         for key in grids.for_each_grid(tx)
         for round_ in rounds.of_grid(tx)
@@ -435,16 +419,19 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog
     keys: dict[int, str] = {}
     for run in (run for run in runs if run.stage not in _ABOUT_PEOPLE):
         params = redaction.clean({name: value for name, value in run.params.items() if name != BY})
+        counts, place = run.counts, _place(run)
+        if run.stage not in _BEFORE_ANSWERS and {place, (place[0], "")} & surveys:  # only what no answer changes
+            counts = {"answers and skips": counts["answers"] + counts["skips"]} if "skips" in counts else {}
         line = {
             "stage": run.stage,
             "params": params,
-            "counts": redaction.clean(_public_counts(run, surveys)),
+            "counts": redaction.clean(counts),
             "model": redaction.clean(run.model),
             "fcpair": run.version,
             "day": run.at[:10],
         }
         is_bringing = run.stage.endswith(_BRINGING) or "import" in params
-        keys[run.id] = key = json.dumps([run.stage, *(_place(run) if is_bringing else [params])])
+        keys[run.id] = key = json.dumps([run.stage, *(place if is_bringing else [params])])
         earlier = lines.pop(key, None)  # and the line comes behind all others
         lines[key] = _join(earlier, line) if earlier and is_bringing else line
     numbers = {key: number for number, key in enumerate(lines, 1)}
@@ -460,14 +447,6 @@ def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]
     names = [name for name in _SUMMED if name in {**earlier["counts"], **line["counts"]}]
     counts = {name: earlier["counts"].get(name, 0) + line["counts"].get(name, 0) for name in names}
     return {**line, "params": params, "counts": counts}
-
-
-def _public_counts(run: RunRecord, surveys: Collection[tuple[str, str]]) -> Mapping[str, Any]:
-    """The counts of a run; of a survey (a round that counts has the name "" there) only what no answer changes."""
-    grid, round_name = _place(run)
-    if run.stage in _BEFORE_ANSWERS or not {(grid, round_name), (grid, "")} & {*surveys}:
-        return run.counts
-    return {"answers and skips": run.counts["answers"] + run.counts["skips"]} if "skips" in run.counts else {}
 
 
 def _place(run: RunRecord) -> tuple[str, str]:

@@ -34,7 +34,7 @@ from fcpair.params import Export, Pair, Partition
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
-from fcpair.steps.answers.answer_tables import decisions_table
+from fcpair.steps.answers.answer_tables import ROW, decisions_table, rows_table
 from fcpair.steps.answers.curation import written_table
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.context import (
@@ -46,7 +46,6 @@ from fcpair.steps.base.context import (
     rules_of,
     scheme_of,
 )
-from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note
@@ -94,9 +93,9 @@ class Exports:
         """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
             derived = _derive_tiers(self._grid, tx, tier)
-            graded_pairs, _ = _grade_pairs(tx, derived, options)
+            graded_pairs, _, counts = _grade_pairs(tx, derived, options)
         params = derived.params("qrels", options)
-        return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, _graded_counts(graded_pairs))
+        return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, counts)
 
     @takes_params
     def beir(
@@ -112,10 +111,10 @@ class Exports:
         check_new_folder(folder)
         with self._grid._store.read() as tx:
             derived = _derive_tiers(self._grid, tx, tier)
-            graded_pairs, cns = _grade_pairs(tx, derived, options)
+            graded_pairs, cns, counts = _grade_pairs(tx, derived, options)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
-        counts = {"corpus": len(cns), **_graded_counts(graded_pairs)}
-        return _write(self._grid, folder, files, derived.params("beir", options), counts)
+        params = derived.params("beir", options)
+        return _write(self._grid, folder, files, params, {"corpus": len(cns), **counts})
 
     def hf(self, folder: str | Path) -> RunRecord:
         """Write all tiers as a Hugging Face dataset folder with a card; see `hf_files`."""
@@ -182,7 +181,10 @@ class Exports:
                 "a pool sets which CNs are left out together with the HS of a tier; name the tier (--without)"
             )
         with self._grid._store.read() as tx:
-            rows = _corpus_rows(tx)
+            rows = texts.source_rows(tx)
+            if rows.empty:
+                no_corpus = say("there is no corpus yet; run `fcpair import`")
+                raise StageError(NO_CORPUS if judgements.is_answered(tx) else no_corpus)
             if without is not None:
                 derived = _derive_tiers(self._grid, tx, without)
                 hs_ids = set(derived.pairs["hs_id"].tolist())
@@ -271,15 +273,6 @@ def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
     return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
-def _corpus_rows(tx: Tx) -> pd.DataFrame:
-    rows = texts.source_rows(tx)
-    if rows.empty:
-        raise StageError(
-            NO_CORPUS if judgements.is_answered(tx) else say("there is no corpus yet; run `fcpair import`")
-        )
-    return rows
-
-
 @dataclass(frozen=True)
 class _TierExport:
     """A `tier` by its name, with the `tiers` that the `rules` make."""
@@ -309,24 +302,21 @@ def _derive_tiers(grid: GridContext, tx: Tx, tier: Tier | str) -> _TierExport:
     return _TierExport(name, rules, tiers_of(tx, rules))
 
 
-def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int]]:
+def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int], dict[str, Any]]:
+    """The graded pairs of a tier, the CNs of the pool, and what the run counts."""
     pairs, tiers = derived.pairs, derived.tiers
     cns = pool_ids(tx, tiers, options.pool)
     graded_pairs = grades(pairs, tiers.question, cns, binary=options.binary)
     if graded_pairs.empty:
         raise InputError(f"no pair of {derived.tier} has a CN of the pool `{options.pool}`, so nothing was written")
-    return graded_pairs, cns
-
-
-def _graded_counts(graded_pairs: pd.DataFrame) -> dict[str, Any]:
     n_by_grade = graded_pairs["grade"].value_counts().sort_index()
-    by_grade = {str(grade): n for grade, n in zip(n_by_grade.index.tolist(), n_by_grade.tolist(), strict=True)}
-    return {
+    counts = {
         "pairs": len(graded_pairs),
         "hs": graded_pairs["hs_id"].nunique(),
         "cn": graded_pairs["cn_id"].nunique(),
-        "grades": by_grade,
+        "grades": {str(grade): n for grade, n in n_by_grade.to_dict().items()},
     }
+    return graded_pairs, cns, counts
 
 
 def _write(

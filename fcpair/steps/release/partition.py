@@ -135,7 +135,10 @@ def derive_tiers(grid: GridContext) -> TierTable:
         tiers = tiers_of(tx, rules_of(grid, tx))
         ids = tiers.pairs["cell_id"]
         n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-        pairs, n_simulated = with_pair_numbers(tiers.pairs), judgements.n_simulated(tx)
+        pairs, n_simulated = (
+            with_pair_numbers(tiers.pairs),
+            judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0),
+        )
         return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
 
 

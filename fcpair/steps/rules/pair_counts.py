@@ -65,10 +65,8 @@ def tally(tx: Tx) -> Tally:
     n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
     n_for_person = len(waiting)
     standing_counts = {key: n for key, n in decision_counts.items() if key[0] not in UNDECIDED}
-    n_standing, n_discarded = (
-        sum(standing_counts.values()),
-        sum(n for (_, discards), n in standing_counts.items() if discards),
-    )
+    n_standing = sum(standing_counts.values())
+    n_discarded = sum(n for (_, discards), n in standing_counts.items() if discards)
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
     n_valid = sum(n for (agree, disagree), n in balances.items() if is_valid(agree - disagree))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fcpair.errors import InputError
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import Role, RunRecord
 from fcpair.sentences import join
 from fcpair.stages.questions.labels import GridNames, check_words, present_parts
 from fcpair.steps.base.answer_values import form_of
@@ -121,20 +121,20 @@ def role_noun(tx: Tx, role: Role, words: Words | None = None) -> Noun:
         role_rounds = [rounds.primary(tx) for _ in grids.for_each_grid(tx) if labels_of(tx)]
     else:
         role_rounds = rounds.of_role(tx, role)
-    nouns = {_round_noun(tx, round_) for round_ in role_rounds} or {_WITHOUT_ROUNDS.get(role, "pair")}
+    nouns = set()
+    for round_ in role_rounds:  # a pair where two texts are shown, else by the text that is, and who reads
+        with grids.on_grid(tx, round_.grid_id):
+            plan = settings.of_stage(tx, PLAN)
+        n_names = len(_listed_names(plan, "columns"))
+        if not (n_names or round_.options.hides_column):
+            nouns.add("pair")
+        elif round_.role is Role.RESPONDENT:
+            nouns.add("statement" if n_names == 1 or round_.options.hides_column else "question")
+        else:
+            is_reply = round_.role is Role.RATER and plan.get("rows", {}).get("answers")
+            nouns.add("reply" if is_reply else "text")
+    nouns = nouns or {_WITHOUT_ROUNDS.get(role, "pair")}
     return Noun.of(nouns.pop() if len(nouns) == 1 else MIXED)
-
-
-def _round_noun(tx: Tx, round_: Round) -> str:
-    """What one cell of a round is called: a pair where two texts are shown, else by the text that is, and who reads."""
-    with grids.on_grid(tx, round_.grid_id):
-        plan = settings.of_stage(tx, PLAN)
-    n_names = len(_listed_names(plan, "columns"))
-    if not (n_names or round_.options.hides_column):
-        return "pair"
-    if round_.role is Role.RESPONDENT:
-        return "statement" if n_names == 1 or round_.options.hides_column else "question"
-    return "reply" if round_.role is Role.RATER and plan.get("rows", {}).get("answers") else "text"
 
 
 def sheet_headings(tx: Tx, of: CellColumns) -> dict[str, str]:

@@ -36,11 +36,10 @@ from fcpair.stages.surveys.survey import (
     survey_plans,
 )
 from fcpair.start_draft import StatementsDraft, SurveyDraft, SurveyFigures, TablePreview
-from fcpair.steps.answers.answer_tables import answers_table, replies_table
+from fcpair.steps.answers.answer_tables import ROW, answers_table, replies_table, rows_table
 from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
-from fcpair.steps.base.grid_rows import ROW, rows_table
 from fcpair.steps.base.text_digests import folded_digest
 from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
 from fcpair.steps.rules.pair_counts import simulated_note

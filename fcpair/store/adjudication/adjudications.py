@@ -20,6 +20,7 @@ from fcpair.records import PairState, Role, Round, Rule
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
+from fcpair.store.corpus.cells import BODIES, CN, HS, join_texts
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import hash_chain, latest_rows
 from fcpair.store.database.statements import (
@@ -34,13 +35,12 @@ from fcpair.store.database.statements import (
     records,
 )
 from fcpair.store.database.store import Tx, now
-from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person, text
+from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person
 
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}
 _COLUMNS |= {"code": answer.c.code, "hs_id": cell.c.row_id.label("hs_id"), "cn_id": cell.c.column_id.label("cn_id")}
 _IS_BY_PERSON = adjudication.c.rule == Rule.PERSON.value
-_ASKED = adjudication.c.cell_id.in_(param_subquery("asked"))
 
 
 def add_adjudications(tx: Tx, decisions: pd.DataFrame) -> None:
@@ -200,18 +200,15 @@ def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
     return {} if cell_ids is None else {"asked": as_param(cell_ids)}
 
 
-AnswerCode = tuple[int, int, int | None]
-
-
 def answers_since_decision(
     tx: Tx, cell_ids: Sequence[int] | None = None
-) -> Iterator[tuple[int, int, list[AnswerCode]]]:
+) -> Iterator[tuple[int, int, list[tuple[int, int, int | None]]]]:
     """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
 
     Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
     number of the judgement, its assignment, and its code (None: a skip).
     """
-    query = _RELABELLED if cell_ids is None else _RELABELLED.where(_ASKED)
+    query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(param_subquery("asked")))
     for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
         yield cell_id, seen, [(row[2], row[3], row[4]) for row in rows]
 
@@ -290,24 +287,14 @@ def matching_decisions(
     Keys: `id`, `cell_id`, `hs`, `hs_language`, `cn`, `cn_language`, `rule`, `code` (None: discarded), `by` (None: no
     person), `note`, `flagged`, `at`.
     """
-    hs, cn = text.alias("hs_text"), text.alias("cn_text")
-    query = (
-        select(
-            *adjudication.c["id", "cell_id", "rule", "note", "flagged", "at"],
-            rounds.code_of(adjudication).label("code"),
-            person.c.name.label("by"),
-            *(side.c.body.label(name) for name, side in (("hs", hs), ("cn", cn))),
-            *(side.c.language.label(f"{name}_language") for name, side in (("hs", hs), ("cn", cn))),
-        )
-        .join(cell, cell.c.id == adjudication.c.cell_id)
-        .join(hs, hs.c.id == cell.c.row_id)
-        .join(cn, cn.c.id == cell.c.column_id)
-        .outerjoin(person, person.c.id == adjudication.c.person_id)
-        .where(*decision_filter.conditions(tx), cell_range(tx).holds(_CELL_ID), latest_rows.STANDING)
-        .where(or_(_IS_BY_PERSON, ~has_open_label(adjudication.c.cell_id)))
-        .order_by(adjudication.c.id.desc())
-        .limit(limit)
-    )
+    languages = (HS.c.language.label("hs_language"), CN.c.language.label("cn_language"))
+    code_and_by = (rounds.code_of(adjudication).label("code"), person.c.name.label("by"))
+    decision = adjudication.c["id", "cell_id", "rule", "note", "flagged", "at"]
+    query = join_texts(select(*decision, *code_and_by, *BODIES, *languages), adjudication.c.cell_id)
+    query = query.outerjoin(person, person.c.id == adjudication.c.person_id)
+    query = query.where(*decision_filter.conditions(tx), cell_range(tx).holds(_CELL_ID), latest_rows.STANDING)
+    query = query.where(or_(_IS_BY_PERSON, ~has_open_label(adjudication.c.cell_id)))
+    query = query.order_by(adjudication.c.id.desc()).limit(limit)
     if made_by is not None:
         query = query.where(adjudication.c.person_id == made_by, _IS_BY_PERSON)
     if before is not None:
@@ -322,26 +309,17 @@ def label_counts(tx: Tx, decision_ids: Sequence[int]) -> dict[int, dict[int, int
     a pair that somebody has still to label.
     """
     newer = judgement.alias("newer")
-    is_overtaken = exists().where(
-        newer.c.assignment_id == assignment.c.id,
-        newer.c.id > judgement.c.id,
-        newer.c.id <= adjudication.c.seen_judgement,
-    )
+    is_seen = newer.c.id.between(judgement.c.id + 1, adjudication.c.seen_judgement)
+    is_overtaken = exists().where(newer.c.assignment_id == assignment.c.id, is_seen)
     was_seen = (judgement.c.id <= adjudication.c.seen_judgement) & ~is_overtaken
-    code = rounds.code_of(judgement).label("code")
-    query = (
-        select(adjudication.c.id, code, func.count())
-        .select_from(adjudication)
-        .join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
-        .join(judgement, judgement.c.assignment_id == assignment.c.id)
-        .where(adjudication.c.id.in_(as_subquery(decision_ids)), rounds.COUNTING)
-        .where(or_(latest_rows.IS_BY_HAND & was_seen, ~latest_rows.IS_BY_HAND & latest_rows.NEWEST))
-        .where(~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
-        .group_by(adjudication.c.id, code)
-        .order_by(adjudication.c.id, code)
-    )
+    key = (adjudication.c.id, rounds.code_of(judgement).label("code"))
+    labels = adjudication.join(assignment, assignment.c.cell_id == adjudication.c.cell_id)
+    labels = labels.join(judgement, judgement.c.assignment_id == assignment.c.id)
+    query = select(*key, func.count()).select_from(labels).where(adjudication.c.id.in_(as_subquery(decision_ids)))
+    query = query.where(or_(latest_rows.IS_BY_HAND & was_seen, ~latest_rows.IS_BY_HAND & latest_rows.NEWEST))
+    query = query.where(rounds.COUNTING, ~judgement.c.skipped, ~has_open_label(adjudication.c.cell_id))
     counts: dict[int, dict[int, int]] = {}
-    for decision_id, label, n in tx.execute(query):
+    for decision_id, label, n in tx.execute(query.group_by(*key).order_by(*key)):
         counts.setdefault(decision_id, {})[label] = n
     return counts
 

@@ -82,33 +82,18 @@ def disputed_pairs(
     overtaken_ids = as_subquery(overtaken)
     candidates = union(unsettled, overtaken_ids, requested).subquery()
     is_overtaken = cell.c.id.in_(overtaken_ids)
-    is_unsure = exists().where(
-        assignment.c.cell_id == cell.c.id,
-        rounds.in_round(rounds.primary(tx)),
-        latest_rows.ANSWER,
-        ~judgement.c.skipped,
-        judgement.c.answer_id.not_in([labels_[code] for code in definite]),
-    )
+    decides_nothing = judgement.c.answer_id.not_in([labels_[code] for code in definite])
+    is_unsure = _labelled(tx, assignment.c.id).where(assignment.c.cell_id == cell.c.id, decides_nothing).exists()
     own = adjudication.alias("by_a_person")
     by_somebody = select(own.c.flagged).where(own.c.cell_id == cell.c.id, own.c.rule == Rule.PERSON.value)
     newest_flag = by_somebody.order_by(own.c.id.desc()).limit(1).scalar_subquery()
     by_person = adjudication.c.rule == Rule.PERSON.value
     waits_or_not = or_(adjudication.c.id.is_(None), latest_rows.TAKES_BACK, by_person)
-    query = (
-        select(
-            cell.c.id,
-            ~has_open_label(cell.c.id),
-            case((by_person & ~is_overtaken, adjudication.c.person_id)),
-            is_overtaken,
-            cell.c.row_id.label("hs_id"),
-            is_unsure,
-            newest_flag,
-        )
-        .join(candidates, candidates.c.cell_id == cell.c.id)
-        .outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
-        .where(or_(is_overtaken, waits_or_not))
-        .order_by(cell.c.row_id, cell.c.id)
-    )
+    by = case((by_person & ~is_overtaken, adjudication.c.person_id))
+    query = select(cell.c.id, ~has_open_label(cell.c.id), by, is_overtaken, cell.c.row_id, is_unsure, newest_flag)
+    query = query.join(candidates, candidates.c.cell_id == cell.c.id)
+    query = query.outerjoin(adjudication, (adjudication.c.cell_id == cell.c.id) & latest_rows.DECISION)
+    query = query.where(or_(is_overtaken, waits_or_not)).order_by(*cell.c["row_id", "id"])
     return [
         DisputedPair(row[0], bool(row[1]), row[2], bool(row[3]), row[4], bool(row[5]), bool(row[6]))
         for row in tx.execute(query)
@@ -273,9 +258,9 @@ def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -
 
 _STANDING = (
     select(
-        *(adjudication.c["id", "rule"]),
+        *adjudication.c["id", "rule", "person_id", "note", "flagged"],
         rounds.code_of(adjudication).label("code"),
-        *(adjudication.c.person_id, person.c.name.label("by"), *adjudication.c["note", "flagged"]),
+        person.c.name.label("by"),
     )
     .outerjoin(person, person.c.id == adjudication.c.person_id)
     .where(adjudication.c.cell_id == bindparam("one"), latest_rows.STANDING)
@@ -285,7 +270,7 @@ _STANDING = (
 def standing_decision(tx: Tx, cell_id: int) -> StandingDecision | None:
     """The decision that stands on a pair; None when there is none, or the last one was taken back."""
     row = tx.execute(_STANDING, {"one": cell_id}).first()
-    return None if row is None else StandingDecision._make(row)
+    return None if row is None else StandingDecision(**row._mapping)
 
 
 def newest_note_and_flag(tx: Tx, cell_id: int, person_id: int) -> tuple[str, bool]:

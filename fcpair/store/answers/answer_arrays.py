@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 NO_ANSWER = 0  # which is the id of none
 _ORIGINS = {origin.value: at for at, origin in enumerate(Origin)}
-_ORIGIN, _AT, _TIME_WIDTH = 10, 11, 32  # where these are among the columns, and bytes of a time
+_ORIGIN, _AT, _TIME_WIDTH, _TIME = 10, 11, 32, "S32"  # where these are among the columns, and bytes of a time
 _USUAL_TIME = np.frombuffer(b"0000-00-00T00:00:00.000+00:00".ljust(_TIME_WIDTH, b"\0"), np.uint8)
 _IS_MARK = np.not_equal(_USUAL_TIME, ord("0")) | (np.arange(_TIME_WIDTH) > len("0000-00-00T00:00:00.000"))
 
@@ -120,24 +120,24 @@ def _query(after: int) -> Any:
     """Every judgement after one of this number, oldest first, with the columns of _COLUMNS."""
     return (
         select(
-            *(judgement.c.id, type_coerce(judgement.c.withdraws.is_not(None), Integer)),
-            *(*assignment.c["person_id", "round_id"], judgement.c.assignment_id, assignment.c.cell_id),
-            *(*cell.c["row_id", "column_id"], func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id")),
-            *(*judgement.c["seconds", "origin", "at"], type_coerce(judgement.c.skipped, Integer)),
+            judgement.c.id,
+            type_coerce(judgement.c.withdraws.is_not(None), Integer),
+            *assignment.c["person_id", "round_id"],
+            judgement.c.assignment_id,
+            assignment.c.cell_id,
+            *cell.c["row_id", "column_id"],
+            func.coalesce(judgement.c.answer_id, NO_ANSWER).label("answer_id"),
+            *judgement.c["seconds", "origin", "at"],
+            type_coerce(judgement.c.skipped, Integer),
         )
-        .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
+        .select_from(latest_rows.joined(latest_rows.JUDGED, cell))
         .where(judgement.c.id > after)
         .order_by(judgement.c.id)
     )
 
 
-_COLUMNS: tuple[DTypeLike, ...] = (
-    *(np.int64, np.bool_),
-    *[np.int64] * 7,
-    *(np.float64, np.int8, f"S{_TIME_WIDTH}", np.bool_),  # None is NaN
-)
+# The kinds of the columns; a float that is None is NaN.
+_COLUMNS: tuple[DTypeLike, ...] = (np.int64, np.bool_, *[np.int64] * 7, np.float64, np.int8, _TIME, np.bool_)
 
 
 def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:

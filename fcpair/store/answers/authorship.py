@@ -17,27 +17,17 @@ from sqlalchemy import ColumnElement, Select, func, select
 from fcpair.records import Role, Round
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import grids
 from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import as_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, cell, judgement, person, text
 
-_PARTS = re.compile("[,;]")
-
 
 def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
     """The texts of the current answers of a round, with whoever wrote them."""
-    return (
-        select(*columns)
-        .select_from(judgement)
-        .join(assignment, latest_rows.ANSWER)
-        .join(answer, answer.c.id == judgement.c.answer_id)
-        .join(text, text.c.id == answer.c.text_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(rounds.in_round(of))
-    )
+    query = select(*columns).select_from(latest_rows.joined(latest_rows.ANSWERED, answer, person))
+    return query.join(text, text.c.id == answer.c.text_id).where(rounds.in_round(of))
 
 
 def texts_written(tx: Tx, in_round: Round) -> list[int]:
@@ -55,15 +45,13 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
     Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
     what people have written, nothing is asked.
     """
-    same_text = text.alias("own")
-    rows: set[tuple[int, int]] = set()
-    sides = (cell.c.row_id, cell.c.column_id)
-    for kind, text_id in zip(grids.side_kinds(tx), sides, strict=True):
-        if kind == WRITTEN:
+    same_text, rows = text.alias("own"), set[tuple[int, int]]()
+    for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
+        if kind == rounds.WRITTEN:
             query = (
                 select(cell.c.id, assignment.c.person_id)
                 .join(text, text.c.id == text_id)
-                .join(same_text, (same_text.c.kind == WRITTEN) & (same_text.c.body == text.c.body))
+                .join(same_text, (same_text.c.kind == rounds.WRITTEN) & (same_text.c.body == text.c.body))
                 .join(answer, answer.c.text_id == same_text.c.id)
                 .join(judgement, judgement.c.answer_id == answer.c.id)
                 .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -81,7 +69,7 @@ def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, froze
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(cell.c.id.in_(as_subquery(cell_ids)), value.is_not(None), value != ""))
-    return {cell_id: frozenset(filter(None, map(fold_name, _PARTS.split(names)))) for cell_id, names in rows}
+    return {cell_id: frozenset(filter(None, map(fold_name, re.split("[,;]", names)))) for cell_id, names in rows}
 
 
 def fold_name(name: str) -> str:
@@ -94,7 +82,8 @@ def originals(tx: Tx, of: Round) -> dict[int, str]:
     if of.options.edits_row:
         query = select(cell.c.id, text.c.body).join(text, text.c.id == cell.c.row_id)
         return {row[0]: row[1] for row in tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id)))}
-    return texts_on_cells(tx, rounds.by_name(tx, of.options.edits_round)) if of.options.edits_round else {}
+    edited = authored_texts(tx, rounds.by_name(tx, of.options.edits_round)) if of.options.edits_round else {}
+    return {cell_id: one.body for cell_id, one in edited.items()}
 
 
 class AuthoredText(NamedTuple):
@@ -120,11 +109,6 @@ def cells_answered_before(tx: Tx, of: Round) -> set[int]:
     return set(authored_texts(tx, earlier) if needs_text else judgements.answered_cells(tx, earlier))
 
 
-def texts_on_cells(tx: Tx, in_round: Round) -> dict[int, str]:
-    """The text that each cell has in a round, as `authored_texts` says."""
-    return {cell_id: one.body for cell_id, one in authored_texts(tx, in_round).items()}
-
-
 def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
     """The texts of everybody's current answers in a round, by the person."""
     by_writer: dict[int, list[int]] = {}
@@ -135,7 +119,6 @@ def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
 
 EditedSources = dict[int, dict[int, str]]
 """Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
-PEOPLE = "people"
 
 
 class TextOrigin(NamedTuple):
@@ -149,41 +132,30 @@ class TextOrigin(NamedTuple):
     meta: Mapping[str, Any]
 
 
-def origins_of(tx: Tx, text_ids: Sequence[int]) -> dict[int, TextOrigin]:
+def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = None) -> dict[int, TextOrigin]:
     """Origins of these texts, as far as they are current answers of a round; others are left out."""
-    return _find_origins(tx, text_ids, _edited_sources(tx))
-
-
-def _find_origins(tx: Tx, text_ids: Sequence[int], edited: EditedSources) -> dict[int, TextOrigin]:
+    edited = _edited_sources(tx) if edited is None else edited
     before, column = text.alias("before"), text.alias("column")
     question = (before.c.body.label("answered"), before.c.meta)
     who_and_where = (*assignment.c["cell_id", "round_id"], *person.c["name", "role"])
-    query = (
-        select(answer.c.text_id, *who_and_where, column.c.body, *question)
-        .join(judgement, judgement.c.answer_id == answer.c.id)
-        .join(assignment, latest_rows.ANSWER)
-        .join(person, person.c.id == assignment.c.person_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(column, column.c.id == cell.c.column_id)
-        .join(text, text.c.id == answer.c.text_id)
-        .outerjoin(before, before.c.id == text.c.answers_id)
-        .where(answer.c.text_id.in_(as_subquery(text_ids)))
-        .order_by(judgement.c.id)
-    )
+    answers = latest_rows.joined(latest_rows.ANSWERED, answer, person, cell).join(text, text.c.id == answer.c.text_id)
+    answers = answers.join(column, column.c.id == cell.c.column_id).outerjoin(before, before.c.id == text.c.answers_id)
+    query = select(answer.c.text_id, *who_and_where, column.c.body, *question).select_from(answers)
     rows_by_text: dict[int, list[TextOrigin]] = {}
-    for row in tx.execute(query):
+    for row in tx.execute(query.where(answer.c.text_id.in_(as_subquery(text_ids))).order_by(judgement.c.id)):
         source = edited.get(row.round_id, {}).get(row.cell_id) or _source_name(row.name, row.role)
         origin = TextOrigin(row.answered or "", row.body, source, row.meta or {})
         rows_by_text.setdefault(row.text_id, []).append(origin)
     origins = {}
     for text_id, of_text in rows_by_text.items():
-        names, sources = ("; ".join(dict.fromkeys(one[at] for one in of_text)) for at in (1, 2))
+        names = "; ".join(dict.fromkeys(one.written_as for one in of_text))
+        sources = "; ".join(dict.fromkeys(one.source for one in of_text))
         origins[text_id] = of_text[0]._replace(written_as=names, source=sources)
     return origins
 
 
 def _source_name(name: str, role: str) -> str:
-    return name if role == Role.MODEL.value else PEOPLE
+    return name if role == Role.MODEL.value else "people"
 
 
 def _edited_sources(tx: Tx) -> EditedSources:
@@ -192,30 +164,23 @@ def _edited_sources(tx: Tx) -> EditedSources:
         rounds_by_name = {round_.name: round_ for round_ in rounds.of_grid(tx)}
         for round_ in rounds_by_name.values():
             if round_.options.edits_row:
-                sources[round_.id] = _row_sources(tx, sources)
+                sources[round_.id] = sources_of_rows(tx, sources)
             elif round_.options.edits in rounds_by_name:
                 edited_round = rounds_by_name[round_.options.edits]
-                query = (
-                    select(assignment.c.cell_id, person.c.name, person.c.role)
-                    .join(judgement, latest_rows.ANSWER)
-                    .join(person, person.c.id == assignment.c.person_id)
-                    .where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None))
-                    .order_by(judgement.c.id)
-                )
-                written = {row.cell_id: _source_name(row.name, row.role) for row in tx.execute(query)}
+                query = select(assignment.c.cell_id, *person.c["name", "role"]).order_by(judgement.c.id)
+                query = query.select_from(latest_rows.joined(latest_rows.ANSWERED, person))
+                rows = tx.execute(query.where(rounds.in_round(edited_round), judgement.c.answer_id.is_not(None)))
+                written = {row.cell_id: _source_name(row.name, row.role) for row in rows}
                 sources[round_.id] = written | sources.get(edited_round.id, {})
     return sources
 
 
-def sources_of_rows(tx: Tx) -> dict[int, str]:
-    """Where the row of each cell of the grid is from, as far as that is known."""
-    return _row_sources(tx, _edited_sources(tx))
-
-
-def _row_sources(tx: Tx, edited: EditedSources) -> dict[int, str]:
-    """Where the row of each cell is from: what its metadata say, or who or which model wrote it in an earlier grid."""
+def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, str]:
+    """Where the row of each cell of the grid is from, as far as that is known: what its metadata say, or who or which
+    model wrote it in an earlier grid.
+    """
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
-    origins = _find_origins(tx, sorted({row.text_id for row in rows}), edited)
+    origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)
     sources = (origins[one.text_id].source if one.text_id in origins else one.meta.get("source") for one in rows)
     return {row.id: source for row, source in zip(rows, sources, strict=True) if source}

@@ -39,15 +39,9 @@ class WrittenText(NamedTuple):
 
 def _texts_on_cells(source: Round, *columns: ColumnElement[Any]) -> Select[Any]:
     """The texts that were ever written in a round, with the rows of their cells, by cell."""
-    return (
-        select(cell.c.row_id, answer.c.text_id, *columns)
-        .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(answer, answer.c.id == judgement.c.answer_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .where(rounds.in_round(source), answer.c.text_id.is_not(None))
-        .order_by(assignment.c.cell_id, judgement.c.id)
-    )
+    query = select(cell.c.row_id, answer.c.text_id, *columns).order_by(assignment.c.cell_id, judgement.c.id)
+    query = query.select_from(latest_rows.joined(latest_rows.JUDGED, answer, cell))
+    return query.where(rounds.in_round(source), answer.c.text_id.is_not(None))
 
 
 def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
@@ -102,16 +96,11 @@ def list_examples(tx: Tx, of: Round, source: Round) -> list[Example]:
     newest = select(func.max(example_review.c.id)).where(example_review.c.example_id == example.c.id)
     bodies = (one.c.body.label(one.name) for one in (row, hs, cn))
     on_side = (side.c.text_id == example.c.row_id) & (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == "row")
-    query = (
-        select(*example.c["id", "row_id", "rank", "hs_id", "cn_id", "score"], *bodies, example_review.c.used)
-        .join(row, row.c.id == example.c.row_id)
-        .join(hs, hs.c.id == example.c.hs_id)
-        .join(cn, cn.c.id == example.c.cn_id)
-        .join(side, on_side)
-        .outerjoin(example_review, example_review.c.id == newest.correlate(example).scalar_subquery())
-        .where(example.c.round_id == of.id)
-        .order_by(side.c.position, example.c.rank)
-    )
+    is_newest = example_review.c.id == newest.correlate(example).scalar_subquery()
+    query = select(*example.c["id", "row_id", "rank", "hs_id", "cn_id", "score"], *bodies, example_review.c.used)
+    query = query.join(row, row.c.id == example.c.row_id).join(hs, hs.c.id == example.c.hs_id)
+    query = query.join(cn, cn.c.id == example.c.cn_id).join(side, on_side).outerjoin(example_review, is_newest)
+    query = query.where(example.c.round_id == of.id).order_by(side.c.position, example.c.rank)
     column = text.alias("column")  # of the first cell on which each was ever written
     own = select(example.c.cn_id).where(example.c.round_id == of.id)
     written = _texts_on_cells(source, column.c.body).join(column, column.c.id == cell.c.column_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select, true
+from sqlalchemy import ColumnElement, Select, Subquery, case, exists, func, null, select
 
 from fcpair.lazy import NDArray, np, pd
 from fcpair.records import Origin, Round, Verdict
@@ -15,7 +15,6 @@ from fcpair.store.database.statements import as_subquery, count, frame, integer_
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, answer, assignment, cell, judgement, person, round_
 
-VERDICT = ("assignment_id", "cell_id", "person_id", "code", "origin")
 SEEN_DECISION = adjudication.alias("seen")  # the decision that a verdict is about
 IS_CURRENT = SEEN_DECISION.c.answer_id == adjudication.c.answer_id
 """Whether the label that a validator saw decided is the one that stands; a verdict on another one does not count."""
@@ -26,8 +25,19 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
     for a skip), `note`, and where they are known `own_code`, `adjudication_id`, `seconds`, `at`, `run_id`.
     """
     rows = judgements.assign(origin=origin.value)
-    if "code" in rows.columns:
-        rows["answer_id"] = _answer_ids(tx, judgements)
+    if "code" in rows.columns:  # the answer is found by it, or where a validator answered blind by `own_code`
+        assignment_ids = as_subquery(rows["assignment_id"].tolist())
+        query = select(*assignment.c["id", "round_id"]).where(assignment.c.id.in_(assignment_ids))
+        of_round = rows["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
+        own_codes = rows["own_code"] if "own_code" in rows.columns else rows["code"]
+        codes = own_codes.where(own_codes.notna(), rows["code"]).astype("Int64")
+        answer_ids = {
+            (one, code): at
+            for one in of_round.dropna().unique()
+            for code, at in rounds.answer_ids(tx, int(one)).items()
+        }
+        keys = pd.MultiIndex.from_arrays([of_round, codes])
+        rows["answer_id"] = keys.map(answer_ids).to_series(index=rows.index).astype("Int64")
     rows = rows.drop(columns=["code", "own_code"], errors="ignore")
     rows["at"] = rows["at"].where(rows["at"] != "", now()) if "at" in rows.columns else now()
     _add(tx, records(rows))
@@ -39,21 +49,6 @@ def _add(tx: Tx, rows: Iterable[Mapping[str, Any]]) -> None:
     assignments.record_judgements(tx, before)
 
 
-def _answer_ids(tx: Tx, judgements: pd.DataFrame) -> pd.Series[int]:
-    """The answer that each judgement points at, by its `code`, or where a validator answered blind by `own_code`."""
-    assignment_ids = as_subquery(judgements["assignment_id"].tolist())
-    query = select(assignment.c.id, assignment.c.round_id).where(assignment.c.id.in_(assignment_ids))
-    of_round = judgements["assignment_id"].map({row[0]: row[1] for row in tx.execute(query)})
-    codes = judgements["code"]
-    if "own_code" in judgements.columns:
-        codes = judgements["own_code"].where(judgements["own_code"].notna(), codes)
-    answer_ids = {
-        (one, code): at for one in of_round.dropna().unique() for code, at in rounds.answer_ids(tx, int(one)).items()
-    }
-    keys = pd.MultiIndex.from_arrays([of_round, codes.astype("Int64")])
-    return keys.map(answer_ids).to_series(index=judgements.index).astype("Int64")
-
-
 def _select_answers(of: Round, *columns: str) -> Select[Any]:
     decided_answer = answer.alias("decided")
     agrees = case((answer.c.code == decided_answer.c.code, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
@@ -61,15 +56,16 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
         **assignment.c,
         **judgement.c,
         **{"assignment_id": assignment.c.id, "hs_id": cell.c.row_id, "cn_id": cell.c.column_id},
+        "annotator": person.c.name,
         "own_code": case((round_.c.blind, answer.c.code)) if of.checks else null(),
         "code": case((round_.c.blind, agrees), else_=answer.c.code) if of.checks else answer.c.code,
         "value": answer.c.value,
         "has_note": case((judgement.c.note != "", 1), else_=0),
     }
+    others = [table for table, names in ((person, {"annotator"}), (cell, {"hs_id", "cn_id"})) if names & set(columns)]
     query = (
         select(*(available[name].label(name) for name in columns))
-        .select_from(judgement)
-        .join(assignment, latest_rows.ANSWER)
+        .select_from(latest_rows.joined(latest_rows.ANSWERED, *others))
         .outerjoin(answer, answer.c.id == judgement.c.answer_id)
         .where(rounds.in_round(of))
         .order_by(latest_rows.BY_CELL, latest_rows.BY_PERSON)
@@ -79,7 +75,7 @@ def _select_answers(of: Round, *columns: str) -> Select[Any]:
     if {"code", "own_code"} & set(columns) and of.checks:
         query = query.outerjoin(round_, round_.c.id == answer.c.round_id)
         query = query.outerjoin(decided_answer, decided_answer.c.id == SEEN_DECISION.c.answer_id)
-    return query.join(cell, cell.c.id == assignment.c.cell_id) if {"hs_id", "cn_id"} & set(columns) else query
+    return query
 
 
 def current_labels(
@@ -126,7 +122,9 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    return frame(tx, _current_verdicts_query(tx, *(columns or VERDICT)))
+    return frame(
+        tx, _current_verdicts_query(tx, *(columns or ("assignment_id", "cell_id", "person_id", "code", "origin")))
+    )
 
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:
@@ -193,25 +191,13 @@ def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
     verdict = case((agrees, int(Verdict.AGREE)), else_=int(Verdict.DISAGREE))
     of_answer = select(round_.c.blind).join(answer, answer.c.round_id == round_.c.id)
     was_blind = of_answer.where(answer.c.id == judgement.c.answer_id).correlate(judgement).scalar_subquery()
-    query = (
-        select(
-            rounds.NAME.label("round"),
-            person.c.name.label("person"),
-            case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code"),
-            rounds.value_of(judgement).label("value"),
-            judgement.c.skipped,
-            judgement.c.withdraws.is_not(None).label("withdrawn"),
-            *judgement.c["note", "origin", "at"],
-            judgement.c.run_id.label("run"),
-        )
-        .select_from(judgement)
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.cell_id == cell_id, assignment.c.round_id.not_in(rounds.known_ids(tx)))
-        .order_by(judgement.c.id)
-    )
-    return frame(tx, query).astype({"withdrawn": bool, "run": "Int64"})
+    code = case((was_blind, verdict), else_=rounds.code_of(judgement)).label("code")
+    value, withdrawn = rounds.value_of(judgement).label("value"), judgement.c.withdraws.is_not(None).label("withdrawn")
+    by, columns = person.c.name.label("person"), (judgement.c.skipped, withdrawn, *judgement.c["note", "origin", "at"])
+    query = select(rounds.NAME.label("round"), by, code, value, *columns, judgement.c.run_id.label("run"))
+    query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_, person))
+    query = query.where(assignment.c.cell_id == cell_id, assignment.c.round_id.not_in(rounds.known_ids(tx)))
+    return frame(tx, query.order_by(judgement.c.id)).astype({"withdrawn": bool, "run": "Int64"})
 
 
 def recorded_answers(tx: Tx, assignment_ids: Iterable[int]) -> set[tuple[int, int | None, str]]:
@@ -225,18 +211,13 @@ def n_judgements(tx: Tx, of: Round | None = None) -> int:
     """Count the judgements, superseded ones included; of one round if asked."""
     if of is None:
         return count(tx, judgement)
-    return count(tx, judgement.join(assignment, assignment.c.id == judgement.c.assignment_id), rounds.in_round(of))
-
-
-def n_simulated(tx: Tx) -> int:
-    """Count the current judgements that were made up."""
-    return _n_by_origin(tx, true()).get(Origin.SIMULATED.value, 0)
+    return count(tx, latest_rows.JUDGED, rounds.in_round(of))
 
 
 def n_by_people(tx: Tx) -> int:
     """Count the current judgements of every round that people gave, skips included."""
     made_up = (Origin.SIMULATED.value, Origin.GENERATED.value)
-    return sum(n for origin, n in _n_by_origin(tx, true()).items() if origin not in made_up)
+    return sum(n for origin, n in n_by_origin_of_all(tx).items() if origin not in made_up)
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
@@ -245,13 +226,14 @@ def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
     These are all but those of known pairs, and those of calibrations only as long as there are no others.
     """
     if of is not None:
-        return _n_by_origin(tx, rounds.in_round(of))
-    counts = _n_by_origin(tx, assignment.c.round_id.not_in(rounds.uncounted_ids(tx)))
-    return counts or _n_by_origin(tx, assignment.c.round_id.not_in(rounds.known_ids(tx)))
+        return n_by_origin_of_all(tx, rounds.in_round(of))
+    counts = n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.uncounted_ids(tx)))
+    return counts or n_by_origin_of_all(tx, assignment.c.round_id.not_in(rounds.known_ids(tx)))
 
 
-def _n_by_origin(tx: Tx, is_meant: ColumnElement[bool]) -> dict[str, int]:
-    query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER).where(is_meant)
+def n_by_origin_of_all(tx: Tx, *is_meant: ColumnElement[bool]) -> dict[str, int]:
+    """Count the current judgements of every round, or of those that are meant, by origin."""
+    query = select(judgement.c.origin, func.count()).join(assignment, latest_rows.ANSWER).where(*is_meant)
     return {row[0]: row[1] for row in tx.execute(query.group_by(judgement.c.origin).order_by(judgement.c.origin))}
 
 
@@ -283,21 +265,13 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
     """
     later = judgement.alias("later")
     same = later.c.assignment_id == judgement.c.assignment_id
-    query = (
-        select(
-            *judgement.c["id", "assignment_id"],
-            func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round"),
-            *assignment.c["cell_id", "person_id"],
-            judgement.c.skipped,
-            latest_rows.NEWEST.label("current"),
-            exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn"),
-        )
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None))
-        .order_by(judgement.c.id)
-    )
-    return frame(tx, query).astype({"skipped": bool, "current": bool, "withdrawn": bool})
+    withdrawn = exists().where(same, later.c.withdraws == judgement.c.id).label("withdrawn")
+    of = func.coalesce(round_.c.options["known_for"].as_string(), rounds.NAME).label("round")
+    state = (judgement.c.skipped, latest_rows.NEWEST.label("current"), withdrawn)
+    query = select(*judgement.c["id", "assignment_id"], of, *assignment.c["cell_id", "person_id"], *state)
+    query = query.select_from(latest_rows.joined(latest_rows.JUDGED, round_)).order_by(judgement.c.id)
+    answers = frame(tx, query.where(judgement.c.run_id == run_id, judgement.c.withdraws.is_(None)))
+    return answers.astype({"skipped": bool, "current": bool, "withdrawn": bool})
 
 
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:

@@ -11,18 +11,13 @@ from fcpair.lazy import pd
 from fcpair.records import Round
 from fcpair.store.assignment import rounds
 from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import PreparedStatement, frame, insert_rows
+from fcpair.store.database.statements import PreparedStatement, as_param, frame, insert_rows
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import answer, assignment, judgement, person, refusal, reply, text
 from fcpair.work_records import Remark
 
-_WRITTEN = (
-    select(text.c.body)
-    .join(answer, answer.c.text_id == text.c.id)
-    .join(judgement, judgement.c.answer_id == answer.c.id)
-    .join(assignment, assignment.c.id == judgement.c.assignment_id)
-    .where(rounds.ROUND_PARAM)
-)
+_WITH_TEXT = latest_rows.joined(latest_rows.JUDGED, answer).join(text, text.c.id == answer.c.text_id)
+_WRITTEN = select(text.c.body).select_from(_WITH_TEXT).where(rounds.ROUND_PARAM)
 _SINCE = PreparedStatement(
     select(judgement.c.id, judgement.c.assignment_id, text.c.body)
     .join(assignment, assignment.c.id == judgement.c.assignment_id)
@@ -44,17 +39,17 @@ def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | Non
     None for the text where none was written, or one was taken back. Judgements are only ever added, so that the newest
     of each assignment is what holds.
     """
-    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=rounds.round_param(of), after=after)]
+    return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=as_param(of.ids), after=after)]
 
 
 def texts_of_round(tx: Tx, of: Round) -> list[str]:
     """The texts that anybody ever wrote in a round."""
-    return list(tx.scalars(_WRITTEN.distinct(), {"rounds": rounds.round_param(of)}))
+    return list(tx.scalars(_WRITTEN.distinct(), {"rounds": as_param(of.ids)}))
 
 
 def texts_of_person(tx: Tx, of: Round, person_id: int, excluded_id: int = 0) -> list[str]:
     """The texts that somebody ever wrote in a round, the oldest first, besides those of one assignment."""
-    return [row.body for row in _OWN.all(tx, rounds=rounds.round_param(of), person=person_id, besides=excluded_id)]
+    return [row.body for row in _OWN.all(tx, rounds=as_param(of.ids), person=person_id, besides=excluded_id)]
 
 
 def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> None:
@@ -73,9 +68,8 @@ def table(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def _table(tx: Tx, of: Round, source: Table, *columns: ColumnElement[Any]) -> pd.DataFrame:
-    query = select(assignment.c.cell_id, person.c.name.label("by"), *columns)
-    query = query.join(assignment, assignment.c.id == source.c.assignment_id)
-    query = query.join(person, person.c.id == assignment.c.person_id)
+    rows = latest_rows.joined(source.join(assignment, assignment.c.id == source.c.assignment_id), person)
+    query = select(assignment.c.cell_id, person.c.name.label("by"), *columns).select_from(rows)
     return frame(tx, query.where(rounds.in_round(of)).order_by(source.c.id))
 
 
@@ -90,16 +84,11 @@ def reply_marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:
 
     A skip to which the model had no reply has none.
     """
-    query = (
-        select(assignment.c.cell_id, person.c.name, reply.c.marks)
-        .select_from(judgement)
-        .join(assignment, latest_rows.ANSWER)
-        .join(person, person.c.id == assignment.c.person_id)
-        .join(reply, (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id))
-        .where(rounds.in_round(of))
-        .order_by(reply.c.id)
-    )
-    return {(row.cell_id, row.name): row.marks for row in tx.execute(query)}
+    is_of_answer = (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id)
+    answers = latest_rows.joined(latest_rows.ANSWERED, person).join(reply, is_of_answer)
+    query = select(assignment.c.cell_id, person.c.name, reply.c.marks).select_from(answers)
+    rows = tx.execute(query.where(rounds.in_round(of)).order_by(reply.c.id))
+    return {(row.cell_id, row.name): row.marks for row in rows}
 
 
 def reply_table(tx: Tx, of: Round) -> pd.DataFrame:

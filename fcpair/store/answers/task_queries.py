@@ -24,7 +24,6 @@ from fcpair.sentences import say
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import value_of
 from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, param_subquery
 from fcpair.store.database.store import Tx, now
@@ -40,7 +39,7 @@ from fcpair.store.database.tables import (
     setting,
     text,
 )
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 
 _row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
 _BODIES = ((of.c.body.label(of.name), of.c.language.label(f"{of.name}_language")) for of in (_row, _column, _answered))
@@ -59,7 +58,7 @@ _CHECKABLE = adjudication.c.answer_id.is_not(None) & ~has_open_label(assignment.
 _STANDING = (
     adjudication.c.id.label("decision_id"),
     rounds.code_of(adjudication).label("decided"),
-    value_of(adjudication).label("decided_value"),
+    rounds.value_of(adjudication).label("decided_value"),
 )
 _earlier, _first = assignment.alias("earlier"), round_.alias("first")
 _HAS_ITS_FIRST = (
@@ -76,23 +75,30 @@ _ROWS = (
 )
 
 
-def _filter_open(query: Select[Any], *, checks: bool, rests: bool) -> Select[Any]:
-    """Restrict a query to what a person has open in a round, and can be shown now."""
-    query = query.where(assignment.c.round_id == bindparam("round"), assignment.c.status == Status.OPEN.value)
-    if checks:
-        query = query.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE)
-    return query.where(_HAS_ITS_FIRST) if rests else query
-
-
 @cache
-def _next_query(*, checks: bool, rests: bool, by_row: bool) -> PreparedStatement:
-    """Prepare the query for the next open cells; if `by_row`, a row's come together, at the place of its first."""
-    query = _filter_open(_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, checks=checks, rests=rests)
-    position: ColumnElement[int] = assignment.c.position
+def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedStatement, PreparedStatement]:
+    """Prepare the queries for the next cells that a person has open and can be shown now, and for how many these are.
+
+    If `by_row`, a row's come together, at the place of its first.
+    """
+    n = select(func.count().label("n")).select_from(latest_rows.joined(assignment, round_))
+    n = n.where(assignment.c.person_id == bindparam("person"))
+    open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
+    queries: list[Select[Any]] = [_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, n]
+    queries = [one.where(open_ & _HAS_ITS_FIRST if rests else open_) for one in queries]
+    if checks:
+        queries = [one.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for one in queries]
+    shown, counted = queries
+    order: list[ColumnElement[int]] = [assignment.c.position]
     if by_row:
-        query = query.join(_ROWS, _ROWS.c.id == assignment.c.id)
-    at = _ROWS.c.first if by_row else position
-    return PreparedStatement(query.add_columns(at.label("at")).order_by(at, position).limit(bindparam("n")))
+        shown, order = shown.join(_ROWS, _ROWS.c.id == assignment.c.id), [_ROWS.c.first, *order]
+    shown = shown.add_columns(order[0].label("at")).order_by(*order).limit(bindparam("n"))
+    return PreparedStatement(shown), PreparedStatement(counted)
+
+
+def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:
+    checks, rests = of.checks is not None, bool(of.options.rests_on)
+    return _open_queries(checks=checks, rests=rests, by_row=of.options.shows_whole_rows)
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
@@ -101,22 +107,9 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
     None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
     answer that the cell has now.
     """
-    query = _next_query(**_round_traits(of), by_row=of.options.shows_whole_rows)
-    params = {"person": person_id, "n": n, "rests_on": of.options.rests_on}
+    query, params = _queries_of(of)[0], {"person": person_id, "n": n, "rests_on": of.options.rests_on}
     rows = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **params)]
     return sorted(rows, key=itemgetter("at"))[:n]
-
-
-def _round_traits(of: Round) -> dict[str, bool]:
-    return {"checks": of.checks is not None, "rests": bool(of.options.rests_on)}
-
-
-@cache
-def _count_query(*, checks: bool, rests: bool) -> PreparedStatement:
-    query = select(func.count().label("n")).select_from(assignment).join(round_, round_.c.id == assignment.c.round_id)
-    return PreparedStatement(
-        _filter_open(query.where(assignment.c.person_id == bindparam("person")), checks=checks, rests=rests)
-    )
 
 
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
@@ -124,8 +117,8 @@ def n_open(tx: Tx, person_id: int, of: Round) -> int:
 
     What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
     """
-    params = {"person": person_id, "rests_on": of.options.rests_on}
-    return sum(_count_query(**_round_traits(of)).first(tx, round=one, **params).n for one in of.ids)
+    query, params = _queries_of(of)[1], {"person": person_id, "rests_on": of.options.rests_on}
+    return sum(query.first(tx, round=one, **params).n for one in of.ids)
 
 
 _ORIGINAL = PreparedStatement(
@@ -165,16 +158,16 @@ def answered_tasks(
     later = assignment.alias("later")  # somebody else has answered in its place, or passed it on in their turn
     is_taken_over = exists().where(later.c.replaces == assignment.c.id, later.c.status != Status.OPEN.value)
     checks = round_.c.checks.is_not(None)
-    outdated = checks & ~judgement.c.skipped & ~func.coalesce(IS_CURRENT, False)
+    outdated = (checks & ~judgement.c.skipped & ~func.coalesce(IS_CURRENT, False)).label("outdated")
     first_answers = (
         select(judgement.c.assignment_id, func.min(judgement.c.id).label("first"))
-        .join(assignment, assignment.c.id == judgement.c.assignment_id)
+        .select_from(latest_rows.JUDGED)
         .where(assignment.c.person_id == person_id, assignment.c.round_id.in_(round_ids))
         .group_by(judgement.c.assignment_id)
         .subquery()
     )
     query = (
-        _SHOWN.add_columns(*_STANDING, value_of(judgement).label("value"), judgement.c.note, outdated.label("outdated"))
+        _SHOWN.add_columns(*_STANDING, rounds.value_of(judgement).label("value"), judgement.c.note, outdated)
         .join(first_answers, first_answers.c.assignment_id == assignment.c.id)
         .join(judgement, latest_rows.NEWEST)
         .outerjoin(adjudication, latest_rows.DECIDED)
@@ -263,7 +256,7 @@ _FIND_ASSIGNMENT = PreparedStatement(
             *round_.c["grid_id", "form", "counts", "checks"],
             *_STANDING[:2],
             case((round_.c.checks.is_not(None), has_open_label(assignment.c.cell_id))).label("still_labelled"),
-            guidelines.NEWEST.label("guideline_version"),
+            people.NEWEST_GUIDELINES.label("guideline_version"),
             ((round_.c.counts | (Known.CONTROLS.value == _use)) & _HAS_POLICY).label("may_decide"),
             _use.label("known"),
             round_.c.options["calibrates"].as_string().label("calibrates"),

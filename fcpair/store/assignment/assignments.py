@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -60,8 +60,7 @@ def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
 def assignments(tx: Tx, of: Round) -> pd.DataFrame:
     """All assignments of a round: `id`, `cell_id`, `person_id`, `position`, `status`, `blind`, `hs_id`, `cn_id`."""
     columns = assignment.c["id", "cell_id", "person_id", "position", "status"]
-    query = select(*columns, round_.c.blind, *TEXT_IDS).join(cell, cell.c.id == assignment.c.cell_id)
-    query = query.join(round_, round_.c.id == assignment.c.round_id)
+    query = select(*columns, round_.c.blind, *TEXT_IDS).select_from(latest_rows.joined(assignment, cell, round_))
     return frame(tx, query.where(rounds.in_round(of)).order_by(assignment.c.id)).astype({"blind": bool})
 
 
@@ -71,10 +70,9 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
     Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
     """
     name, place = person.c.name.label("annotator"), assignment.c["position", "cell_id"]
-    query = select(assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
-    query = query.join(person, person.c.id == assignment.c.person_id)
-    query = join_texts(query, assignment.c.cell_id).join(round_, round_.c.id == assignment.c.round_id)
-    query = query.where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
+    columns = (assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
+    query = select(*columns).select_from(latest_rows.joined(assignment, person, round_))
+    query = join_texts(query, assignment.c.cell_id).where(rounds.in_round(of), assignment.c.status == Status.OPEN.value)
     return frame(tx, query.order_by(person.c.id, assignment.c.position)).astype({"blind": bool})
 
 
@@ -175,7 +173,7 @@ _LAST = PreparedStatement(
 
 def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     """The last position of the shards of these people, as far as they have one."""
-    rows = _LAST.all(tx, rounds=rounds.round_param(of), people=as_param(person_ids))
+    rows = _LAST.all(tx, rounds=as_param(of.ids), people=as_param(person_ids))
     return {row.person_id: row.last for row in rows}
 
 
@@ -235,27 +233,16 @@ _COUNTED = (
 )
 
 
-class WorkCount(NamedTuple):
-    """Number of assignments of a person that are alike: in `status`, `blind` or not, and in where their answer is from.
+def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
+    """Count the assignments of a round that are alike, `n`: by `person_id`, `status`, `blind`, and where the current
+    answer is from.
 
-    `origin`, `run_id` and `skipped` are None where there is no current answer, and `run_id` for one from the pages.
+    That is `origin`, `run_id` and `skipped`: None where there is no current answer, and `run_id` for one from a page.
     """
-
-    person_id: int
-    status: str
-    blind: bool
-    origin: str | None
-    run_id: int | None
-    skipped: bool | None
-    n: int
-
-
-def work_counts(tx: Tx, of: Round) -> list[WorkCount]:
-    """Count the assignments of a round by person, status and where the current answer comes from."""
     key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
-    query = select(*key, func.count()).join(round_, round_.c.id == assignment.c.round_id)
-    query = query.outerjoin(judgement, latest_rows.ANSWER).where(rounds.in_round(of))
-    return [WorkCount(*row) for row in tx.execute(query.group_by(*key).order_by(*key))]
+    work = latest_rows.joined(assignment, round_).outerjoin(judgement, latest_rows.ANSWER)
+    query = select(*key, func.count().label("n")).select_from(work).where(rounds.in_round(of))
+    return tx.execute(query.group_by(*key).order_by(*key)).all()
 
 
 def n_active_cells(tx: Tx, of: Round) -> int:
@@ -335,7 +322,7 @@ _KNOWN_OF_PERSON = PreparedStatement(_KNOWN_ANSWERS.where(assignment.c.person_id
 
 def known_answers(tx: Tx, of: Round, person_id: int | None = None) -> list[KnownAnswer]:
     """What people have, or one person has, of a round of known pairs, whatever was withdrawn left out."""
-    params = {"rounds": rounds.round_param(of)}
+    params = {"rounds": as_param(of.ids)}
     rows = _ALL_KNOWN.all(tx, **params) if person_id is None else _KNOWN_OF_PERSON.all(tx, person=person_id, **params)
     return [KnownAnswer(*row) for row in rows]
 
@@ -348,20 +335,13 @@ def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, 
     return {(row.row_id, row.column_id): row.id for row in rows if (row.row_id, row.column_id) in wanted}
 
 
-class OpenPlace(NamedTuple):
-    """Place of open work in somebody's shard: the assignment, its position and the text of its row."""
-
-    id: int
-    position: int
-    row_id: int
-
-
-def open_places(tx: Tx, of: Round, person_id: int) -> list[OpenPlace]:
-    """What somebody has open in a round, in the order in which they come to it."""
+def open_places(tx: Tx, of: Round, person_id: int) -> Sequence[Any]:
+    """What somebody has open in a round, in the order in which they come to it: `id`, `position` and `row_id`, the text
+    of its row.
+    """
     query = select(assignment.c.id, assignment.c.position, cell.c.row_id).join(cell, cell.c.id == assignment.c.cell_id)
     own = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
-    ordered = query.where(rounds.in_round(of), own).order_by(assignment.c.position, assignment.c.id)
-    return [OpenPlace(*row) for row in tx.execute(ordered)]
+    return tx.execute(query.where(rounds.in_round(of), own).order_by(*assignment.c["position", "id"])).all()
 
 
 def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:

@@ -65,7 +65,7 @@ _ALL_VACANT, _ONE_VACANT = map(PreparedStatement, (_VACANT, _VACANT.where(assign
 def find_vacant(tx: Tx, of: Round, assignment_id: int | None = None) -> list[Slot]:
     """The slots of a round that were skipped or withdrawn and that nobody has taken over yet, or of these one alone."""
     query, params = (_ALL_VACANT, {}) if assignment_id is None else (_ONE_VACANT, {"one": assignment_id})
-    return [Slot(*row) for row in query.all(tx, rounds=rounds.round_param(of), **params)]
+    return [Slot(*row) for row in query.all(tx, rounds=as_param(of.ids), **params)]
 
 
 _holder = assignment.alias("own")
@@ -80,7 +80,7 @@ _OTHER_PAIR = PreparedStatement(
 
 def other_pair_of_holder(tx: Tx, of: Round, assignment_id: int) -> int:
     """The cell of some pair of a round that whoever has an assignment has, or left to nobody; 0 where there is none."""
-    other = _OTHER_PAIR.first(tx, rounds=rounds.round_param(of), one=assignment_id)
+    other = _OTHER_PAIR.first(tx, rounds=as_param(of.ids), one=assignment_id)
     return other.cell_id if other else 0
 
 
@@ -101,7 +101,7 @@ def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
     They are dealt to in this order (Python's, as databases differ), so that nothing rests on who was added first. Known
     pairs are no load: who takes what over does not depend on them.
     """
-    query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": rounds.round_param(of)})
+    query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": as_param(of.ids)})
     if of is None and (known_ids := rounds.known_ids(tx)):
         query, params = _IN_OTHERS, {"rounds": as_param(known_ids)}
     rows = sorted(query.all(tx, role=role.value, **params), key=lambda row: str(row.name))
@@ -186,7 +186,7 @@ def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
     later = list(_LATER_HOLDERS.all(tx, first=assignment_id))
     while True:
         last = later[-1].id if later else assignment_id
-        if _TAKE_FREE.execute(tx, replaced=last):
+        if _TAKE_FREE.execute(tx, replaced=last).rowcount:
             return later
         before, later = later, list(_LATER_HOLDERS.all(tx, first=assignment_id))
         if len(later) == len(before):
@@ -245,11 +245,11 @@ def remove(tx: Tx, ids: list[int]) -> None:
 
 
 _earlier = assignment.alias("has")
-_HAS_LAPSED = (_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)
 _IS_HAD = (
     exists()
     .where(_earlier.c.cell_id == slot.c.cell_id, _earlier.c.round_id == slot.c.round_id)
-    .where(_earlier.c.person_id == bindparam("person"), ~_HAS_LAPSED)
+    .where(_earlier.c.person_id == bindparam("person"))
+    .where(~((_earlier.c.status == Status.WITHDRAWN.value) & _earlier.c.judgement_id.is_(None)))  # it has lapsed
 )
 _NEXT = (
     select(slot.c.id, slot.c.cell_id, cell.c.row_id, cell.c.column_id, slot.c.position)

@@ -17,7 +17,7 @@ from fcpair.round_options import RoundOptions
 from fcpair.sentences import say
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import backends, checksums
-from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, param_subquery
+from fcpair.store.database.statements import PreparedStatement, as_subquery, param_subquery
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, round_, text
 
@@ -158,11 +158,6 @@ ROUND_PARAM = assignment.c.round_id.in_(param_subquery("rounds"))
 def in_round(of: Round) -> ColumnElement[bool]:
     """Whether an assignment is of this round."""
     return assignment.c.round_id.in_(of.ids)
-
-
-def round_param(of: Round) -> Any:
-    """Value of `ROUND_PARAM` for a round."""
-    return as_param(of.ids)
 
 
 _COLUMNS = round_.c["id", "grid_id", "name", "role", "form", "counts", "checks", "options", "blind"]

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Subquery, bindparam, delete, exists, func, select
+from sqlalchemy import ColumnElement, Select, Subquery, delete, exists, func, select
 
 from fcpair.errors import InputError
 from fcpair.lazy import NDArray, np, pd
@@ -129,12 +129,6 @@ def add(tx: Tx, cells: pd.DataFrame) -> None:
     seal(tx)
 
 
-def clear(tx: Tx) -> None:
-    """Forget the cells of the grid, and let it be written again."""
-    tx.execute(delete(cell).where(cell_range(tx).holds(cell.c.id)))
-    seal(tx)
-
-
 def seal(tx: Tx) -> None:
     """Seal every grid that has cells."""
     backends.backend_of(tx).seal(tx, sealed_ranges(tx))
@@ -202,17 +196,11 @@ def texts_of_grid(tx: Tx) -> pd.DataFrame:
     return frame(tx, query.where(text.c.id.in_(used)).order_by(text.c.id))
 
 
-_TEXTS = tuple(
-    select(text.c.id.label("text_id"), *text.c["body", "language", "meta"])
-    .join(cell, axis == text.c.id)
-    .where(cell.c.id == bindparam("one"))
-    for axis in (cell.c.row_id, cell.c.column_id)
-)
-
-
 def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two texts of a cell, the row's first: `text_id`, `body`, `language`, `meta`."""
-    row, column = (dict(tx.execute(one, {"one": cell_id}).one()._mapping) for one in _TEXTS)
+    query = select(text.c.id.label("text_id"), *text.c["body", "language", "meta"]).where(cell.c.id == cell_id)
+    queries = (query.join(cell, text_id == text.c.id) for text_id in cell.c["row_id", "column_id"])
+    row, column = (dict(tx.execute(one).one()._mapping) for one in queries)
     return row, column
 
 
@@ -251,13 +239,8 @@ def has_cell(tx: Tx, cell_id: int) -> bool:
     return cell_range(tx).has(cell_id) and is_true(tx, exists().where(cell.c.id == cell_id))
 
 
-def corpus_pairs(tx: Tx) -> pd.DataFrame:
+def corpus_pairs(tx: Tx) -> dict[str, NDArray[np.int64]]:
     """The pairs of the corpus between a drawn row and a drawn column: `hs_id`, `cn_id`, each once."""
-    return pd.DataFrame(corpus_arrays(tx))
-
-
-def corpus_arrays(tx: Tx) -> dict[str, NDArray[np.int64]]:
-    """The same as arrays."""
     columns = source_pair.c["hs_id", "cn_id"]
     query = select(*columns).distinct()
     for axis, text_id in zip(AXES, columns, strict=True):

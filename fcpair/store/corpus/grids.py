@@ -123,17 +123,15 @@ def side_names(tx: Tx) -> tuple[str, str]:
     return tuple(tx.execute(select(*grid.c["row_name", "column_name"]).where(grid.c.id == current_grid_id(tx))).one())
 
 
-def rename_sides(tx: Tx, row_name: str, column_name: str) -> None:
-    """Let the rows and the columns of the grid be called so; for a study that nobody has answered in."""
-    _change(tx, row_name=row_name, column_name=column_name)
-
-
 def redefine(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -> None:
     """Let the grid, which is empty, be called so, with other sides, as `add` takes them."""
-    _change(tx, **_values(name, row, column))
+    change(tx, **_values(name, row, column))
 
 
-def _change(tx: Tx, **changed: str) -> None:
+def change(tx: Tx, **changed: str) -> None:
+    """Let the grid have another `name`, or its sides be called otherwise (`row_name`, `column_name`); for a study that
+    nobody has answered in.
+    """
     is_current = grid.c.id == current_grid_id(tx)
     row = tx.execute(select(*(grid.c[name] for name in checksums.SAYS[grid])).where(is_current)).one()
     values = {**row._mapping, **changed}

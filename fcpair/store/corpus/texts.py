@@ -120,6 +120,8 @@ def n_unpaired(tx: Tx) -> int:
     return count(tx, _UNPAIRED.subquery()) if has_unpaired(tx) else 0
 
 
-_PAIRED = select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))
-_UNPAIRED = select(*text.c["id", "kind", "body", "language", "meta"]).where(text.c.id.not_in(_PAIRED))
-_UNPAIRED = _UNPAIRED.order_by(text.c.id)
+_UNPAIRED = (
+    select(*text.c["id", "kind", "body", "language", "meta"])
+    .where(text.c.id.not_in(select(source_pair.c.hs_id).union_all(select(source_pair.c.cn_id))))
+    .order_by(text.c.id)
+)

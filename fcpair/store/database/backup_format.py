@@ -27,7 +27,6 @@ _START = b"PK\x03\x04"
 _NAME_AT, _MEMBERS = 30, b"study."  # where the name of the first member is, and how that begins
 _SAYS = b"A backup by fcpair; the SHA-256 of every byte before these 64 digits: "
 _N_DIGITS = 64
-_BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,7 @@ def _digest_up_to(file: IO[bytes], end: int) -> bytes:
     summed = hashlib.sha256()
     file.seek(0)
     remaining = end
-    while remaining and (data := file.read(min(_BLOCK_BYTES, remaining))):
+    while remaining and (data := file.read(min(1 << 20, remaining))):
         summed.update(data)
         remaining -= len(data)
     return summed.hexdigest().encode()

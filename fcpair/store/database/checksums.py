@@ -26,8 +26,6 @@ SAYS = {
     answer: ("id", "round_id", "digest", "value", "code", "text_id"),
     person: ("id", "name"),
 }
-_PARSED = ("meta", "options")
-_FLAGS = ("counts", "blind")  # a database may have numbers for them
 _LATER = "answers_id"  # is in no checksum of a row that has none, so that those of before it was there still fit
 
 
@@ -48,7 +46,7 @@ def add(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> int:
 
 def checksum_of(table: Table, row: Mapping[str, Any]) -> bytes:
     """The checksum of a row, in which all that the checksum is of must be there."""
-    return _digest_values({name: int(row[name]) if name in _FLAGS else row[name] for name in SAYS[table]})
+    return _digest_values({name: int(row[name]) if name in ("counts", "blind") else row[name] for name in SAYS[table]})
 
 
 def _digest_values(values: Mapping[str, Any]) -> bytes:
@@ -61,7 +59,7 @@ def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int
     for row in tx.execute(sql(f"SELECT {table.name}.id, checksum, {says} FROM {table.name} ORDER BY id")):
         named = zip(names, row[2:], strict=True)
         try:
-            values = {name: json.loads(value) if name in _PARSED else value for name, value in named}
+            values = {name: json.loads(value) if name in ("meta", "options") else value for name, value in named}
             yield row.id, row.checksum, _digest_values(values)
         except (TypeError, ValueError):  # damage can make anything of a value
             yield row.id, row.checksum, None

@@ -26,8 +26,6 @@ from fcpair.store.database.tables import adjudication, assignment, cell, chain, 
 
 FIRST = bytes(32)
 NOBODY = 0
-ALL = 2**62
-AT_ONCE = 2_000  # rows that are linked: of more, the garbage collector takes its share
 _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the same in every Python
 
 
@@ -122,7 +120,7 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
     They come without `id` and `digest`, which they get here: whoever writes has the study alone.
     """
     remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
-    while part := list(islice(remaining, AT_ONCE)):
+    while part := list(islice(remaining, 2_000)):  # of more, the garbage collector takes its share
         ends = ends or heads(tx, of)
         linked = [{**row, "id": at} for at, row in enumerate(part, number + 1)]
         places = as_param(sorted({int(row[of.place]) for row in linked}))
@@ -200,7 +198,7 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
     return number
 
 
-def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = ALL) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
 
     Values come as they are in the file: nothing may be read into them that is not there.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, inspect
 
@@ -19,10 +19,8 @@ from fcpair.errors import StudyError
 from fcpair.store.database import backends, tables
 from fcpair.store.database.backends.protocol import driver
 
-if TYPE_CHECKING:
-    from alembic.config import Config
-
 OLDER, HEAD = revisions.OLDER, revisions.HEAD
+REVISION = "SELECT version_num FROM alembic_version"  # for the driver alone, as every write asks for it
 # As Alembic makes it.
 _version = Table(
     "alembic_version",
@@ -32,7 +30,7 @@ _version = Table(
 )
 
 
-def alembic_config(conn: Connection | None = None) -> Config:
+def alembic_config(conn: Connection | None = None) -> Any:
     """Alembic's configuration for the migrations that are installed with fcpair."""
     from alembic.config import Config
 
@@ -68,8 +66,8 @@ def check(conn: Connection, place: str) -> None:
 
 
 def revision(conn: Connection) -> str:
-    """The revision of the tables; by the driver alone, as every write asks for it."""
-    return str(driver(conn).execute("SELECT version_num FROM alembic_version").fetchone()[0])
+    """The revision of the tables."""
+    return str(driver(conn).execute(REVISION).fetchone()[0])
 
 
 def older_revision(conn: Connection, place: str) -> str | None:

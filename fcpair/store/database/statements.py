@@ -38,25 +38,25 @@ class PreparedStatement:
         self._statement, self._columns = statement, columns
         self._compiled: dict[str, _Compiled] = {}  # for each database
 
-    def execute(self, tx: Tx, **params: Any) -> int:
-        """Execute what returns no rows; returns how many it has touched."""
-        return int(self._for(tx).execute(tx, params).rowcount)
+    def execute(self, tx: Tx, **params: Any) -> Any:
+        """Execute it; returns the cursor of the driver, whose `rowcount` says how many rows were touched."""
+        if (compiled := self._compiled.get(tx.dialect.name)) is None:
+            compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
+        bound = compiled.fixed | params
+        values = [bound[name] for name in compiled.names]
+        for at, convert in compiled.going_in:
+            values[at] = convert(values[at])
+        return driver(tx).execute(compiled.sql, values)
 
     def first(self, tx: Tx, **params: Any) -> Any:
         """The first row, its columns as attributes; None where there is none."""
-        compiled = self._for(tx)
-        raw_row = compiled.execute(tx, params).fetchone()
-        return None if raw_row is None else compiled.row(raw_row)
+        raw_row = self.execute(tx, **params).fetchone()
+        return None if raw_row is None else self._compiled[tx.dialect.name].row(raw_row)
 
     def all(self, tx: Tx, **params: Any) -> list[Any]:
         """Every row."""
-        compiled = self._for(tx)
-        return list(map(compiled.row, compiled.execute(tx, params)))
-
-    def _for(self, tx: Tx) -> _Compiled:
-        if (compiled := self._compiled.get(tx.dialect.name)) is None:
-            compiled = self._compiled[tx.dialect.name] = _Compiled(self._statement, self._columns, tx.dialect)
-        return compiled
+        raw_rows = self.execute(tx, **params)
+        return list(map(self._compiled[tx.dialect.name].row, raw_rows))
 
 
 class _Compiled:
@@ -64,12 +64,12 @@ class _Compiled:
 
     def __init__(self, statement: ClauseElement, columns: Sequence[str] | None, dialect: Dialect) -> None:
         compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
-        self._names: Sequence[str] = compiled.positiontup
-        binds = {name: compiled.binds[name] for name in self._names}
+        self.names: Sequence[str] = compiled.positiontup
+        binds = {name: compiled.binds[name] for name in self.names}
         # What is part of the statement.
-        self._fixed = {name: element.effective_value for name, element in binds.items() if not element.required}
-        self._going_in = _with_index(
-            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self._names
+        self.fixed = {name: element.effective_value for name, element in binds.items() if not element.required}
+        self.going_in = _with_index(
+            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self.names
         )
         self.row: Convert = tuple
         if isinstance(statement, Select):
@@ -79,15 +79,7 @@ class _Compiled:
                 element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected
             )
             self.row = partial(_convert_row, kind, coming_out) if coming_out else kind._make
-        self._sql = str(compiled)
-
-    def execute(self, tx: Tx, params: dict[str, Any]) -> Any:
-        """The cursor of the driver."""
-        bound = self._fixed | params
-        values = [bound[name] for name in self._names]
-        for at, convert in self._going_in:
-            values[at] = convert(values[at])
-        return driver(tx).execute(self._sql, values)
+        self.sql = str(compiled)
 
 
 def _with_index(converts: Iterable[Convert | None]) -> list[tuple[int, Convert]]:
@@ -154,7 +146,6 @@ CHUNK = 20_000
 STREAMED = {"stream_results": True}
 """The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
 """
-READ = 500
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -222,7 +213,7 @@ def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iter
         if not any(kind.result_processor(dialect, description[1]) for kind, description in described):
             source = result.cursor
     columns: list[list[Any]] = [[] for _ in selected]
-    while rows := source.fetchmany(READ):
+    while rows := source.fetchmany(500):
         for column, values in zip(columns, zip(*rows, strict=True), strict=True):
             column.extend(values)
         if len(columns[0]) >= CHUNK:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Lock
@@ -23,17 +24,8 @@ from fcpair.store.database.backends.sqlite_file import MissingLogError, find
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
-MOST_IDLE = 4
-CLOCK_TOLERANCE_MIN = 2  # clocks that are set right move by less
 SHARED_PATIENCE_S = 3.0
 """How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
-UPGRADED = (
-    "was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair serve`, and start the newer fcpair"
-)
-IN_DOUBT = (
-    "the server ended the connection while it stored this, so it may have been done or not; look with `fcpair log` "
-    "before you do it again"
-)
 
 
 def now(later_min: float = 0) -> str:
@@ -48,7 +40,7 @@ def next_millisecond(time: str) -> str:
 
 def latest_plausible_time() -> str:
     """Latest time that a correct clock can have noted."""
-    return now(CLOCK_TOLERANCE_MIN)
+    return now(2)  # clocks that are set right move by less
 
 
 class Store:
@@ -316,27 +308,20 @@ class _IdleConnections:
 
     def __init__(self) -> None:
         self.keeps = False
-        self._waiting: list[Connection] = []
-
-    def take(self, engine: Engine) -> Connection:
-        """A connection."""
-        try:
-            return self._waiting.pop()
-        except IndexError:
-            return engine.connect()
+        self.waiting: list[Connection] = []
 
     def give_back(self, conn: Connection) -> None:
         """Keep a connection that has no transaction, or close it."""
-        if self.keeps and len(self._waiting) < MOST_IDLE:
-            self._waiting.append(conn)
+        if self.keeps and len(self.waiting) < 4:
+            self.waiting.append(conn)
         else:
             conn.close()
 
     def close(self) -> None:
         """Close those that are kept, and keep none any more."""
         self.keeps = False
-        while self._waiting:
-            self._waiting.pop().close()
+        while self.waiting:
+            self.waiting.pop().close()
 
 
 def _close_all(idle: _IdleConnections, close: Callable[[], object]) -> None:
@@ -344,58 +329,61 @@ def _close_all(idle: _IdleConnections, close: Callable[[], object]) -> None:
     close()
 
 
+@dataclass(eq=False)
 class _Transaction:
     """One transaction; a class, as a generator for each of its parts would cost an answer a tenth of its time."""
 
-    def __init__(
-        self,
-        store: Store,
-        *,
-        writes: bool = False,
-        bulk: bool = False,
-        wait: bool = True,
-        first: bool = False,
-        alone: bool = True,
-    ) -> None:
-        self._store, self._home = store, store._home
-        self._writes, self._bulk, self._wait, self._first, self._alone = writes, bulk, wait, first, alone
-        self._conn: Connection | None = None
-        self._commits = False
+    store: Store
+    writes: bool = False
+    bulk: bool = False
+    wait: bool = True
+    first: bool = False
+    alone: bool = True
+    conn: Connection | None = None
+    commits: bool = False
 
     def __enter__(self) -> Tx:
-        store, patience_s = self._store, PATIENCE_S
-        if self._writes:
-            store.end_look()
-            patience_s = store._writing.patience_s if self._wait else 0.0
+        store, patience_s = self.store, PATIENCE_S
+        if self.writes:
+            if store._look:
+                store.end_look()
+            patience_s = store._writing.patience_s if self.wait else 0.0
             until = monotonic() + patience_s
-            if not store._writing.acquire(patience_s, first=self._first):
+            if not store._writing.acquire(patience_s, first=self.first):
                 raise store._busy_error()
             patience_s = max(until - monotonic(), 0.0)
         try:
-            self._home.check_in_place()
-            self._conn = conn = store._idle.take(store._engine)
-            if self._bulk:
+            self.store._home.check_in_place()
+            try:
+                self.conn = conn = store._idle.waiting.pop()
+            except IndexError:
+                self.conn = conn = store._engine.connect()
+            if self.bulk:
                 self._pause_references(conn, paused=True)
-            self._home.backend.begin(conn, write=self._writes, alone=self._alone, patience_s=patience_s)
+            self.store._home.backend.begin(conn, write=self.writes, alone=self.alone, patience_s=patience_s)
             return conn.execution_options(grid=store._grid)
         except BaseException as error:
             self._roll_back(error)
             raise
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        conn = self._conn
+        conn = self.conn
         if error is not None or conn is None:
             self._roll_back(error)
             return
         try:
-            if self._writes and conn.in_transaction() and schema.revision(conn) != schema.HEAD:
-                raise StudyError(f"{self._store.place} {UPGRADED}; nothing was changed")
-            self._commits = self._writes
+            is_written = self.writes and conn.in_transaction()
+            if is_written and driver(conn).execute(schema.REVISION).fetchone()[0] != schema.HEAD:
+                raise StudyError(
+                    f"{self.store.place} was upgraded by a newer fcpair meanwhile; end what uses it, such as `fcpair "
+                    "serve`, and start the newer fcpair; nothing was changed"
+                )
+            self.commits = self.writes
             conn.commit()
             self._release_connection(conn)
-            if self._writes:
-                self._home.check_in_place()  # what nobody can find is not acknowledged
-                self._store._writing.release()
+            if self.writes:
+                self.store._home.check_in_place()  # what nobody can find is not acknowledged
+                self.store._writing.release()
         except BaseException as failed:
             self._roll_back(failed)
             raise
@@ -403,30 +391,33 @@ class _Transaction:
     def _roll_back(self, error: BaseException | None) -> None:
         """End without a trace; raises the error anew where it can be said what to do about it."""
         try:
-            if self._conn is not None:
-                with suppress(*self._home.backend.ERRORS):  # where the connection is lost, which the error says
-                    self._release_connection(self._conn)
+            if self.conn is not None:
+                with suppress(*self.store._home.backend.ERRORS):  # where the connection is lost, which the error says
+                    self._release_connection(self.conn)
         finally:
-            if self._writes:
-                self._store._writing.release()
+            if self.writes:
+                self.store._writing.release()
         if isinstance(error, Exception):
-            if self._commits and self._home.backend.remedy(error) == UNREACHABLE:
-                raise StudyError(f"{self._store.place}: {IN_DOUBT}") from error
-            translated = self._store._translate_error(error, write=self._writes)
+            if self.commits and self.store._home.backend.remedy(error) == UNREACHABLE:
+                raise StudyError(
+                    f"{self.store.place}: the server ended the connection while it stored this, so it may have been "
+                    "done or not; look with `fcpair log` before you do it again"
+                ) from error
+            translated = self.store._translate_error(error, write=self.writes)
             if translated is not error:
                 raise translated from error
 
     def _release_connection(self, conn: Connection) -> None:
-        self._conn = None
+        self.conn = None
         try:
             conn.rollback()
-            if self._bulk:
+            if self.bulk:
                 self._pause_references(conn, paused=False)
         except BaseException:
             conn.close()
             raise
-        self._store._idle.give_back(conn)
+        self.store._idle.give_back(conn)
 
     def _pause_references(self, conn: Connection, *, paused: bool) -> None:
-        self._home.backend.pause_references(conn, paused=paused)
+        self.store._home.backend.pause_references(conn, paused=paused)
         conn.commit()

@@ -30,16 +30,14 @@ from fcpair.store.corpus import cells
 from fcpair.store.database import backends, backup_format, schema, statements
 from fcpair.store.database.backends import Place, sqlite, sqlite_file
 from fcpair.store.database.backends.protocol import driver
-from fcpair.store.database.backup_format import Manifest
 from fcpair.store.database.hash_chain import plain_real
-from fcpair.store.database.statements import STREAMED
 from fcpair.store.database.store import Store, Tx, now
 from fcpair.store.database.tables import metadata
 
 _log = logging.getLogger(__name__)
 
 
-def back_up(place: Place, file: Path) -> Manifest:
+def back_up(place: Place, file: Path) -> backup_format.Manifest:
     """Write the study at `place`, of this or an older schema, to a new file; it may be served meanwhile.
 
     Raises StudyError, and leaves no file, where the study is damaged or the file cannot be written.
@@ -53,18 +51,20 @@ def back_up(place: Place, file: Path) -> Manifest:
         store.close()
 
 
-def _write(store: Store, place: Place, file: Path) -> Manifest:
+def _write(store: Store, place: Place, file: Path) -> backup_format.Manifest:
     """Write a study that is open, be all of it there or not, to a new file."""
     backend = backends.at(place)
     with store.read() as tx:
         revision = schema.older_revision(tx, store.place) or schema.HEAD
-        manifest = Manifest(backend.KIND, revision, version("fcpair"), now(), backend.MEMBER, backend.restore_facts(tx))
+        manifest = backup_format.Manifest(
+            backend.KIND, revision, version("fcpair"), now(), backend.MEMBER, backend.restore_facts(tx)
+        )
         return backup_format.write(
             file, manifest, lambda to: backend.save(tx, store.address, to, file.absolute().parent)
         )
 
 
-def restore(file: Path, place: Place, *, create: bool) -> Manifest:
+def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest:
     """Bring the study of a backup back at `place`, where none may be; `create` as in `Places.make`.
 
     Raises StudyError, and leaves nothing there, where the backup is damaged, of another kind of database or of a newer
@@ -82,7 +82,7 @@ def restore(file: Path, place: Place, *, create: bool) -> Manifest:
     return manifest
 
 
-def check(file: Path) -> Manifest:
+def check(file: Path) -> backup_format.Manifest:
     """Check a backup and return its manifest; raises StudyError unless it is intact and this fcpair can restore it."""
     manifest = backup_format.check(file)
     _check_version(manifest, file)
@@ -105,7 +105,7 @@ def unpacked_study(file: Path) -> Iterator[Path | None]:
 _KIND_NAMES = {"sqlite": "a file", "postgresql": "a database of PostgreSQL"}
 
 
-def _check_version(manifest: Manifest, file: Path) -> None:
+def _check_version(manifest: backup_format.Manifest, file: Path) -> None:
     if manifest.schema not in (*schema.OLDER, schema.HEAD) or manifest.kind not in _KIND_NAMES:
         raise StudyError(
             f"{file} was written by a newer fcpair ({manifest.fcpair}; its schema is {manifest.schema}, this one knows "
@@ -128,7 +128,14 @@ def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
             return None
         store.close()  # which takes in the log of a server that was killed
         home.check_alone()
-        file = _free_backup_path(place, revision)
+        for n in count(1):  # a backup that is there already, as of an upgrade that was killed, is left alone
+            file = backends.path_beside(place, f"-{revision}{f'-{n}' if n > 1 else ''}.backup")
+            if not file.exists():
+                break
+            try:
+                check(file)
+            except StudyError:  # something else has the name
+                backup_format.check_name_free(file)
         _write(store, place, file)
         try:
             with store.write(bulk=True) as tx:
@@ -145,33 +152,15 @@ def upgrade(place: Place, finish: Callable[[Tx], object]) -> Path | None:
         store.close()
 
 
-def _free_backup_path(place: Place, revision: str) -> Path:
-    """Where the backup goes. One that is there already, as of an upgrade that was killed, is left alone.
-
-    Raises StudyError where something else has the name.
-    """
-    for n in count(1):
-        file = backends.path_beside(place, f"-{revision}{f'-{n}' if n > 1 else ''}.backup")
-        if not file.exists():
-            break
-        try:
-            check(file)
-        except StudyError:
-            backup_format.check_name_free(file)
-    return file
-
-
-Progress = Callable[[int, int], None]
 TABLES = tuple(metadata.sorted_tables)  # what is referred to comes first
 BLOCK = 1_000  # rows that are read or written at once: of more, the garbage collector takes its share
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 
 class _OddRowError(Exception):
     """A row that one database has and another cannot keep."""
 
 
-def copy(source: Place, target: Place, progress: Progress, *, create: bool = False) -> CopyReport:
+def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, create: bool = False) -> CopyReport:
     """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
 
     A database that a server does not have is made only to `create` it.
@@ -195,7 +184,7 @@ def copy(source: Place, target: Place, progress: Progress, *, create: bool = Fal
     return copied[0]
 
 
-def _copy_rows(source: Tx, target: Tx, place: str, progress: Progress) -> CopyReport:
+def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int], None]) -> CopyReport:
     backend, n_rows = backends.backend_of(target), dict[str, int]()
     n_expected, n_done = 2 * sum(statements.count(source, table) for table in TABLES), 0
     references = [key for table in TABLES for key in table.foreign_key_constraints if target.dialect.supports_alter]
@@ -252,7 +241,7 @@ def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:
     order = ", ".join(f't."{column.name}"' for column in table.primary_key)
     query = sql(f'SELECT {columns} FROM "{table.name}" AS t ORDER BY {order}')
     try:
-        yield from tx.execute(query, execution_options=STREAMED).partitions(BLOCK)
+        yield from tx.execute(query, execution_options=statements.STREAMED).partitions(BLOCK)
     except OperationalError as error:
         if "Could not decode to UTF-8" not in str(error):
             raise
@@ -287,7 +276,7 @@ def _write_rows(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> No
 def _plain_json(value: str | float) -> str | float:
     """JSON that is but a number is one in SQLite, which would read some of their digits otherwise than they are."""
     if isinstance(value, str):
-        if not _NUMBER.fullmatch(value):
+        if not re.fullmatch(r"-?\d+(\.\d+)?([eE][+-]?\d+)?", value):
             return value
         value = float(value) if set(value) & set(".eE") else int(value)
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**63 else value

@@ -23,7 +23,6 @@ from fcpair.lazy import np
 from fcpair.records import BY_HAND, Origin, Role, Rule, Status
 from fcpair.store.assignment.assignments import OPTED_OUT, RELEASED, TAKEN_BACK
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import cell_range, pair_namer
 from fcpair.store.database import backends, checksums, hash_chain, latest_rows, schema
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
@@ -50,18 +49,8 @@ from fcpair.store.database.tables import (
     text,
 )
 
-NUMBERED = (
-    text,
-    grid,
-    round_,
-    answer,
-    guideline,
-    person,
-    run,
-    judgement,
-    adjudication,
-    release,
-)  # from 1, with no number left out
+# From 1, with no number left out.
+NUMBERED = (text, grid, round_, answer, guideline, person, run, judgement, adjudication, release)
 
 
 class CheckOutcome(NamedTuple):
@@ -277,7 +266,7 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
     """Hold rows against rules: of each what a row means that breaks it, by its columns, and a statement that finds such
     rows, in which the column `pair` is a cell's id. `about` has what is counted of them, as one has it after FROM.
     """
-    name_pair, faults = pair_namer(tx), list[str]()
+    name_pair, faults = grids.pair_namer(tx), list[str]()
     for means, rows in rules:
         for row in tx.execute(sql(rows)).mappings():
             pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
@@ -362,18 +351,18 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     """The grid is the product of its sides less the pairs of the corpus, each under its number and so only once."""
     n_columns = len(sides.text_ids(tx, "column", drawn=True))
     rows, columns = cells.ranked_texts(tx, "row"), cells.ranked_texts(tx, "column")
-    before = cell.c.id - cell_range(tx).first - 1
+    before = cell.c.id - grids.cell_range(tx).first - 1
     misplaced = (
         select(cell.c.id)
         .outerjoin(rows, rows.c.at == before // max(n_columns, 1) + 1)
         .outerjoin(columns, columns.c.at == before % max(n_columns, 1) + 1)
-        .where(cell_range(tx).holds(cell.c.id))
+        .where(grids.cell_range(tx).holds(cell.c.id))
         .where(rows.c.text_id.is_distinct_from(cell.c.row_id) | columns.c.text_id.is_distinct_from(cell.c.column_id))
     )
     n = cells.n_cells(tx)
-    name_pair = pair_namer(tx)
+    name_pair = grids.pair_namer(tx)
     faults = [f"{name_pair(one)} is not the one of its place in the grid" for one in tx.scalars(misplaced)]
-    n_known = 0 if keep_known else len(cells.corpus_pairs(tx))
+    n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
     if n and n != expected:
         faults.append(f"the grid has {n:,} pairs, where it should have {expected:,}")
@@ -382,7 +371,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
 
 def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckOutcome:
     """The cells of a grid are those that were drawn, each at its place and so only once, and none is of the corpus."""
-    grid_cells, name_pair = cells.cells(tx), pair_namer(tx)
+    grid_cells, name_pair = cells.cells(tx), grids.pair_namer(tx)
     places, cell_id = cells.places_of(tx, grid_cells), grid_cells["cell_id"].to_numpy()
     corpus_places = cells.places_of(tx, cells.corpus_pairs(tx))[: 0 if keep_known else None]
     misplaced = (places < 0) | (np.diff(places, prepend=-1) <= 0)
@@ -403,11 +392,11 @@ def drawn_grid(tx: Tx, n_drawn: int, sha256: str, *, keep_known: bool) -> CheckO
 def published_grid(tx: Tx) -> CheckOutcome:
     """Each pair of a grid that came from a file is one of the two sides, and there once."""
     rows, columns = (select(side.c.text_id).where(sides.on_side(tx, axis)) for axis in ("row", "column"))
-    inside = cell_range(tx).holds(cell.c.id)
+    inside = grids.cell_range(tx).holds(cell.c.id)
     outside = cell.c.row_id.not_in(rows) | cell.c.column_id.not_in(columns)
     second_ids = select(func.max(cell.c.id)).where(inside).group_by(cell.c.row_id, cell.c.column_id)
     lost = select(cell.c.id).where(inside, outside)
-    name_pair = pair_namer(tx)
+    name_pair = grids.pair_namer(tx)
     faults = [
         *(f"{name_pair(one)} does not belong to the sides of the grid" for one in tx.scalars(lost)),
         *(f"{name_pair(one)} is duplicated" for one in tx.scalars(second_ids.having(func.count() > 1))),

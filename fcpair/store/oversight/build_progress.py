@@ -10,7 +10,7 @@ from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database.statements import count, is_true
 from fcpair.store.database.store import Tx
-from fcpair.store.database.tables import assignment, slot, source_pair, text
+from fcpair.store.database.tables import assignment, cell, slot, source_pair, text
 
 BUILDING = ("import", "select", "retrieve", "pair", "assign")
 
@@ -47,7 +47,8 @@ def clear_from(tx: Tx, stage: str) -> None:
     tx.execute(delete(assignment).where(cleared))
     if "pair" in later:
         examples.clear(tx)
-        cells.clear(tx)
+        tx.execute(delete(cell).where(cell_range(tx).holds(cell.c.id)))
+        cells.seal(tx)  # so that it can be written again
     if "retrieve" in later:
         sides.clear_neighbours(tx)
         sides.clear(tx, "column")

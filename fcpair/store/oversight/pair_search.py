@@ -119,14 +119,7 @@ def current_answers(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
     """Every current answer of a round, in no order: `cell_id`, `answer_id` (0 for a skip), and `time` in tenths of a
     second, -1 where it is not known.
     """
-    query = (
-        select(
-            latest_rows.BY_CELL.label("cell_id"),
-            func.coalesce(judgement.c.answer_id, NO_ID).label("answer_id"),
-            cast(func.coalesce(func.round(judgement.c.seconds * PER_SECOND), -1), Number).label("time"),
-        )
-        .select_from(judgement)
-        .join(assignment, latest_rows.ANSWER)
-        .where(rounds.in_round(of))
-    )
-    return integer_arrays(tx, query)
+    answer_id = func.coalesce(judgement.c.answer_id, NO_ID).label("answer_id")
+    time = cast(func.coalesce(func.round(judgement.c.seconds * PER_SECOND), -1), Number).label("time")
+    query = select(latest_rows.BY_CELL.label("cell_id"), answer_id, time).select_from(latest_rows.ANSWERED)
+    return integer_arrays(tx, query.where(rounds.in_round(of)))

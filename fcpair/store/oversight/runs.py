@@ -14,20 +14,19 @@ from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.statements import is_true
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, assignment, judgement, release, run, study
-from fcpair.store.people import guidelines
+from fcpair.store.people import people
 
 OUTCOME = "outcome"
 DOWNLOAD = "download"  # in the rule of a release: its file went to whoever asked for it on the pages
-SECRET_BYTES = 32
 
 
 def add_study(tx: Tx, title: str, guidelines_: str) -> None:
     """Note what the study is, with new secrets; there is one row."""
     from secrets import token_hex
 
-    secrets = {name: token_hex(SECRET_BYTES) for name in ("secret", "session_secret")}
+    secrets = {name: token_hex(people.SECRET_BYTES) for name in ("secret", "session_secret")}
     tx.execute(insert(study), [{"title": title, "created_at": now(), **secrets}])
-    guidelines.add_version(tx, guidelines_, None)
+    people.add_guidelines(tx, guidelines_, None)
 
 
 def rename_study(tx: Tx, title: str) -> None:
@@ -40,12 +39,14 @@ def study_facts(tx: Tx) -> dict[str, str]:
     row = tx.execute(select(study)).one()
     hs_name, cn_name = grids.side_names(tx)
     facts = {"title": row.title, "hs_name": hs_name, "cn_name": cn_name, "created_at": row.created_at}
-    return {**facts, "guidelines": guidelines.current_version(tx)[1]}
+    return {**facts, "guidelines": people.current_guidelines(tx)[1]}
 
 
-def secret(tx: Tx) -> str:
-    """Secret from which the study draws orders and numbers that must stay alike; known to nobody without the file."""
-    return str(tx.execute(select(study.c.secret)).scalar_one())
+def secret(tx: Tx, name: str = "secret") -> str:
+    """Secret from which the study draws orders and numbers that must stay alike, known to nobody without the file; or
+    `session_secret`, with which sessions are signed now.
+    """
+    return str(tx.execute(select(study.c[name])).scalar_one())
 
 
 def add_run(
@@ -65,13 +66,8 @@ def add_run(
     return _run_record(added)
 
 
-def begin_run(tx: Tx, stage: str, params: dict[str, Any], version: str) -> int:
-    """Note a call of a stage that is under way, so that what it brings can name it; returns its number."""
-    return add_run(tx, stage, params, {}, version).id
-
-
 def end_run(tx: Tx, run_id: int, counts: dict[str, Any]) -> RunRecord:
-    """Note what the call counted that `begin_run` noted."""
+    """Note what a call counted that was noted without counts when it began, so that what it brought can name it."""
     return _run_record(tx.execute(update(run).where(run.c.id == run_id).values(counts=counts).returning(*run.c)).one())
 
 
@@ -105,7 +101,7 @@ def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any],
     One that was downloaded, as its `rule` says, has a name and no place.
     """
     if not (os.path.isabs(file) or rule.get(DOWNLOAD)):
-        file = os.path.relpath(os.path.realpath(file), _study_folder(tx))
+        file = os.path.relpath(os.path.realpath(file), backends.backend_of(tx).folder(tx))
     row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
     tx.execute(insert(release), [{**row, "id": latest_rows.newest_number(tx, release) + 1}])
 
@@ -115,14 +111,9 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
     where the file was downloaded.
     """
     columns = release.c["tier", "rule", "counts", "file", "sha256", "at"]
-    rows, folder = tx.execute(select(*columns).order_by(release.c.id)).all(), _study_folder(tx)
+    rows, folder = tx.execute(select(*columns).order_by(release.c.id)).all(), backends.backend_of(tx).folder(tx)
     paths = (None if row.rule.get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row.file)) for row in rows)
     return [{**row._mapping, "path": path} for row, path in zip(rows, paths, strict=True)]
-
-
-def _study_folder(tx: Tx) -> str:
-    """The folder that the study's file is in."""
-    return backends.backend_of(tx).folder(tx) or os.getcwd()
 
 
 def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:

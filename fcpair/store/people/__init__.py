@@ -1,1 +1,1 @@
-"""People and their sessions, the guidelines, and what people do not want to read (`optouts`)."""
+"""People with their sessions and guidelines, and what they do not want to read (`optouts`)."""

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
 
 from fcpair.records import TOPIC_SPLIT, Status
 from fcpair.store.assignment.assignments import OPTED_OUT
 from fcpair.store.corpus.cells import CN, HS, join_texts
+from fcpair.store.database import latest_rows
 from fcpair.store.database.statements import as_subquery, count
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import assignment, cell, person, round_, text
@@ -140,26 +141,15 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     return tx.execute(change.values(status=OPTED_OUT, until=None)).rowcount
 
 
-class TakenBack(NamedTuple):
-    """Assignment that was taken back from somebody who opted out of its topic, of a round of a grid."""
-
-    id: int
-    round_id: int
-    grid_id: int
-
-
-def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> list[TakenBack]:
-    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`."""
-    query = (
-        select(*assignment.c["id", "round_id"], round_.c.grid_id)
-        .join(cell, cell.c.id == assignment.c.cell_id)
-        .join(round_, round_.c.id == assignment.c.round_id)
-        .join(person, person.c.id == assignment.c.person_id)
-        .where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
-        .where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
-        .order_by(assignment.c.id)
-    )
-    return [TakenBack(*row) for row in tx.execute(query)]
+def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
+    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`: of
+    each assignment its `id`, `round_id` and `grid_id`.
+    """
+    rows = latest_rows.joined(assignment, cell, round_, person)
+    query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)
+    query = query.where(assignment.c.person_id == person_id, assignment.c.status == OPTED_OUT)
+    query = query.where(round_.c.role == person.c.role, ~_is_about(tx, opted_out_now))
+    return tx.execute(query).all()
 
 
 def topics(tx: Tx, column: str, split: str) -> list[str]:

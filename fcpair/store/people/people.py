@@ -1,22 +1,31 @@
-"""The people of a study, under their pseudonyms; their sessions, and attempts to come in that failed."""
+"""The people of a study, under their pseudonyms; their sessions and guidelines, and attempts to come in that failed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
-from fcpair.store.database import backends, checksums
+from fcpair.store.database import backends, checksums, hash_chain
 from fcpair.store.database.statements import PreparedStatement, count, is_true
 from fcpair.store.database.store import Tx, next_millisecond, now
-from fcpair.store.database.tables import assignment, attempt, ended_session, person, refusal, setting, study
+from fcpair.store.database.tables import (
+    assignment,
+    attempt,
+    ended_session,
+    guideline,
+    judgement,
+    person,
+    refusal,
+    setting,
+    study,
+)
 from fcpair.store.oversight import settings
-from fcpair.store.oversight.runs import SECRET_BYTES
 from fcpair.store.people import optouts
-from fcpair.store.people.optouts import OptOut
+
+SECRET_BYTES = 32
 
 
 def add_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
@@ -47,7 +56,8 @@ def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
 
 def change(tx: Tx, person_id: int, **values: Any) -> None:
     """Let a person have another `role`, have their pages `blurred`, let refused texts be kept (`keeps_refused`), have
-    the pages in a `language`, have said something about themselves (`demographics`), from now on.
+    the pages in a `language`, have said something about themselves (`demographics`), or have opted out of topics
+    (`opted_out`, as `optouts.to_stored` writes it), from now on.
     """
     tx.execute(update(person).where(person.c.id == person_id).values(**values))
 
@@ -171,17 +181,12 @@ def ids_without_demographics(tx: Tx, role: Role) -> list[int]:
     return list(tx.scalars(query))
 
 
-def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[OptOut, ...]]:
+def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.OptOut, ...]]:
     """Opt-outs of people, by person. Whoever opted out of nothing is left out."""
     query = select(person.c.id, person.c.opted_out).order_by(person.c.id)
     if person_id is not None:
         query = query.where(person.c.id == person_id)
     return {row.id: optouts.parse(row.opted_out) for row in tx.execute(query) if row.opted_out}
-
-
-def set_opt_outs(tx: Tx, person_id: int, opted_out: Iterable[OptOut]) -> None:
-    """Note what a person has opted out of."""
-    change(tx, person_id, opted_out=optouts.to_stored(opted_out))
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
@@ -212,11 +217,6 @@ def forget(tx: Tx, person_id: int) -> None:
     tx.execute(update(person).where(person.c.id == person_id).values(demographics=None))
     gone = (person.c.id == person_id) & person.c.retired_at.is_not(None)
     tx.execute(update(person).where(gone).values(opted_out=None))
-
-
-def session_secret(tx: Tx) -> str:
-    """Secret with which sessions are signed now."""
-    return str(tx.execute(select(study.c.session_secret)).scalar_one())
 
 
 def renew_session_secret(tx: Tx) -> None:
@@ -273,3 +273,37 @@ def has_attempts_outside(tx: Tx, span: TimeSpan) -> bool:
 def forget_attempts_outside(tx: Tx, span: TimeSpan) -> None:
     """Delete those outside a span of time."""
     tx.execute(delete(attempt).where(~_COUNTS), {"after": span[0], "until": span[1]})
+
+
+NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery()
+"""The number of the version that holds."""
+
+
+def add_guidelines(tx: Tx, body: str, person_id: int | None) -> int:
+    """Add a version, which holds from now on; returns its number."""
+    number = checksums.add(tx, guideline, [{"body": body, "at": now(), "person_id": person_id}])
+    hash_chain.count_one(tx, "guideline")
+    return number
+
+
+def current_guidelines(tx: Tx) -> tuple[int, str]:
+    """The number and the Markdown of the version that holds."""
+    row = tx.execute(select(guideline.c.id, guideline.c.body).where(guideline.c.id == NEWEST_GUIDELINES)).one()
+    return row.id, row.body
+
+
+def guideline_versions(tx: Tx) -> list[dict[str, Any]]:
+    """Every version, oldest first: `version`, `body`, `at`, `by` (None: the recipe), `judgements` that rest on it."""
+    number, by = guideline.c.id.label("version"), person.c.name.label("by")
+    n = select(func.count(judgement.c.id)).where(judgement.c.guideline_id == guideline.c.id).correlate(guideline)
+    query = select(number, *guideline.c["body", "at"], by, n.scalar_subquery().label("judgements"))
+    query = query.outerjoin(person, person.c.id == guideline.c.person_id).order_by(guideline.c.id)
+    return [dict(row._mapping) for row in tx.execute(query)]
+
+
+def answers_by_guidelines(tx: Tx) -> dict[int, tuple[int, int]]:
+    """The newest version under which each person, by id, has answered, and how many answers they gave under it."""
+    key = (assignment.c.person_id, judgement.c.guideline_id)
+    query = select(*key, func.count().label("n")).join(assignment, assignment.c.id == judgement.c.assignment_id)
+    query = query.where(judgement.c.guideline_id.is_not(None)).group_by(*key).order_by(judgement.c.guideline_id)
+    return {row.person_id: (row.guideline_id, row.n) for row in tx.execute(query)}

@@ -20,10 +20,8 @@ from fcpair.stages.questions.named_values import NamedValue
 T = TypeVar("T")
 ENGLISH = "en"
 NO_TOKEN = "it has no token"
-NO_REFERENCE = "it has no reference with a token"
 TOLERANCE = 1e-6
 SHOWN = 60
-LOW = "a copy of it does not reach the maximum"
 Refs = Sequence[Sequence[str]]
 
 
@@ -242,7 +240,10 @@ class ReferenceMeasure(Measure):
         """
         references, why = self._usable_references(table)
         low = self.low_copies(table)
-        why = [reason or (LOW if text in low else "") for text, reason in zip(table.texts, why, strict=True)]
+        why = [
+            reason or ("a copy of it does not reach the maximum" if text in low else "")
+            for text, reason in zip(table.texts, why, strict=True)
+        ]
         return (
             [text for text, reason in zip(table.texts, why, strict=True) if not reason],
             [of for of, reason in zip(references, why, strict=True) if not reason],
@@ -289,7 +290,7 @@ class ReferenceMeasure(Measure):
         is_usable = {text: self.has_token(table, text) for text in table.distinct_texts()}
         usable = [tuple(one for one in of if is_usable[one]) for of in references]
         why = [
-            "" if is_usable[text] and of else NO_REFERENCE if is_usable[text] else NO_TOKEN
+            "" if is_usable[text] and of else "it has no reference with a token" if is_usable[text] else NO_TOKEN
             for text, of in zip(table.texts, usable, strict=True)
         ]
         return usable, why

@@ -95,28 +95,23 @@ class Homogenization(Measure):
                 "or use by=cosine"
             )
             return SetFigure(None, 0, left_out=left_out, undefined=why)
-        return SetFigure(
-            _mean_f1([vectors[text].astype(np.float64) for text in kept_texts]), len(kept_texts), left_out=left_out
-        )
+        # the mean F1 of BERTScore over every two texts; it is the same from either side
+        of_texts = [vectors[text].astype(np.float64) for text in kept_texts]
+        lengths, stacked = np.array([len(one) for one in of_texts]), np.concatenate(of_texts)
+        starts, total = np.cumsum([0, *lengths[:-1]]), 0.0
+        for at, text_vectors in enumerate(of_texts[:-1]):
+            cosine = text_vectors @ stacked[starts[at + 1] :].T
+            after = starts[at + 1 :] - starts[at + 1]
+            precision = np.maximum.reduceat(cosine, after, axis=1).mean(axis=0)
+            recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
+            both = precision + recall
+            total += float(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1), 0).sum())
+        n = len(of_texts)
+        return SetFigure(total / (n * (n - 1) / 2), n, left_out=left_out)
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
         yield from BertScore(model=self.model).notes(table) if self.by == "bertscore" else Div(self.model).notes(table)
-
-
-def _mean_f1(vectors: Sequence[Floats]) -> float:
-    """The mean F1 of BERTScore over every two texts; it is the same from either side."""
-    starts = np.cumsum([0, *(len(text_vectors) for text_vectors in vectors[:-1])])
-    stacked, lengths = np.concatenate(vectors), np.array([len(text_vectors) for text_vectors in vectors])
-    total = 0.0
-    for at, text_vectors in enumerate(vectors[:-1]):
-        cosine = text_vectors @ stacked[starts[at + 1] :].T
-        after = starts[at + 1 :] - starts[at + 1]
-        precision = np.maximum.reduceat(cosine, after, axis=1).mean(axis=0)
-        recall = np.add.reduceat(cosine.max(axis=0), after) / lengths[at + 1 :]
-        both = precision + recall
-        total += float(np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1), 0).sum())
-    return total / (len(vectors) * (len(vectors) - 1) / 2)
 
 
 @dataclass(frozen=True)

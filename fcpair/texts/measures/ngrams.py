@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 from pathlib import Path
@@ -188,7 +188,7 @@ class SelfBleu(BoundedMeasure):
             matched, whole = _count_matches([Counter(ngrams(one, n)) for one in tokens])
             if n == 1:
                 none = matched == 0  # nltk gives such a text 0, whatever the smoothing
-            logs += np.log(np.where(matched, matched, SMOOTHING) / np.maximum(whole, 1)) / self.n
+            logs += np.log(np.where(matched, matched, 0.1) / np.maximum(whole, 1)) / self.n
         # The length nearest to that of each text among the others, the shorter of two; its own if there it is again.
         distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
         padded = np.concatenate([[-np.inf], distinct, [np.inf]])
@@ -196,9 +196,6 @@ class SelfBleu(BoundedMeasure):
         other = np.where(lengths - below <= above - lengths, below, above)
         short = np.maximum(0, np.where(times[at] > 1, lengths, other) / lengths - 1)
         return np.where(none, 0.0, np.exp(logs - short))
-
-
-SMOOTHING = 0.1
 
 
 def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
@@ -246,21 +243,20 @@ class Novelty(Measure):
         other_texts = [one for of in table.references or () for one in of]
         if isinstance(self.against, Path):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
-        texts, others = self._tokens(table.texts), [tokens for tokens in self._tokens(other_texts) if tokens]
+        texts, all_others = (
+            [frozenset(split_tokens(text, self.tokens, self.case)) for text in of] for of in (table.texts, other_texts)
+        )
+        others = [one for one in dict.fromkeys(all_others) if one]
         if not others:
             return self.undefined_everywhere(table, "no text of the set has a token")
         why = ["" if token_set else NO_TOKEN for token_set in texts]
         return fill_defined(why, 1 - _max_similarity([token_set for token_set in texts if token_set], others))
-
-    def _tokens(self, texts: Iterable[str]) -> list[frozenset[str]]:
-        return [frozenset(split_tokens(text, self.tokens, self.case)) for text in texts]
 
 
 def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[str]]) -> Floats:
     """The greatest Jaccard similarity of each text with one of the others, shape `(n_texts,)`."""
     from scipy.sparse import csr_array
 
-    others = list(dict.fromkeys(others))
     at = {token: number for number, token in enumerate(sorted({token for one in (*texts, *others) for token in one}))}
 
     def incidence(sets: Sequence[frozenset[str]]) -> csr_array:

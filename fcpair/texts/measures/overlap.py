@@ -38,18 +38,13 @@ class SacrebleuMeasure(ReferenceMeasure):
 
     per_text: bool = False
 
-    @property
-    def too_short_reason(self) -> str:
-        """Why a set is undefined of which sacrebleu's figure is made up."""
-        return "no text is long enough"
-
     def metric(self) -> Any:
         """The measure as sacrebleu has it."""
         raise NotImplementedError
 
-    def is_defined(self, result: Any) -> bool:
-        """Whether what sacrebleu found for a set is a figure, and not made up for want of n-grams."""
-        return True
+    def undefined_reason(self, result: Any) -> str:
+        """Why what sacrebleu found for a set is no figure, but made up for want of n-grams; empty where it is one."""
+        return ""
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 100 for each text."""
@@ -73,8 +68,8 @@ class SacrebleuMeasure(ReferenceMeasure):
         result = self._score_corpus(
             texts, [[one for one in references[row] if self.has_token(table, one)] for row in kept_rows]
         )
-        if not self.is_defined(result):
-            return SetFigure(None, 0, left_out=left_out, undefined=self.too_short_reason)
+        if reason := self.undefined_reason(result):
+            return SetFigure(None, 0, left_out=left_out, undefined=reason)
         return SetFigure(float(result.score), len(kept_rows), left_out=left_out)
 
     def unfit_reason(self, table: TextTable) -> str:
@@ -86,7 +81,7 @@ class SacrebleuMeasure(ReferenceMeasure):
             return super().unfit_reason(table)
         copies = self.comparable_texts(table)
         result = self._score_corpus(copies, [[one] for one in copies]) if copies else None
-        if result is None or not self.is_defined(result) or abs(result.score - 100) <= TOLERANCE:
+        if result is None or self.undefined_reason(result) or abs(result.score - 100) <= TOLERANCE:
             return ""
         return below_maximum("all of them together", copies[0], result.score, 100)
 
@@ -123,14 +118,9 @@ class Bleu(SacrebleuMeasure):
 
         return BLEU(tokenize=self.tokens, effective_order=self.per_text, force=True)
 
-    def is_defined(self, result: Any) -> bool:
-        """Whether there is an n-gram of the longest order."""
-        return bool(result.totals[-1])
-
-    @property
-    def too_short_reason(self) -> str:
-        """That there is none, by the tokens that were asked for."""
-        return f"no text has {ORDER} tokens (tokens={self.tokens})"
+    def undefined_reason(self, result: Any) -> str:
+        """That there is no n-gram of the longest order, by the tokens that were asked for."""
+        return "" if result.totals[-1] else f"no text has {ORDER} tokens (tokens={self.tokens})"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
@@ -188,7 +189,7 @@ class AdmissionControl:
         self._app, self._door, self._problems = app, door, problems
         self._limits = {kind: _Limit(*most) for kind, most in AT_ONCE.items()}
         self._strangers = _Limit(*STRANGERS)
-        self._under_way: dict[int, int] = {}  # by person; there are only so many
+        self._under_way = Counter[int]()  # by person; there are only so many
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request, or ask whoever sent it to come back."""
@@ -209,8 +210,10 @@ class AdmissionControl:
         try:
             try:
                 visitor = self._door.require_visitor(request, roles_of(endpoint), remembered=True)
-                self._count_request(visitor.id)
+                if self._under_way[visitor.id] >= MOST_OF_ONE:
+                    raise BusyError(TOO_MUCH, 1)
                 counted = visitor.id
+                self._under_way[counted] += 1
                 response = await endpoint(Visit(request, context_of(request), visitor), *read(request.scope))
             except UnknownVisitorError:
                 self._door.forget_visitor(request)
@@ -247,18 +250,13 @@ class AdmissionControl:
                     await run_in_threadpool(self._door.visitor_counting_failures, request)
                 await self._admit(None, request.scope, receive, send_after_turn)
             return
-        self._count_request(visitor.id)
+        if self._under_way[visitor.id] >= MOST_OF_ONE:
+            raise BusyError(TOO_MUCH, 1)
+        self._under_way[visitor.id] += 1
         try:
             await self._admit(visitor, request.scope, receive, send)
         finally:
             self._under_way[visitor.id] -= 1
-
-    def _count_request(self, person_id: int) -> None:
-        """Count a request of a person that is under way."""
-        under_way = self._under_way.get(person_id, 0)
-        if under_way >= MOST_OF_ONE:
-            raise BusyError(TOO_MUCH, 1)
-        self._under_way[person_id] = under_way + 1
 
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])

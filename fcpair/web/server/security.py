@@ -226,12 +226,13 @@ class Guard:
                 await sent.send_plain(500, FAILED)
 
 
+@dataclass
 class _Sender:
     """Sends with the headers that every response has, and those that only pages and files need."""
 
-    def __init__(self, scope: Scope, send: Send) -> None:
-        self._scope, self._send = scope, send
-        self.begun = False
+    _scope: Scope
+    _send: Send
+    begun: bool = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -18,15 +18,15 @@ from steps.small import set_candidates, write_csv
 from cli.conftest import Fcpair
 from fcpair.params import Assign, Import, Select, Setup
 from fcpair.records import Role
-from fcpair.stages.answers.simulate import Habits, TextEffects, fit_habits
+from fcpair.stages.answers.simulate import Habits, fit_habits
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.stages.stats.latent_labels import class_model_at
+from fcpair.stages.stats.latent_labels import Effects, class_model_at
 from fcpair.study import Study
 
 At = Callable[[str], Path]
 N_HS, N_CN = 80, 90
 HABITS = Habits(positive=0.3, accuracy=0.85, leaning=0.0, leaning_to=2, unsure=0.05, skips=0.0)
-EFFECTS = TextEffects(hs=0.4, cn=0.1, annotator=0.5)
+EFFECTS = Effects(hs=0.4, cn=0.1, leniency=0.5)
 ASKED = ("--positive", "0.3", "--accuracy", "0.85", "--not-sure", "0.05", "--skips", "0", "--seed", "13")
 WITH_EFFECTS = ("--hs-effect", "0.4", "--cn-effect", "0.1", "--annotator-effect", "0.5")
 BEFORE_EFFECTS = "f3df420c1f0a734127462bcb13c8c8e1bccf44b332d59ddcd567dd032653f5de"
@@ -65,7 +65,7 @@ def sd_between(positive: pd.Series, text: pd.Series) -> float:
 def expected_sd(variance: float) -> float:
     """The same by the model, where what a text adds has this variance; labels by annotators drawn anew."""
     fitted = fit_habits(APPROPRIATENESS, HABITS, EFFECTS)
-    rest = np.sqrt(1 - variance + fitted.noise**2 + EFFECTS.annotator**2)
+    rest = np.sqrt(1 - variance + fitted.noise**2 + EFFECTS.leniency**2)
     added: npt.NDArray[np.float64] = np.random.default_rng(0).normal(0, np.sqrt(variance), 200_000)
     return float(ndtr((added - fitted.thresholds[-1]) / rest).std())
 

@@ -10,9 +10,8 @@ import pytest
 from matplotlib import image as images
 from numpy.typing import NDArray
 
-from fcpair.report.cells import BlockMap, CellClass, ClassMap
 from fcpair.report.figures.colours import DARK, LIGHT, Theme, paint_tile
-from fcpair.report.figures.grid_map import Image, block_map, class_map, swatch
+from fcpair.report.figures.grid_map import BlockMap, CellClass, ClassMap, Image, block_map, class_map, swatch
 
 
 def pixels(uri: str) -> NDArray[np.uint8]:

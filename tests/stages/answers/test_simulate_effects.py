@@ -11,7 +11,6 @@ import pytest
 from fcpair.errors import InputError
 from fcpair.stages.answers.simulate import (
     Habits,
-    TextEffects,
     draw_latent_answers,
     draw_leniency,
     draw_pairs,
@@ -20,10 +19,10 @@ from fcpair.stages.answers.simulate import (
 )
 from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
-from fcpair.stages.stats.latent_labels import class_model_at, kappa_of_joint
+from fcpair.stages.stats.latent_labels import Effects, class_model_at, kappa_of_joint
 
 HABITS = Habits(positive=0.3, accuracy=0.9, leaning=0.0, leaning_to=2, unsure=0.05, skips=0.0)
-EFFECTS = TextEffects(hs=0.2, cn=0.3)
+EFFECTS = Effects(hs=0.2, cn=0.3)
 HS, CN = np.divmod(np.arange(300 * 300), 300)
 
 
@@ -67,11 +66,11 @@ def test_hs_and_cn_explain_their_shares() -> None:
 
 
 def test_a_person_is_as_lenient_whenever_they_are_asked() -> None:
-    effects = TextEffects(annotator=0.5)
+    effects = Effects(leniency=0.5)
     assert draw_leniency(np.array([7, 3, 7]), effects, 1)[0] == draw_leniency(np.array([7]), effects, 1)[0]
     assert draw_leniency(np.arange(500), effects, 1).std() == pytest.approx(0.5, abs=0.08)
 
 
 def test_people_who_differ_too_much_for_the_accuracy_are_refused() -> None:
     with pytest.raises(InputError, match=r"at accuracy 0\.99, kappa is 0\.\d+; with annotators this different"):
-        fit_habits(APPROPRIATENESS, replace(HABITS, accuracy=0.99, unsure=0.0), TextEffects(annotator=1.0))
+        fit_habits(APPROPRIATENESS, replace(HABITS, accuracy=0.99, unsure=0.0), Effects(leniency=1.0))

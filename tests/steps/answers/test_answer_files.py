@@ -88,7 +88,7 @@ def test_a_filled_in_sheet_comes_in_and_texts_stay_as_they_were_written(write: G
     assert (run.counts["answers"], run.counts["skips"], run.counts["already_there"]) == (4, 0, 0)
     assert (run.stage, run.params["grid"], run.params["round"]) == ("write import", "write", "write")
     with write._store.read() as tx:
-        assert authorship.texts_on_cells(tx, rounds.by_name(tx, "write")) == SAID
+        assert {at: one.body for at, one in authorship.authored_texts(tx, rounds.by_name(tx, "write")).items()} == SAID
     table = write.answers("write")
     assert dict(zip(table["cell"], table["also"], strict=True)) == {**ALSO, 1: "facts; warm"}
     assert set(table["origin"]) == {Origin.IMPORTED}

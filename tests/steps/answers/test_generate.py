@@ -69,7 +69,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> lis
 
 def texts(grid: Grid, name: str) -> list[str]:
     with grid._store.read() as tx:
-        return list(authorship.texts_on_cells(tx, rounds.by_name(tx, name)).values())
+        return [one.body for one in authorship.authored_texts(tx, rounds.by_name(tx, name)).values()]
 
 
 def test_what_models_say_is_kept_with_what_they_are(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def recipe(folder: Path, sample: int | None) -> Recipe:
 def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
     there = list(pairs_of(drawn).values())
     with drawn._store.read() as tx:
-        known = {(hs, cn) for hs, cn in cells.corpus_pairs(tx).itertuples(index=False)}
+        known = set(zip(*(ids.tolist() for ids in cells.corpus_pairs(tx).values()), strict=True))
     assert len(set(there)) == 13
     assert len(known) == 6
     assert not known & set(there)
@@ -345,7 +345,7 @@ def test_the_map_of_a_large_drawn_grid_is_that_of_all_its_cells(
     finished: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Block by block and class by class the same, whether every cell is held or only those that are there."""
-    from fcpair.report import cells as shown
+    from fcpair.report.figures import grid_map as shown
     from fcpair.steps.oversight import report
 
     monkeypatch.setattr(shown, "MOST_COLUMNS", 4)

@@ -403,7 +403,7 @@ def test_pairs_of_the_corpus_stay_out_of_the_grid(at: At) -> None:
     run = study.grid().pair(Pair())
     with study._store.read() as tx:
         pairs = set(map(tuple, cells.cells(tx)[["hs_id", "cn_id"]].to_numpy().tolist()))
-        corpus = set(map(tuple, cells.corpus_pairs(tx).to_numpy().tolist()))
+        corpus = set(zip(*(ids.tolist() for ids in cells.corpus_pairs(tx).values()), strict=True))
     assert (run.counts["pairs"], run.counts["in_corpus"]) == (13, 3)
     assert len(corpus) == 3
     assert pairs.isdisjoint(corpus)

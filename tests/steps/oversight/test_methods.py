@@ -17,7 +17,7 @@ from fcpair.bias.scoring import MEAN
 from fcpair.errors import FcpairError, InputError, UnknownIdError
 from fcpair.params import MAIN, Adjudicate, Agree, Assign, Evaluate, Partition, Validate
 from fcpair.records import Role, Round, RunRecord
-from fcpair.report.citations import CITATION, plain_text
+from fcpair.report.citations import CITATION
 from fcpair.report.methods import AnswerSource, GridState, RoundState, Section, write_sections
 from fcpair.steps.adjudication.agreement import note_agreement
 from fcpair.steps.oversight.methods import _load_state
@@ -65,7 +65,7 @@ def unfounded(study: Study) -> list[str]:
         numbers |= {float(number) for values in numbers_counted(study).values() for number in numbers_in(values)}
     missing = []
     for section in study.methods().sections:
-        for written in NUMBER.findall(plain_text(section.text)):
+        for written in NUMBER.findall(CITATION.sub("", section.text)):
             decimals = len(written.partition(".")[2])
             value = float(written.replace(",", ""))
             if not any(abs(value - round(number, decimals)) < 10**-9 for number in numbers):

@@ -31,7 +31,7 @@ CODE = st.sampled_from([None, 0, 1, 2])
 def fill_three(tx: Tx) -> None:
     """Three assignments, of which the first is answered, and a run that takes answers back."""
     fill(tx)
-    assert runs.begin_run(tx, "withdraw labels", {}, "0") == 1
+    assert runs.add_run(tx, "withdraw labels", {}, {}, "0").id == 1
     assignments.add_assignments(tx, pd.concat([assigned(2, 1), assigned(1, 2)]), rounds.primary(tx))
 
 

@@ -20,7 +20,7 @@ from fcpair.store.database import checksums, hash_chain
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS, FIRST, Head
 from fcpair.store.database.tables import adjudication, assignment, guideline, judgement, person, round_, text
 from fcpair.store.maintenance import study_checks
-from fcpair.store.people import guidelines, people
+from fcpair.store.people import people
 from store.database.test_frames import TEXT, undone
 from store.maintenance.test_invariant_checks import assigned, fill
 
@@ -183,7 +183,7 @@ def test_rows_that_never_change_have_a_checksum(filled: Store, table: Any) -> No
 
 def test_a_checksum_is_of_the_text_as_it_is_written(filled: Store) -> None:
     with filled.write() as tx:
-        guidelines.add_version(tx, "Read *both*.", 1)
+        people.add_guidelines(tx, "Read *both*.", 1)
         at, there = tx.execute(select(guideline.c.at, guideline.c.checksum).where(guideline.c.id == 2)).one()
         assert there == sha256(FIRST, f'[2,"Read *both*.","{at}",1]')
         assert tx.execute(select(person.c.checksum).where(person.c.id == 2)).scalar_one() == sha256(FIRST, '[2,"ben"]')

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, make_url
 
 from fcpair.store.database.backends.protocol import Backend, Places
 
@@ -56,7 +56,5 @@ def display_name(place: Place) -> str:
 def path_beside(place: Place, end: str) -> Path:
     """A file for what belongs to a study: beside its own, or in the working folder, named for its database."""
     if is_url(place):
-        from fcpair.store.database.backends import postgres_server
-
-        return Path(f"{Path(str(postgres_server.parse_url(place).database)).name}{end}")
+        return Path(f"{Path(str(make_url(str(place)).database)).name}{end}")
     return Path(place).with_name(f"{Path(place).stem}{end}")

@@ -24,7 +24,6 @@ from fcpair.lazy import NDArray, np
 from fcpair.store.database.backends.protocol import BUSY, SEAL, SEALED, UNREACHABLE, Backend, Spans, driver, refusal
 
 STUDY, NUMBERS = 0x66637061, 0x66637062  # advisory locks of whoever writes, shared or alone, and of who numbers rows
-COPIED = 50_000  # rows that are copied at once
 _MISSING = -(2**63)
 _REFUSE = "fcpair_refuse"
 _REFUSES = "BEGIN RAISE EXCEPTION '%', TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation'; END"
@@ -107,7 +106,7 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         # By COPY, which takes a small part of the time of INSERT.
         remaining = iter(rows)
-        while chunk := list(islice(remaining, COPIED)):
+        while chunk := list(islice(remaining, 50_000)):
             names, kinds = list(chunk[0]), [table.c[name].type for name in chunk[0]]
             converters = [
                 Json if isinstance(kind, JSON) else bool if isinstance(kind, Boolean) else _plain_value

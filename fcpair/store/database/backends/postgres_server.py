@@ -31,27 +31,17 @@ from fcpair.store.database.backends import postgres
 
 KIND, MEMBER = "postgresql", "study.dump"
 FOLDER = "FCPAIR_PG_BIN"
-_VERSION = re.compile(r"\) (\d+)")
-_LINES_SHOWN = 3
 _NO_OWNERSHIP = ("--no-owner", "--no-privileges")
-DRIVER = "postgresql+psycopg"
 CONNECT_S = 10
 NAME = "fcpair"  # by which its connections are known
 SETTLE_TRIES, SETTLE_WAIT_S = 10, 0.05
 POOL, AT_MOST = 5, 20  # connections of a process that are kept, and that there can be
-# An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole results;
-# and statements of a few milliseconds are not compiled.
-_SESSION = (
-    "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
-    "SET timezone = 'UTC'"
-)
 # What says that it is something else, such as psql, is left alone.
 _OTHERS = """
 SELECT pid, coalesce(host(client_addr), 'this machine') FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND usesysid IS NOT NULL
 AND coalesce(backend_type, 'client backend') = 'client backend' AND application_name IN ('', %(own)s) ORDER BY pid
 """
-_TABLES = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
 
 
 class StudyServer(Home):
@@ -188,7 +178,7 @@ def parse_url(place: str | Path) -> URL:
         raise StudyError(f"a study is a file or a PostgreSQL database, not {url.get_backend_name()}")
     if not url.database:
         raise StudyError(f"{url.render_as_string()} names no database; write postgresql+psycopg://USER@HOST/NAME")
-    return url.set(drivername=DRIVER)
+    return url.set(drivername="postgresql+psycopg")
 
 
 def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
@@ -201,14 +191,20 @@ def _connect(url: URL) -> psycopg.Connection[tuple[Any, ...]]:
 
 
 def _n_tables(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
-    (n,) = connection.execute(_TABLES).fetchone() or (0,)
+    of_schema = "relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')"
+    (n,) = connection.execute(f"SELECT count(*) FROM pg_class WHERE {of_schema}").fetchone() or (0,)
     return int(n)
 
 
 def _prepare_session(connection: Any, _record: Any) -> None:
     """Set what holds for every connection of a store."""
     connection.autocommit = True
-    connection.execute(_SESSION)
+    # An answer is on the disk before it is acknowledged, whatever the server does by default; plans are for whole
+    # results; and statements of a few milliseconds are not compiled.
+    connection.execute(
+        "SET synchronous_commit = on; SET cursor_tuple_fraction = 1; SET jit = off; SET client_min_messages = warning; "
+        "SET timezone = 'UTC'"
+    )
     connection.autocommit = False
 
 
@@ -280,7 +276,7 @@ def _tool_process(command: list[str], password: object, **streams: Any) -> Itera
             process.wait()
         if process.returncode:
             stderr.seek(0)
-            last_lines = " ".join(stderr.read().decode(errors="replace").split("\n")[-_LINES_SHOWN - 1 :]).strip()
+            last_lines = " ".join(stderr.read().decode(errors="replace").split("\n")[-4:]).strip()
             raise StudyError(f"{Path(command[0]).name} failed: {last_lines or 'it said nothing'}")
 
 
@@ -298,7 +294,7 @@ def _find_tool(name: str, at_least: int = 0) -> str:
 
 def _tool_version(tool: str) -> int:
     output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False).stdout
-    match = _VERSION.search(output)
+    match = re.search(r"\) (\d+)", output)
     if match is None:
         raise StudyError(f"{tool} does not say which version of PostgreSQL it belongs to")
     return int(match[1])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -21,12 +23,11 @@ Spans = Sequence[tuple[int, int]]
 """The first and the last id that the cells of each of some grids can have."""
 
 
-def driver(conn: Connection) -> Any:
-    """The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
+driver: Callable[[Connection], Any] = attrgetter("connection.driver_connection")
+"""The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
 
-    All drivers here have `execute`, which returns a cursor.
-    """
-    return conn.connection.driver_connection
+All drivers here have `execute`, which returns a cursor.
+"""
 
 
 def refusal(table: str) -> str:
@@ -65,18 +66,22 @@ class Backend(Protocol):
 
         Whoever holds rows of several tables does so in one order, and before they give numbers to any.
         """
+        return
 
     def hold_numbers(self, conn: Connection) -> None:
         """Let nobody else give numbers to rows until the end of the transaction.
 
         So numbers have no gaps, and whoever sees one sees all before it.
         """
+        return
 
     def update_statistics(self, conn: Connection, tables: Sequence[Table]) -> None:
         """Let the database find out what is in tables that have just been filled, where it plans by that."""
+        return
 
     def pause_references(self, conn: Connection, *, paused: bool) -> None:
         """Switch reference checks, outside a transaction, where looking each of them up would dominate."""
+        return
 
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         """Insert rows, all with the same keys."""
@@ -99,6 +104,7 @@ class Backend(Protocol):
 
     def create_refusal(self, conn: Connection) -> None:
         """Make what triggers call, where they call anything."""
+        return
 
     def protect(self, conn: Connection, table: str) -> None:
         """Make a table append-only: the database itself refuses to change, delete or replace a row."""
@@ -124,6 +130,7 @@ class Backend(Protocol):
 
     def erase_deleted(self, conn: Connection) -> None:
         """Overwrite what this transaction deletes, where the database can, instead of only letting go of it."""
+        return
 
     def raw_column(self, _table: Table, column: str, of: str) -> str:
         """A column, of the rows that a statement calls `of`, as it is in a digest: no number may become another."""
@@ -136,9 +143,9 @@ class Backend(Protocol):
         """Number of pages that `faults` looks at."""
         return int(conn.exec_driver_sql(self.N_PAGES).scalar_one())
 
-    def folder(self, _conn: Connection) -> str | None:
-        """The folder that the study is in; None where it is in none."""
-        return None
+    def folder(self, _conn: Connection) -> str:
+        """The folder that the study's file is in; the working folder where it is in none."""
+        return os.getcwd()
 
     def write_rows(self, conn: Connection, table: Table, rows: Sequence[Sequence[Any]]) -> None:
         """Write rows of all columns, in their order, as `raw_column` reads them."""

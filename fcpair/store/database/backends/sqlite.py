@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, QueuePool, Table, create_engine, event
+from sqlalchemy import Connection, Engine, Table, create_engine
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -28,12 +28,9 @@ from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEAL, SEAL
 FILES = ("", "-wal", "-shm", "-journal")  # how the names of a study's files end, after that of the study
 # What one who only reads is told of a transaction left half done.
 NEEDS_UNDOING = "attempt to write a readonly database"
-CHUNK = 20_000  # rows that are inserted at once
 HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
-_LOG_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 _LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
-_WAL_VERSION = 2  # the version of the format that means: look into the log beside the file, too
 _WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
 CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
@@ -83,17 +80,8 @@ class Header:
         if len(start) < HEADER_BYTES or not start.startswith(_SQLITE_MAGIC):
             return cls(start.startswith(_SQLITE_MAGIC), is_shared=False, is_whole=False, counter=0)
         counter, user_version = (int.from_bytes(start[at : at + 4], "big") for at in (24, 60))
-        return cls(True, _WAL_VERSION in start[18:20], user_version == _WHOLE, counter)
-
-
-def engine_for(connect: Callable[[], sqlite3.Connection]) -> Engine:
-    """An engine on connections made by `connect`; SQLAlchemy, not the driver, decides where transactions begin."""
-    # What is written may be a text, a note or a token's hash, and no error message is the place for it.
-    # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
-    pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
-    engine = create_engine("sqlite://", creator=connect, hide_parameters=True, **pool)
-    event.listen(engine, "close", lambda connection, _record: connection.interrupt())
-    return engine
+        # Version 2 of the format means: look into the log beside the file, too.
+        return cls(True, 2 in start[18:20], user_version == _WHOLE, counter)
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -173,7 +161,7 @@ def has_log(path: str) -> bool:
             start = log.read(_LOG_HEADER + _FRAME_HEADER)
     except OSError:
         return False
-    is_log = start[:4] in _LOG_MAGIC and len(start) == _LOG_HEADER + _FRAME_HEADER
+    is_log = start[:4] in (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83") and len(start) == _LOG_HEADER + _FRAME_HEADER
     return is_log and start[16:24] == start[_LOG_HEADER + 8 : _LOG_HEADER + 16]
 
 
@@ -216,8 +204,6 @@ def reading_engine(path: Path) -> Engine:
 
 
 OWNER_ALONE = 0o600
-OTHERS = 0o077
-EVERYBODY = 0o007
 
 
 def create_private(path: Path) -> None:
@@ -232,7 +218,7 @@ def restrict_to_owner(path: str | Path) -> str | None:
     """
     try:
         rights = stat.S_IMODE(os.stat(path).st_mode)
-        if os.name != "posix" or not rights & EVERYBODY:
+        if os.name != "posix" or not rights & 0o007:
             return None
         os.chmod(path, OWNER_ALONE)
     except OSError:
@@ -249,7 +235,7 @@ def exposure_warning(path: str | Path) -> str | None:
         rights = stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
         return None
-    if os.name != "posix" or not rights & OTHERS:
+    if os.name != "posix" or not rights & 0o077:
         return None
     command = f"chmod 600 {shlex.quote(str(path))}"
     return f"others on this machine may read or write {path} (its rights are {rights:04o}); `{command}` ends that"
@@ -283,7 +269,7 @@ class _SQLite(Backend):
 
     def insert(self, conn: Connection, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
         remaining = iter(rows)
-        while chunk := list(islice(remaining, CHUNK)):
+        while chunk := list(islice(remaining, 20_000)):
             conn.execute(_insert(table), chunk)
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
@@ -320,7 +306,7 @@ class _SQLite(Backend):
                     break
         return [f"SQLite says: {message}" for message in messages]
 
-    def folder(self, conn: Connection) -> str | None:
+    def folder(self, conn: Connection) -> str:
         place = conn.exec_driver_sql("SELECT file FROM pragma_database_list WHERE name = 'main'").scalar_one()
         return os.path.dirname(str(place))
 

@@ -22,7 +22,7 @@ from threading import Lock, Thread
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary, finalize
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
 
 from fcpair.errors import StudyError
 from fcpair.store.database import backup_format, schema
@@ -39,14 +39,6 @@ MOVED = "is no longer the file that was opened: it was moved, deleted or replace
 LOG_MOVED = "has lost its log: the file beside it that ends in -wal was moved, deleted or replaced"
 WRITTEN_OVER = "was written over by another program"
 START_ANEW = "end the server, and move away the files that end in -wal and -shm"
-SAVED = (
-    "All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in -wal, to "
-    "continue; or end the server and put that copy in its place"
-)
-SAVED_IN_PART = (
-    "What can still be read of the original is in {copy}, but it may lack answers and be damaged: examine it with "
-    "`fcpair doctor --study {quoted}`, and keep it. To serve what is there now, " + START_ANEW
-)
 _log = logging.getLogger(__name__)
 
 
@@ -323,9 +315,14 @@ class StudyFile:
     # -- reaching it
 
     def engine(self) -> Engine:
-        """An engine on the file; `close` disposes of it."""
-        self._engines.append(sqlite.engine_for(self.connect))
-        return self._engines[-1]
+        """An engine on the file; `close` disposes of it. SQLAlchemy, not the driver, begins transactions."""
+        # What is written may be a text, a note or a token's hash, and no error message is the place for it.
+        # There is no limit to the connections, so that nobody waits for one: who answers would wait for those who look.
+        pool: dict[str, Any] = {"poolclass": QueuePool, "max_overflow": -1, "pool_use_lifo": True}
+        engine = create_engine("sqlite://", creator=self.connect, hide_parameters=True, **pool)
+        event.listen(engine, "close", lambda connection, _record: connection.interrupt())
+        self._engines.append(engine)
+        return engine
 
     def reading_engine(self) -> Engine:
         """An engine that only reads, whatever became of the file."""
@@ -435,5 +432,14 @@ class StudyFile:
                 _log.error(f"%s %s. {what}", self.place, reason, error)
                 return
             self._saved = True
-            what = (SAVED_IN_PART if reason == WRITTEN_OVER else SAVED).format(copy=copy, quoted=quote(str(copy)))
+            what = (
+                f"All answers that were acknowledged are in {copy}. Put the original back, with the file that ends in "
+                "-wal, to continue; or end the server and put that copy in its place"
+            )
+            if reason == WRITTEN_OVER:
+                what = (
+                    f"What can still be read of the original is in {copy}, but it may lack answers and be damaged: "
+                    f"examine it with `fcpair doctor --study {quote(str(copy))}`, and keep it. To serve what is there "
+                    f"now, {START_ANEW}"
+                )
             _log.error("%s %s. No more answers are accepted. %s", self.place, reason, what)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.drawing import draw_positions, draw_stratified, own_order
+from fcpair.stages.corpus.sample import draw_positions, draw_stratified, own_order
 
 
 @given(st.lists(st.tuples(st.text(), st.integers(0, 2))), st.randoms(use_true_random=False))
