@@ -69,11 +69,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The prompts that a service was sent, which answers each alike."""
     sent: list[str] = []
 
-    def ask(_: answering_models.Chat, prompt: Prompt) -> str:
+    def ask(prompt: Prompt, *_: object) -> str:
         sent.append(prompt.body["messages"][0]["content"])
         return "Let us be kind."
 
-    monkeypatch.setattr(answering_models.Chat, "_query", ask)
+    monkeypatch.setattr(answering_models, "query_and_cache", ask)
     return sent
 
 

@@ -371,11 +371,11 @@ def test_the_walk_stops_before_a_service_is_asked_and_goes_on_after(
 ) -> None:
     asked: list[object] = []
 
-    def ask(_: object, prompt: object) -> str:
+    def ask(prompt: object, *_: object) -> str:
         asked.append(prompt)
         return "Not at all, I think."
 
-    monkeypatch.setattr(answering_models.Chat, "_query", ask)
+    monkeypatch.setattr(answering_models, "query_and_cache", ask)
     propose = RoundPlan("propose", PROPOSE.form, models=("plain=service:tiny",), prompt="Answer: {row}")
     plan = GridPlan("replies", SidePlan(names=STATEMENTS), SidePlan(names=("plain",)), (propose, CURATE))
     recipe = Recipe(setup=Setup(title="t"), simulate=Simulate(skips=0), grids=(plan,))
@@ -395,7 +395,7 @@ def test_a_service_that_fails_leaves_the_study_as_it_was(tmp_path: Path, monkeyp
     def fails(*_: object) -> str:
         raise ServiceError("it does not answer")
 
-    monkeypatch.setattr(answering_models.Chat, "_query", fails)
+    monkeypatch.setattr(answering_models, "query_and_cache", fails)
     monkeypatch.setenv("FCPAIR_CACHE", str(tmp_path / "cache"))
     with pytest.raises(ServiceError):
         grid.generate("propose")
