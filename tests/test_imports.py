@@ -107,7 +107,7 @@ ONLY_IN = {
     "sqlalchemy": ("fcpair.store",),
     "alembic": ("fcpair.store",),
     "sentence_transformers": ("fcpair.models",),
-    "onnxruntime": ("fcpair.models.encoder",),
+    "onnxruntime": ("fcpair.models.encode",),
     "dask": ("fcpair.models.cluster",),
     "distributed": ("fcpair.models.cluster",),
     "httpx2": ("fcpair.models.service", "fcpair.models.grammar"),
@@ -316,7 +316,7 @@ def test_a_recipe_is_read_and_run_without_the_clients_of_models_that_it_does_not
         "import fcpair.steps.oversight.recipe_runner\nfrom pathlib import Path\nfrom fcpair.recipe import load_recipe\n"
     )
     loaded = loaded_by(f"{code}load_recipe(Path({str(recipe)!r}))")
-    clients = ("answering_models", "local_generation", "service", "transformer")
+    clients = ("answering_models", "service", "transformer")
     assert loaded & {f"fcpair.models.{name}" for name in clients} == set()
 
 

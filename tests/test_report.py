@@ -34,7 +34,7 @@ from fcpair.report.data import (
     MainPart,
 )
 from fcpair.report.figures import colours, grid_map
-from fcpair.report.sections import score_picture, strip_folders
+from fcpair.report.page import score_picture, strip_folders
 from fcpair.report.table_rows import log_lines
 from fcpair.stages.corpus.text_identity import digest
 from fcpair.steps.oversight import report

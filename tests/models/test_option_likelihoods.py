@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.models.answering_models import Cell, open_model
-from fcpair.models.local_generation import normalise, option_probabilities
+from fcpair.models.answering_models import Cell, normalise, open_model, option_probabilities
 from fcpair.models.model_files import resolve
 from fcpair.stages.answers.model_spec import parse_model_spec
 from models.tiny_generators import save_gpt2, save_t5

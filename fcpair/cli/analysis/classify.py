@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ from fcpair.texts.stratify import complete_shares, label_distance, stratify
 
 if TYPE_CHECKING:
     from fcpair.texts.classify import ClassificationFigures
-    from fcpair.texts.ratings import SourceRatings
 
 LABEL_COLUMNS = ("label", "true", "predicted", "precision", "recall", "F1")
 
@@ -285,21 +283,15 @@ def ratings(
         for one in averages
         for figure in (*one.raters, one.mean)
     ]
-    texts.emit(form, _rating_tables(averages, n), rows, ratings=[asdict(one) for one in averages])
-
-
-def _rating_tables(averages: Sequence[SourceRatings], n: str) -> list[Table]:
-    """A table with a row for each source and rater of a criterion, criterion by criterion."""
-    tables: list[Table] = []
-    for criterion in dict.fromkeys(item.criterion for item in averages):
-        of_criterion = [item for item in averages if item.criterion == criterion]
+    tables: list[Table] = []  # with a row for each source and rater of a criterion, criterion by criterion
+    for name in dict.fromkeys(item.criterion for item in averages):
+        of_criterion = [item for item in averages if item.criterion == name]
         figures = [(item.source, figure) for item in of_criterion for figure in (*item.raters, item.mean)]
-        first = 0 if any(source for source, _ in figures) else 1  # without sources there is no column of them
-        rows = [(source, item.name, item.n, item.value, item.low, item.high)[first:] for source, item in figures]
-        notes = footnotes({f"{source} {item.name}".strip(): remarks(item) for source, item in figures})
-        title = f"{criterion}: {n}" if not tables else criterion
-        tables.append(Table(title, RATING_COLUMNS[first:], rows, notes))
-    return tables
+        first = 0 if any(of for of, _ in figures) else 1  # without sources there is no column of them
+        cells = [(of, item.name, item.n, item.value, item.low, item.high)[first:] for of, item in figures]
+        notes = footnotes({f"{of} {item.name}".strip(): remarks(item) for of, item in figures})
+        tables.append(Table(f"{name}: {n}" if not tables else name, RATING_COLUMNS[first:], cells, notes))
+    texts.emit(form, tables, rows, ratings=[asdict(one) for one in averages])
 
 
 @click.command()

@@ -55,9 +55,7 @@ from fcpair.work_records import KeepReason, OldSheet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
-    from fcpair.models.answering_models import RequestEstimate
     from fcpair.records import RunRecord
 
 CELLS, PAIRS, PUBLISHED = "cells", "pairs", "fc-conan"
@@ -347,25 +345,21 @@ def generate(grid: Grid, name: str, dry_run: bool, price_in: float | None, price
     if not all(0 <= price < float("inf") for price in prices):
         raise InputError("a price must be 0 or more for a million tokens")
     if dry_run:
-        _print_estimates(grid.desk.estimate_generation(name), prices, form)
+        from fcpair.models.answering_models import LENGTH_UNKNOWN
+
+        estimates, rows = grid.desk.estimate_generation(name), []
+        for model, estimate in estimates:
+            cost = {"cost": estimate.cost(*prices)} if prices else {}
+            rows.append({"model": model, **estimate._asdict(), **cost, "undefined": estimate.undefined})
+        columns = [column for column in rows[0] if column != "undefined"]
+        unknown = [model for model, estimate in estimates if estimate.undefined]
+        notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
+        print_rows(form, "What models would be asked", rows, columns, notes)
         return
     note_writing()
     with progress("asking") as report:
         run = grid.generate(name, progress=report)
     print_run(run)
-
-
-def _print_estimates(estimates: list[tuple[str, RequestEstimate]], prices: list[float], form: str) -> None:
-    from fcpair.models.answering_models import LENGTH_UNKNOWN
-
-    rows: list[dict[str, Cell]] = []
-    for model, estimate in estimates:
-        cost = {"cost": estimate.cost(*prices)} if prices else {}
-        rows.append({"model": model, **estimate._asdict(), **cost, "undefined": estimate.undefined})
-    columns = [name for name in rows[0] if name != "undefined"]
-    unknown = [model for model, estimate in estimates if estimate.undefined]
-    notes = [*NOTES, *([f"undefined for {', '.join(unknown)}: {LENGTH_UNKNOWN}."] if unknown else [])]
-    print_rows(form, "What models would be asked", rows, columns, notes)
 
 
 @click.command()

@@ -282,7 +282,7 @@ def plan(
         if form == "table":
             print_run(run)
     if figures is not None:
-        from fcpair.report.figures.overlap_figure import plan_figures
+        from fcpair.report.figures.plots import plan_figures
 
         write_figures(figures, plan_figures(found))
     emit(form, found, _tables(found), simulated=opened.desk.simulated_note if opened else None)

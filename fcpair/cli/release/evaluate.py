@@ -26,7 +26,7 @@ from fcpair.params import Evaluate, Partition
 from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
-    from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread, TierFacts
+    from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread
     from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
@@ -103,12 +103,19 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
     for tier in outcome.tiers:
         scores = [score for score in outcome.scores if score.tier == tier.tier]
         groups = ((name, map(_score_row, own)) for name, own in group_by_system(scores))
+        treatment = "each scores 0" if outcome.no_positives == "zero" else "left out"
+        basis = (
+            f"{tier.tier} ({tier.rule}): {tier.hs:,} HS x {tier.pool:,} CNs of the pool `{outcome.pool}`",
+            f"{tier.judged:,} of {tier.cells:,} pairs judged, {tier.positive:,} of them appropriate",
+            f"{tier.outside:,} judged pairs outside the pool",
+            f"{tier.without_positives:,} HS without an appropriate CN ({treatment})",
+        )
         notes = _undefined_notes(scores)
         if tier is outcome.tiers[-1]:
             notes += [f"{outcome.gains}."] if outcome.gains else []
             notes += [line.format(interval=outcome.interval, resamples=outcome.resamples) for line in KEY]
         rows = _under_heads(groups, len(SCORE_COLUMNS))
-        yield Table(_describe_basis(tier, outcome), SCORE_COLUMNS, rows, notes)
+        yield Table("; ".join(basis), SCORE_COLUMNS, rows, notes)
     if outcome.spreads:
         groups = ((name, map(_spread_row, own)) for name, own in group_by_system(outcome.spreads))
         title = f"Over {len(outcome.tiers)} tiers: mean, minimum, maximum, population coefficient of variation"
@@ -138,17 +145,6 @@ def _tables(outcome: Outcome) -> Iterator[Table]:
 def _undefined_notes(figures: Iterable[Score | Spread | Concordance]) -> list[str]:
     reasons = dict.fromkeys(figure.undefined for figure in figures if figure.undefined)
     return [f"undefined, because {reason}." for reason in reasons]
-
-
-def _describe_basis(tier: TierFacts, outcome: Outcome) -> str:
-    treatment = "each scores 0" if outcome.no_positives == "zero" else "left out"
-    parts = (
-        f"{tier.tier} ({tier.rule}): {tier.hs:,} HS x {tier.pool:,} CNs of the pool `{outcome.pool}`",
-        f"{tier.judged:,} of {tier.cells:,} pairs judged, {tier.positive:,} of them appropriate",
-        f"{tier.outside:,} judged pairs outside the pool",
-        f"{tier.without_positives:,} HS without an appropriate CN ({treatment})",
-    )
-    return "; ".join(parts)
 
 
 def _under_heads(groups: Iterable[tuple[str, Iterable[Sequence[Cell]]]], n_columns: int) -> list[Sequence[Cell]]:

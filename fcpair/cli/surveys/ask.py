@@ -39,7 +39,6 @@ from fcpair.records import Role
 
 if TYPE_CHECKING:
     from fcpair.stages.stats.group_differences import GroupComparison
-    from fcpair.stages.surveys.survey import KeepRule
     from fcpair.study import Study
 
 SURVEY = "survey"
@@ -272,19 +271,15 @@ def results(
     if by is not None:
         notes.append("a group that fewer than five people answered in has no figures; groups are never crossed")
     if rule is not None:
-        notes.append(_verdict_summary(rule, rows))
+        counts = []
+        for verdict in ("kept", "dropped", "undefined"):
+            flags = [row["undecided"] for row in rows if row["verdict"] == verdict]
+            undecided = f" ({n} undecided)" if (n := flags.count("yes")) else ""
+            counts += [f"{len(flags)} {verdict}{undecided}"] * bool(flags)
+        interval = f"undecided are those whose interval contains {rule.threshold:g}"
+        notes.append(f"{rule}: {', '.join(counts)}; {interval}")
     title = f"{place}, {people:,} people" + (f", by {by}" if by else "")
     emit(form, data, _survey_tables(title, rows, notes), rows, simulated=simulated)
-
-
-def _verdict_summary(rule: KeepRule, rows: Sequence[dict[str, Cell]]) -> str:
-    """Count the statements with each verdict and the undecided ones among them, in one line."""
-    parts = []
-    for verdict in ("kept", "dropped", "undefined"):
-        undecided_flags = [row["undecided"] for row in rows if row["verdict"] == verdict]
-        undecided = f" ({n} undecided)" if (n := undecided_flags.count("yes")) else ""
-        parts += [f"{len(undecided_flags)} {verdict}{undecided}"] * bool(undecided_flags)
-    return f"{rule}: {', '.join(parts)}; undecided are those whose interval contains {rule.threshold:g}"
 
 
 def _survey_tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]) -> list[Table]:

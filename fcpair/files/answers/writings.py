@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from fcpair.arrays import Bools
@@ -28,37 +27,30 @@ COLUMNS = {
 TRAINING = ("hs", "type", "types", "cn")
 
 
-@dataclass(frozen=True)
-class WritingsCardFacts:
-    """Facts on a card: the title of the study, the names of its sides, who wrote, and what made the folder."""
-
-    title: str
-    row: str
-    column: str
-    simulated: str | None
-    version: str
-
-
 def split_files(texts: pd.DataFrame, is_test: Bools) -> dict[str, pd.DataFrame]:
     """The two sides of a training set, `train.jsonl` and `test.jsonl`, each with the columns of `TRAINING`."""
     sides = {"train.jsonl": texts[~is_test], "test.jsonl": texts[is_test]}
     return {name: side[list(TRAINING)].reset_index(drop=True) for name, side in sides.items()}
 
 
-def hf_files(texts: pd.DataFrame, is_test: Bools, facts: WritingsCardFacts) -> dict[str, pd.DataFrame | str]:
-    """A Hugging Face folder: `data/train.parquet`, `data/test.parquet` and the card, which names both as splits."""
+def hf_files(
+    texts: pd.DataFrame, is_test: Bools, *, title: str, row: str, column: str, simulated: str | None, version: str
+) -> dict[str, pd.DataFrame | str]:
+    """A Hugging Face folder: `data/train.parquet`, `data/test.parquet` and the card, which names both as splits.
+
+    `title` is that of the study, `row` and `column` are the names of its sides, `simulated` says who wrote.
+    """
     sides = {"train": texts[~is_test].reset_index(drop=True), "test": texts[is_test].reset_index(drop=True)}
     card = render(
         "writings.md.j2",
-        facts=facts,
+        row=row,
+        column=column,
+        simulated=simulated,
+        version=version,
         sides=sides,
-        title=" ".join(facts.title.split()) or "A study without a title",
-        is_about_hate=is_about_hate(facts.row),
-        columns={
-            name: text.format(row=facts.row, column=facts.column)
-            for name, text in COLUMNS.items()
-            if name in texts.columns
-        },
+        title=" ".join(title.split()) or "A study without a title",
+        is_about_hate=is_about_hate(row),
+        columns={name: text.format(row=row, column=column) for name, text in COLUMNS.items() if name in texts.columns},
     )
     return {**{f"data/{name}.parquet": side for name, side in sides.items()}, "README.md": card}
 

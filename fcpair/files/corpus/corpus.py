@@ -20,28 +20,10 @@ COLUMNS_OF = "these are the columns of "
 PUBLISHED_TEXTS = ("hate speech", "counternarrative")  # in a published partition, which is no corpus
 OWN_COLUMNS = ("hs_id", "cn_id")  # a table with both was written by fcpair, and its guarded cells are read back
 _HS_NAMES = (
-    "hs",
-    "hs text",
-    "hate speech",
-    "hate",
-    "query",
-    "statement",
-    "claim",
-    "post",
-    "comment",
-    "message",
-    "question",
+    *("hs", "hs text", "hate speech", "hate", "query", "statement", "claim", "post", "comment", "message", "question"),
 )
 _CN_NAMES = (
-    "cn",
-    "cn text",
-    "counter narrative",
-    "counter speech",
-    "reply",
-    "response",
-    "document",
-    "rebuttal",
-    "answer",
+    *("cn", "cn text", "counter narrative", "counter speech", "reply", "response", "document", "rebuttal", "answer"),
 )
 _HS_IDS, _CN_IDS = ("hs id", "query id", "qid"), ("cn id", "document id", "doc id", "docid")
 

@@ -28,7 +28,6 @@ COLUMNS = (INDEX, HS_TEXT, CN_TEXT, FINAL, VALID, *HS_METADATA, *CN_METADATA, *A
 ANNOTATORS = ("annotator-1", "annotator-2", "annotator-3")
 ANONYMOUS = "anonymous"
 VALIDATOR = "validator"
-_FINAL_CODES = {"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ def read_published(path: str | Path) -> PublishedPartition:
     reject(path, findings)
     pairs = frame.rename(columns={INDEX: "pair", HS_TEXT: HS, CN_TEXT: CN}).drop(columns=[FINAL, VALID, *ANSWERS])
     pairs["pair"] = pairs["pair"].astype("int64")
-    pairs["final"] = frame[FINAL].map(_FINAL_CODES).astype("int64")
+    pairs["final"] = frame[FINAL].map({"0": APPROPRIATENESS.codes[0], "1": APPROPRIATENESS.positive[0]}).astype("int64")
     pairs["verdict"] = frame[VALID].astype("int64")
     pairs[SIMULATED] = frame[SIMULATED].str.lower() == "true" if SIMULATED in frame.columns else False
     parts = []

@@ -25,12 +25,10 @@ if TYPE_CHECKING:
 PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
 LARGEST = 1 << 30  # bytes that a zip file may unpack to
 _BLANK_BYTES = b"\xef\xbb\xbf \t\r\n"
-_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")  # of a zip file, and of one without files
 KEY = "fcpair"  # the name of our id in the data of each tool
 NOTE = "note"
 DIRECTIONS = "unicode-bidi: plaintext; text-align: start"  # lets each line of a text begin where its script does
 _LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
-_DIGITS = 12  # of a digest in a key
 
 
 class ExportFile(NamedTuple):
@@ -57,7 +55,7 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     else:
         check_file(path)
         contents = {str(path): path.read_bytes()}
-        if contents[str(path)].startswith(_MAGICS):
+        if contents[str(path)].startswith((b"PK\x03\x04", b"PK\x05\x06")):  # the latter has no files
             expected = "a whole zip file (is it cut off?)"
             with translate_read_errors(path, expected=expected), zipfile.ZipFile(path) as archive:
                 members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
@@ -102,7 +100,7 @@ class ItemKey(NamedTuple):
 
 def digest_texts(texts: Sequence[str]) -> str:
     """Digest of the texts of a cell, in their order."""
-    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+    return hashlib.sha256(json.dumps(list(texts), ensure_ascii=False).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 class Item(NamedTuple):

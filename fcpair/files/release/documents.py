@@ -12,7 +12,6 @@ from fcpair.files.release.release_facts import ReleaseFacts
 from fcpair.files.release.tier import CARD, WARNING
 
 CROISSANT = "croissant.json"
-PARQUET = "application/x-parquet"
 _OF_CROISSANT = """
 arrayShape citeAs column containedIn equivalentProperty extract field fileObject fileProperty fileSet format
 includes isArray isLiveDataset jsonPath key md5 parentField path recordSet references regex repeated replace
@@ -36,7 +35,6 @@ _OTHERS: dict[str, Any] = {
 CONTEXT = dict(sorted((_OTHERS | {name: f"cr:{name}" for name in _OF_CROISSANT.split()}).items()))
 """The context of the specification, version 1.1."""
 _DATA_TYPES = {"i": "sc:Integer", "u": "sc:Integer", "b": "sc:Boolean", "f": "sc:Float"}  # by the kind of a column
-CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 _FROM_FORM = {
     "rai:dataLimitations": "rai.data_limitations",
     "rai:dataBiases": "rai.data_biases",
@@ -52,7 +50,6 @@ TEMPLATES = {
     CITATION: "citation.cff.j2",
 }
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-_HUGE = "1M<n<10M"
 _HUB_NAMES = {"odbl-1.0": "odbl", "odc-by-1.0": "odc-by", "pddl-1.0": "pddl"}  # of data licences, where SPDX's differ
 # The codes of ISO 639-3, which Zenodo asks for, by those of ISO 639-1, with which BCP 47 tags begin.
 _ISO_639_3 = """
@@ -78,7 +75,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
     metadata: dict[str, Any] = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": CONFORMS,
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": facts.name,
         "alternateName": facts.title,
         "description": form["description"] or facts.title,
@@ -101,7 +98,7 @@ def croissant_text(facts: ReleaseFacts, sha256_by_path: Mapping[str, str]) -> st
                 "name": f"{table.path}.parquet",
                 "description": table.about,
                 "contentUrl": f"{table.path}.parquet",
-                "encodingFormat": PARQUET,
+                "encodingFormat": "application/x-parquet",
                 "sha256": sha256_by_path[f"{table.path}.parquet"],
             }
             for table in facts.tables
@@ -225,7 +222,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
             f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
         ),
         "column_tables": _column_tables(facts),
-        "size": Escaped(next((name for below, name in _SIZES if n_rows < below), _HUGE)),
+        "size": Escaped(next((name for below, name in _SIZES if n_rows < below), "1M<n<10M")),
     }
     texts = {name: render(template, **context) for name, template in TEMPLATES.items()}
     return {**texts, ZENODO: as_json(_zenodo(facts, is_spdx=is_spdx), indent=2) + "\n"}

@@ -26,7 +26,6 @@ _LISTS = ("texts", "languages", "authors")
 _EXAMPLES: dict[Kind, str] = {"date": "", "texts": "[]", "languages": "[]", "authors": ""}
 DATA = "data"
 TEXT_DIGEST = "_sha256"
-_DIGEST_TEXT = "the SHA-256 of the text of `{}`, by which `join_texts.py` finds it"
 
 
 @dataclass(frozen=True)
@@ -257,7 +256,7 @@ class ReleaseTable:
         columns = {name: about for name, about in self.columns.items() if name in rows.columns}
         for text in (name for name in self.texts if name in rows.columns):
             rows[text] = [digest(body) if body else "" for body in rows[text]]
-            columns[text] = _DIGEST_TEXT.format(text)
+            columns[text] = f"the SHA-256 of the text of `{text}`, by which `join_texts.py` finds it"
         names = {text: f"{text}{TEXT_DIGEST}" for text in self.texts}
         columns = {names.get(name, name): about for name, about in columns.items()}
         return replace(self, rows=rows.rename(columns=names), columns=columns, texts=(), dropped=())

@@ -39,7 +39,6 @@ OPTIONS = ("ans0", "ans1", "ans2")
 _UNKNOWN = "unknown"
 _FIELD_SEPARATOR = "\x1f"
 _GROUP_SEPARATOR = "\x1e"
-_QUESTION_ONLY = "qonly"
 _SPELLINGS = (  # what is read as what, in this order, after spaces are single and letters small
     (r"\}", ""),
     (r"\.$", ""),
@@ -92,7 +91,7 @@ def read_bbq(
     """
     table = pa.concat_tables([_read_table(Path(path), answer) for path in paths])
     n_asked = len(table)
-    if answer.endswith(_QUESTION_ONLY):
+    if answer.endswith("qonly"):
         table = table.filter(pc.equal(table["context_condition"], "ambig"))
     n_without_context = n_asked - len(table)
     targets = _are_targets(table, stereotyped) & ~_is_unknown(table)

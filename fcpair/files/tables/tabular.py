@@ -105,7 +105,7 @@ def read_table(
             raw = READERS[kind](path, columns)
     check_width(raw.place, len(raw.header))
     check_texts(raw)
-    is_guarded = not verbatim and kind not in _UNGUARDED_KINDS
+    is_guarded = not verbatim and kind not in (".jsonl", ".parquet", FRAME)
     if is_guarded:
         raw = replace(raw, header=[unguard(name) for name in raw.header])
     raw = leave_out_nameless(raw, {fold_name(name) for name in (*columns, *optional, *blank)})
@@ -327,7 +327,6 @@ READERS: dict[str, Callable[[Path, Sequence[str]], RawTable]] = {
 }
 WORKBOOKS = (".xlsx", ".ods")
 _SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)
-_UNGUARDED_KINDS = (".jsonl", ".parquet", FRAME)
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:

@@ -18,7 +18,6 @@ from fcpair.report.figures.colours import DARK, LIGHT, Theme, paint_classes, pai
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from fcpair.report.figures.colours import Pixels
 
@@ -75,11 +74,7 @@ def class_map(classed: ClassMap) -> Image:
     """The map of a grid whose cells are in classes."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    rows, columns = classed.index.shape
-    return Image(
-        lambda theme: _render_map(paint_classes(classed.index, looks, px, theme), (px, px), theme),
-        _figure_pixels((rows * px, columns * px), wide_right=False),
-    )
+    return _image(classed.index.shape, px, (px, px), lambda theme: paint_classes(classed.index, looks, px, theme), None)
 
 
 def block_map(blocked: BlockMap, unit: str) -> Image:
@@ -87,13 +82,26 @@ def block_map(blocked: BlockMap, unit: str) -> Image:
     px = cell_pixels(blocked.mean.shape)
     defined = blocked.mean[~np.isnan(blocked.mean)]
     top = float(defined.max(initial=0)) or 1.0
+    return _image(
+        blocked.mean.shape,
+        px,
+        (px / blocked.rows, px / blocked.columns),
+        lambda theme: paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme),
+        (unit, top),
+    )
 
-    def draw(theme: Theme) -> bytes:
-        pixels = paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme)
-        return _render_map(pixels, (px / blocked.rows, px / blocked.columns), theme, bar=(unit, top))
 
-    rows, columns = blocked.mean.shape
-    return Image(draw, _figure_pixels((rows * px, columns * px), wide_right=True))
+def _image(
+    shape: tuple[int, ...],
+    px: int,
+    scale: tuple[float, float],
+    paint: Callable[[Theme], Pixels],
+    bar: tuple[str, float] | None,
+) -> Image:
+    """The picture of a map; matplotlib is told inches, so its size is rounded."""
+    size = _figure_size((shape[0] * px, shape[1] * px), wide_right=bar is not None)
+    width, height = (int(pixels / DPI * DPI) for pixels in size)
+    return Image(lambda theme: _render_map(paint(theme), scale, theme, bar), (width, height))
 
 
 def swatch(look: str) -> Image:
@@ -122,17 +130,13 @@ def _figure_size(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]
     return shape[1] + LEFT + RIGHT + COLOUR_BAR * wide_right, shape[0] + BELOW + ABOVE
 
 
-def _figure_pixels(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
-    """The same as matplotlib has it, which is told inches."""
-    width, height = _figure_size(shape, wide_right=wide_right)
-    return int(width / DPI * DPI), int(height / DPI * DPI)
-
-
 def _render_map(
     pixels: Pixels, scale: tuple[float, float], theme: Theme, bar: tuple[str, float] | None = None
 ) -> bytes:
     """A PNG with axes around `pixels`; `scale` says how many pixels a row is high and a column is wide."""
     import matplotlib.style
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
     with matplotlib.style.context("default"):
@@ -152,7 +156,12 @@ def _render_map(
             axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
             axis.set_label_text(name, fontsize=9)
         if bar is not None:
-            _colour_bar(figure, axes, *bar, theme)
+            unit, top = bar
+            place = axes.get_position()
+            bar_axes = figure.add_axes((place.x1 + 0.015, place.y0, 0.012, place.height))
+            _set_ink(bar_axes, theme)
+            figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=bar_axes)
+            bar_axes.set_ylabel(unit, fontsize=9)
         file = io.BytesIO()
         figure.savefig(file, format="png", dpi=DPI, metadata=NO_METADATA)
     return file.getvalue()
@@ -174,17 +183,6 @@ def tick_numbers(n: int, most: int) -> list[int]:
     steps = (base * 10**power for power in range(8) for base in (2, 5, 10))
     step = next(step for step in steps if n / step <= most)
     return [1, *range(step, n + 1, step)]
-
-
-def _colour_bar(figure: Figure, axes: Axes, unit: str, top: float, theme: Theme) -> None:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
-
-    box = axes.get_position()
-    bar_axes = figure.add_axes((box.x1 + 0.015, box.y0, 0.012, box.height))
-    _set_ink(bar_axes, theme)
-    figure.colorbar(ScalarMappable(Normalize(0, top), "cividis"), cax=bar_axes)
-    bar_axes.set_ylabel(unit, fontsize=9)
 
 
 MOST_ROWS, MOST_COLUMNS = 160, 280

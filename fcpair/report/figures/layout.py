@@ -143,7 +143,21 @@ def make_canvas(
         at = (MARGIN + LINE * below) / height
         figure.text(MARGIN / sheet.width, at, line, fontsize=sheet.print_size, color=inks.ink)
     for legend in legends:
-        _draw_legend(figure, sheet, height, legend, inks)
+        box = figure.legend(
+            list(legend.marks.values()),
+            list(legend.marks),
+            loc="upper left",
+            bbox_to_anchor=(legend.left / sheet.width, 1 - (sheet.top + LEGEND_LINE * legend.below) / height),
+            fontsize=sheet.size,
+            labelcolor=inks.ink,
+            frameon=False,
+            borderpad=0,
+            borderaxespad=0,
+            labelspacing=0.55,
+            handlelength=2.6,
+            handleheight=1.1,
+        )
+        box.set_in_layout(False)
     return Canvas(sheet, figure, axes, height, inks)
 
 
@@ -228,22 +242,3 @@ def wrap_legend(marks: dict[str, Artist], sheet: Sheet) -> dict[str, Artist]:
 def n_lines(marks: dict[str, Artist]) -> int:
     """Number of lines of the entries of a legend."""
     return sum(1 + name.count("\n") for name in marks)
-
-
-def _draw_legend(figure: Figure, sheet: Sheet, height: float, legend: Legend, inks: Inks) -> None:
-    top = sheet.top + LEGEND_LINE * legend.below
-    box = figure.legend(
-        list(legend.marks.values()),
-        list(legend.marks),
-        loc="upper left",
-        bbox_to_anchor=(legend.left / sheet.width, 1 - top / height),
-        fontsize=sheet.size,
-        labelcolor=inks.ink,
-        frameon=False,
-        borderpad=0,
-        borderaxespad=0,
-        labelspacing=0.55,
-        handlelength=2.6,
-        handleheight=1.1,
-    )
-    box.set_in_layout(False)

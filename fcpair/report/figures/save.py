@@ -56,7 +56,9 @@ def save_figure(draw: Callable[[], Figure], kind: str, title: str, description: 
 
 
 def _font_faces(figure: Figure) -> Iterator[str]:
-    """Yield what CSS says of each font, which is the font itself, too."""
+    """Yield what CSS says of each font, which is the font itself, too, as WOFF with the glyphs of the letters alone."""
+    from fontTools.subset import Options, Subsetter
+    from fontTools.ttLib import TTFont
     from matplotlib.font_manager import findfont
     from matplotlib.text import Text
 
@@ -67,26 +69,18 @@ def _font_faces(figure: Figure) -> Iterator[str]:
             key = (findfont(font), font.get_name(), str(font.get_weight()), font.get_style())
             letters.setdefault(key, set()).update(text.get_text())
     for (path, family, weight, slant), used in sorted(letters.items()):
-        content = base64.b64encode(_subset(path, used)).decode()
+        font_file = TTFont(path, recalcTimestamp=False)
+        options = Options(hinting=False, notdef_outline=True)
+        options.drop_tables += ["FFTM"]  # the time at which the font was made
+        subsetter = Subsetter(options)
+        subsetter.populate(text="".join(sorted(used)))
+        subsetter.subset(font_file)
+        font_file.flavor = "woff"
+        file = io.BytesIO()
+        font_file.save(file)
+        content = base64.b64encode(file.getvalue()).decode()
         source = f"url(data:font/woff;base64,{content}) format('woff')"
         yield f"font-family: '{family}'; font-weight: {weight}; font-style: {slant}; src: {source};"
-
-
-def _subset(path: str, letters: set[str]) -> bytes:
-    """A font with the glyphs of these letters alone, as WOFF."""
-    from fontTools.subset import Options, Subsetter
-    from fontTools.ttLib import TTFont
-
-    font = TTFont(path, recalcTimestamp=False)
-    options = Options(hinting=False, notdef_outline=True)
-    options.drop_tables += ["FFTM"]  # the time at which the font was made
-    subsetter = Subsetter(options)
-    subsetter.populate(text="".join(sorted(letters)))
-    subsetter.subset(font)
-    font.flavor = "woff"
-    file = io.BytesIO()
-    font.save(file)
-    return file.getvalue()
 
 
 @contextmanager

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import cast
 
 from fcpair.errors import Finding, reject
-from fcpair.files.corpus.corpus import read_side
-from fcpair.files.tables.tabular import LINE, choose_sheet, place_of
 from fcpair.params import Setup
 from fcpair.records import RunRecord
 from fcpair.stages.corpus.text_identity import Folding, digest, fold_arabic
@@ -50,6 +48,10 @@ def find_listed_texts(tx: Tx, side: str, path: Path, sheet_name: str | None = No
     Raises:
         InputError: all findings at once: a text that is not in the study, a duplicated text.
     """
+    # Readers of files take long to load, and every look at a study asks how it folds its texts.
+    from fcpair.files.corpus.corpus import read_side
+    from fcpair.files.tables.tabular import LINE, choose_sheet, place_of
+
     with choose_sheet(sheet_name):
         table = read_side(path, side)
     lines = table[LINE].tolist()

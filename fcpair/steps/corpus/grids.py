@@ -7,7 +7,7 @@ A side is collected from its sources, each of which is read, filtered and drawn 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,32 +171,31 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
     collected = {
         name: collect(side.sources, text_digests.digester(tx)) for name, side in side_plans.items() if side.sources
     }
-    notes = [note for collected_side in collected.values() for note in collected_side.notes]
+    notes = [note for _, _, own_notes in collected.values() for note in own_notes]
     for axis, side_name in sides.AXES:
-        ids, n_kept = _side_text_ids(tx, axis, side_plans[side_name], collected.get(side_name))
+        rows = collected[side_name][0] if side_name in collected else None
+        ids, n_kept = _side_text_ids(tx, axis, side_plans[side_name], rows)
         sides.set_texts(tx, axis, ids)
         if n_kept:
             notes.append(f"{n_kept:,} texts of the {side_name} already occur in another grid; their metadata were kept")
     n_cells, _ = cells.fill(tx, keep_known=True)
     counts = {"grid": name, **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES}, "cells": n_cells}
-    counts |= {f"collected_{side_name}": collected_side.counts for side_name, collected_side in collected.items()}
+    counts |= {f"collected_{side_name}": by_source for side_name, (_, by_source, _) in collected.items()}
     side_settings = {side_name: side_setting(side) for side_name, side in side_plans.items()}
     run = note_run(tx, "pair", {"grid": name, **side_settings}, counts)
     settings.save_settings(tx, PLAN, side_settings, run.id)
     return replace(run, notes=tuple(notes))
 
 
-def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, collected: CollectedSide | None) -> tuple[list[int], int]:
+def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | None) -> tuple[list[int], int]:
     """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
         return list(dict.fromkeys(one for name in side.grids for one in _written_text_ids(tx, name))), 0
     digest = text_digests.digester(tx)
-    if collected:
-        rows = collected.rows
-    elif side.file:
+    if rows is None and side.file:
         corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
         rows = read_side_file(side.file, side.column, corpus_digests, digest)
-    else:
+    elif rows is None:
         rows = [(digest(name), name, "", {}) for name in side.names]
     n_kept = texts.update_texts(tx, side.text_kind, axis, rows) if side.text_kind == "text" else 0
     return texts.get_or_add(tx, side.text_kind, rows), n_kept
@@ -241,24 +240,17 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
         return text_ids
 
 
-@dataclass
-class CollectedSide:
-    """Result of collecting from the sources: the texts, the counts of each source, and notes for whoever collects."""
-
-    rows: list[Row] = field(default_factory=list)
-    counts: dict[str, dict[str, int]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
-def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
+def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[str, dict[str, int]], list[str]]:
     """Read all sources, one after the other; the first that has a text keeps it.
 
-    Of each source is counted: `rows` read, those left out `by_label`, `with_slurs` and as `repeated`, and `drawn`.
+    Returns the texts, the counts of each source, and notes for whoever collects. Of each source is counted: `rows`
+    read, those left out `by_label`, `with_slurs` and as `repeated`, and `drawn`.
 
     Raises:
         InputError: all findings about a file at once, a quota that cannot be reached.
     """
-    collected = CollectedSide()
+    counts_by_source: dict[str, dict[str, int]] = {}
+    notes: list[str] = []
     first_rows: dict[str, Row] = {}
     lines_by_digest: dict[str, dict[str, str]] = {}
     for source in sources:
@@ -276,8 +268,7 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
             first_rows.setdefault(row[0], row)
             place = " ".join(filter(None, (row[3].get(SOURCE, ""), row[3].get(GROUP, ""))))
             lines_by_digest.setdefault(row[0], {}).setdefault(place, f"{source.file.name}:{line}")
-        collected.counts[source.called] = counts
-    collected.rows = list(first_rows.values())
+        counts_by_source[source.called] = counts
     # Duplicates are named by their lines, as what they say may be distressing.
     if duplicates := [lines for lines in lines_by_digest.values() if len(lines) > 1]:
         excerpts = [
@@ -285,9 +276,8 @@ def collect(sources: Sequence[Source], digest: Digest) -> CollectedSide:
         ]
         more = f", and {len(duplicates) - MAX_NAMED:,} more" if len(duplicates) > MAX_NAMED else ""
         subject = "1 text is" if len(duplicates) == 1 else f"{len(duplicates):,} texts are"
-        note = f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}"
-        collected.notes.append(note)
-    return collected
+        notes.append(f"{subject} in several groups or sources, and kept once: {'; '.join(excerpts)}{more}")
+    return list(first_rows.values()), counts_by_source, notes
 
 
 def _read_other(source: Source) -> pd.DataFrame:

@@ -51,7 +51,7 @@ from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.report.map_file import CellMap
-    from fcpair.report.sections import Section
+    from fcpair.report.page import Section
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Monitor:
     @kept
     def survey_sections(self, tx: Tx) -> list[Section]:
         """Sections with figures on the answers to a survey, on the bias of models, and on groups of people."""
-        from fcpair.report.sections import build_sections
+        from fcpair.report.page import build_sections
         from fcpair.steps.oversight.report import asked_part
 
         return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))

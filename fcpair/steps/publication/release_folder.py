@@ -72,7 +72,6 @@ RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"
 JOIN_SCRIPT = "join_texts.py"
 _NAME = re.compile(r"\w[\w.-]*")
 AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
-SOURCE_STAGES = ("import", PLAN)  # whose settings name the files that texts came from
 MAKING_STAGES = ("import", "select", "retrieve", "pair")  # those that come after are done bit by bit, run after run
 
 
@@ -272,7 +271,7 @@ def load_facts(
             else:
                 questions["the labels"] = str(labels_of(tx) or round_.form)
         counts.update(judgements.current_verdicts(tx, "origin")["origin"])
-        for stage in SOURCE_STAGES:
+        for stage in ("import", PLAN):  # whose settings name the files that texts came from
             sources |= dict.fromkeys(_files_in(settings.of_stage(tx, stage), redaction))
         if sample := load_sample_size(tx):
             notes.append(f"Grid {key.name}: {sample}")

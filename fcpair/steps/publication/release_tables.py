@@ -46,7 +46,6 @@ from fcpair.store.people import people
 PAIRS, LABELS, DECISIONS, VERDICTS, ROWS = "pairs", "labels", "decisions", "verdicts", "rows"
 SIDES = ("hs", "cn")
 _NAME = "name"  # the kind of a side that is a list of names, such as types
-_VERDICT_NAMES = {1: "agree", 0: "disagree"}
 _ABOUT = {
     "pair": "number of the pair",
     "hs_id": "number of the text `hs`",
@@ -207,7 +206,7 @@ class GridTables:
         rows = verdicts[[]].assign(
             pair=to_public_number(verdicts["cell_id"]),
             validator=verdicts["person_id"].map(self._pseudonyms.by_id),
-            verdict=verdicts["code"].map(_VERDICT_NAMES),
+            verdict=verdicts["code"].map({1: "agree", 0: "disagree"}),
             origin=verdicts["origin"],
         )
         yield self._table(VERDICTS, _sorted(rows, "pair", "validator"))
@@ -301,16 +300,8 @@ _ABOUT_PEOPLE = ("people", DISMISS, Note.stage)
 _BRINGING = (" import", " withdraw")  # the ends of stages whose runs bring or take the answers of a person or a few
 _BEFORE_ANSWERS = (PLAN, "import", "select", "retrieve", "pair", "assign")
 _SUMMED = (
-    "answers",
-    "skips",
-    "answers and skips",
-    "imported",
-    "already_there",
-    "controls",
-    "earlier",
-    "superseded_since",
+    *("answers", "skips", "answers and skips", "imported", "already_there", "controls", "earlier", "superseded_since"),
 )
-NOT_SAID = "(not said)"
 _CODE = 16**10  # 40 bits
 
 
@@ -464,6 +455,6 @@ def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
         (question, answer, n)
         for question in questions
         for answer, n in sorted(
-            merge_small_cells(Counter(answers.get(question) or NOT_SAID for answers in said)).items()
+            merge_small_cells(Counter(answers.get(question) or "(not said)" for answers in said)).items()
         )
     ]

@@ -6,7 +6,7 @@ And planning how many HS tell two systems apart, from what such an evaluation sh
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from types import MappingProxyType
@@ -29,7 +29,7 @@ from fcpair.lazy import pd
 from fcpair.models.encode import Progress
 from fcpair.param_values import as_params
 from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositives, Partition, Power
-from fcpair.records import TIERS, RunRecord, SampleSize
+from fcpair.records import TIERS, RunRecord
 from fcpair.report.figures.evaluation_figures import outcome_figures
 from fcpair.report.figures.save import PaperStyle, render_for_paper
 from fcpair.sentences import say
@@ -45,18 +45,6 @@ from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import cells, grids, sides, texts
-
-
-@dataclass(frozen=True)
-class _EvaluationInputs:
-    """Inputs of an evaluation: the tiers' rules, the systems' search, each tier's labels, a note on simulated ones."""
-
-    rules: Partition
-    search: Search
-    tiers: tuple[TierLabels, ...]
-    simulated: str | None
-    gains: str | None
-    sampled: SampleSize | None
 
 
 @takes_params
@@ -115,8 +103,8 @@ def costs(
 ) -> list[tuple[str, Cost]]:
     """Estimate what each system of an evaluation would ask of a service, without asking it."""
     options = options or by_recipe(grid, Evaluate)
-    inputs = _load_inputs(grid, options)
-    return [(str(system), system.cost(inputs.search)) for system in _parse_systems(options)]
+    _, search, _, _ = _load_inputs(grid, options)
+    return [(str(system), system.cost(search)) for system in _parse_systems(options)]
 
 
 def _evaluate_and_record(
@@ -131,26 +119,26 @@ def _evaluate_and_record(
     saves: bool = False,
 ) -> tuple[Outcome, RunRecord]:
     own_systems = [Function(name, ranker) for name, ranker in functions.items()]
-    systems, inputs = [*_parse_systems(options, own_systems), *own_systems], _load_inputs(grid, options)
+    systems = [*_parse_systems(options, own_systems), *own_systems]
+    rules, search, tiers, notes = _load_inputs(grid, options)
     grid._store.check_writable()
     for folder in (runs, figures):
         if folder is not None:
             make_writable_folder(folder)  # now, and not after hours of ranking
-    rankings = [system.rank(replace(inputs.search, progress=progress)) for system in systems]
+    rankings = [system.rank(replace(search, progress=progress)) for system in systems]
     measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
-    outcome = evaluate(systems, rankings, inputs.tiers, measures, options, options.pool)
-    outcome = replace(outcome, simulated=inputs.simulated, gains=inputs.gains, sampled=inputs.sampled)
+    outcome = replace(evaluate(systems, rankings, tiers, measures, options, options.pool), **notes)
     files: dict[Path, bytes] = {}
     if runs is not None:
         for tag, ranking in zip(_tags(short_names(systems)), rankings, strict=True):
-            files[runs / f"{tag}.trec"] = run_text(ranking, inputs.search, tag).encode("utf-8")
+            files[runs / f"{tag}.trec"] = run_text(ranking, search, tag).encode("utf-8")
     if figures is not None:
         rendered = render_for_paper(outcome_figures(outcome), style)
         files |= {figures / name: content for name, content in rendered.items()}
-    counts: dict[str, Any] = {"systems": len(systems), "hs": len(inputs.search.hs), "pool": len(inputs.search.cn)}
+    counts: dict[str, Any] = {"systems": len(systems), "hs": len(search.hs), "pool": len(search.cn)}
     if cut := {str(system): ranking.n_cut for system, ranking in zip(systems, rankings, strict=True) if ranking.n_cut}:
         counts["cut_texts"] = cut
-    params = as_params(options) | ({} if saves else inputs.rules.noted)
+    params = as_params(options) | ({} if saves else rules.noted)
     params |= {"functions": [*functions]} if functions else {}
     with grid._store.write() as tx:
         run = note_run(tx, options.stage, params, counts, outcome=outcome.as_data())
@@ -166,9 +154,9 @@ def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[s
     Nothing is noted. Raises what `run_evaluation` does.
     """
     systems = _parse_systems(options)
-    inputs = _load_inputs(grid, options)
-    rankings = [system.rank(inputs.search) for system in systems]
-    tier = max(inputs.tiers, key=lambda tier: int(tier.there.sum()))
+    _, search, tiers, _ = _load_inputs(grid, options)
+    rankings = [system.rank(search) for system in systems]
+    tier = max(tiers, key=lambda tier: int(tier.there.sum()))
     scored_measure = parse_measure(measure, options.cutoff)
     return tier.tier, evaluation.score_each_hs(tier, rankings, scored_measure, options.no_positives)
 
@@ -180,7 +168,12 @@ def _parse_systems(options: Evaluate, others: Sequence[System] = ()) -> list[Sys
     return [parse_system(system) for system in options.systems]
 
 
-def _load_inputs(grid: GridContext, options: Evaluate) -> _EvaluationInputs:
+def _load_inputs(
+    grid: GridContext, options: Evaluate
+) -> tuple[Partition, Search, tuple[TierLabels, ...], dict[str, Any]]:
+    """The tiers' rules, the systems' search, each tier's labels, and what an outcome notes: how many answers are
+    `simulated`, what NDCG takes for `gains`, and how many cells were `sampled`.
+    """
     with grid._store.read() as tx:
         need_labels(tx, "evaluate")
         rules = rules_of(grid, tx)
@@ -189,8 +182,7 @@ def _load_inputs(grid: GridContext, options: Evaluate) -> _EvaluationInputs:
         kinds = grids.side_kinds(tx)
         body = texts.bodies(tx, kinds)
         row_ids = sides.text_ids(tx, "row")
-        simulated = simulated_note(judgements.n_by_origin(tx))
-        sample_size = load_sample_size(tx)
+        notes = {"simulated": simulated_note(judgements.n_by_origin(tx)), "sampled": load_sample_size(tx)}
         ids = {side: text_ids(tx, kind) for side, kind in zip((HS, CN), kinds, strict=True)}
     wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
     chosen_tiers = [rule for rule in best_first(tiers.rules) if rule.tier in wanted]
@@ -200,11 +192,11 @@ def _load_inputs(grid: GridContext, options: Evaluate) -> _EvaluationInputs:
     bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
     search = Search(*bodies, tuple(hs), tuple(pool), ids=ids)
     gains = None
-    if by_label := grades_of(tiers.question):  # what NDCG takes for gains, where labels are grades
+    if by_label := grades_of(tiers.question):
         graded = sorted(by_label.items(), key=lambda item: item[1])
         listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
         gains = f"the gain of NDCG is the grade of the label: {listed}"
-    return _EvaluationInputs(rules, search, labels, simulated, gains, sample_size)
+    return rules, search, labels, {**notes, "gains": gains}
 
 
 def _tier_labels(

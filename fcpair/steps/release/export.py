@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fcpair.errors import InputError, StageError
-from fcpair.files.answers.writings import Layout, WritingsCardFacts, crowdcounter_json, parscn_table, split_files
+from fcpair.files.answers.writings import Layout, crowdcounter_json, parscn_table, split_files
 from fcpair.files.answers.writings import hf_files as hf_text_files
 from fcpair.files.release.exports import EXPORTS
 from fcpair.files.release.tier import (
@@ -224,15 +224,15 @@ class Exports:
             rows = written_table(tx, round)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
             facts = runs.study_facts(tx)
-            dataset_facts = WritingsCardFacts(
-                facts["title"], *grids.side_names(tx), simulated_note(judgements.n_by_origin(tx)), version("fcpair")
-            )
+            row, column = grids.side_names(tx)
+            card: dict[str, Any] = {"title": facts["title"], "row": row, "column": column, "version": version("fcpair")}
+            card["simulated"] = simulated_note(judgements.n_by_origin(tx))
         split_options = {"test_share": options.test_share, "seed": options.seed} if layout in FOLDERS else {}
         params = {"kind": "texts", "layout": layout, "round": round, **split_options}
         counts: dict[str, Any] = {"texts": len(rows), "answered": rows["hs"].nunique()}
         if layout in FOLDERS:
             is_test = _test_side(rows, options)
-            files = hf_text_files(rows, is_test, dataset_facts) if layout == "hf" else split_files(rows, is_test)
+            files = hf_text_files(rows, is_test, **card) if layout == "hf" else split_files(rows, is_test)
             return _write(self._grid, path, files, params, {**counts, "test": int(is_test.sum())})
         if row_table is not None:
             rows = _build_templates(rows, row_table, round or "that counts")

@@ -32,7 +32,6 @@ from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.people import optouts, people
 from fcpair.work_records import Agenda
 
-DECIDING_ROLES = (Role.ADJUDICATOR, Role.LEAD)
 NOT_CONSENTED = say("please read what the study is about and agree to take part first")
 NOT_SHOWN = "(not shown)"  # in the place of a text that is hidden from those who judge
 
@@ -62,7 +61,7 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
         check_pseudonym(name)
         check_distinct_spelling([name], people_by_name)
         return None
-    if people_by_name[name].role not in DECIDING_ROLES:
+    if people_by_name[name].role not in (Role.ADJUDICATOR, Role.LEAD):
         raise InputError(
             say(
                 "`%(name)s` is %(role)s; adjudicators have that role, or lead",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 MAIN_SIDES = ("hs", "cn")
 MIXED = "item"  # where rounds of one role are about different things
 _WITHOUT_ROUNDS = {Role.RESPONDENT: "statement", Role.WRITER: "text", Role.RATER: "text"}
-_QUESTION_MARKS = ("?", "؟", "？")
 
 
 class PageWords(NamedTuple):
@@ -90,7 +89,7 @@ def side_words(tx: Tx, words: Words) -> SideWords:
     # Few names have a wording, of the thousands that a side may list: every page and its progress ask for these.
     worded_names = (name for name in (*_listed_names(plan, "rows"), *columns) if name in words.sides)
     names = {name: parts for name in worded_names if (parts := present_parts(words.side(name)))}
-    is_single = len(columns) == 1 and columns[0] not in names and not columns[0].endswith(_QUESTION_MARKS)
+    is_single = len(columns) == 1 and columns[0] not in names and not columns[0].endswith(("?", "؟", "？"))
     return SideWords(row, column, names, is_single)
 
 

@@ -153,10 +153,12 @@ def _store_heads(tx: Tx, of: Chain, ends: Mapping[int, Head]) -> None:
             _STORE_HEAD.execute(tx, kind=of.kind, person=person_id, n=end.n, head=end.digest)
 
 
-_ADD_HEAD = "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head)"
-_IS_KNOWN = "ON CONFLICT (kind, person_id) DO UPDATE SET"
-_STORE_HEAD = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = excluded.n, head = excluded.head"))
-_COUNT_ONE = PreparedStatement(text(f"{_ADD_HEAD} {_IS_KNOWN} n = chain.n + 1"))
+_ADD_HEAD = (
+    "INSERT INTO chain (kind, person_id, n, head) VALUES (:kind, :person, :n, :head) "
+    "ON CONFLICT (kind, person_id) DO UPDATE SET"
+)
+_STORE_HEAD = PreparedStatement(text(f"{_ADD_HEAD} n = excluded.n, head = excluded.head"))
+_COUNT_ONE = PreparedStatement(text(f"{_ADD_HEAD} n = chain.n + 1"))
 
 
 def count_one(tx: Tx, kind: str) -> None:

@@ -16,7 +16,7 @@ from fcpair.records import Round, Status
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import cell_range
 from fcpair.store.database import latest_rows
-from fcpair.store.database.statements import as_subquery, integer_arrays
+from fcpair.store.database.statements import as_subquery, integer_arrays, is_true
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import Number, adjudication, assignment, cell, judgement, person, round_, slot
 
@@ -106,13 +106,10 @@ def people_with_pairs(tx: Tx) -> list[str]:
 
 def has_answers(tx: Tx) -> bool:
     """Whether anybody has a current answer, a skip included, in the labelling of the grid."""
-    query = _answered(rounds.in_round(rounds.primary(tx))).limit(1)
-    return tx.execute(query).first() is not None
+    return is_true(tx, _answered(rounds.in_round(rounds.primary(tx))).exists())
 
 
 NO_ID = 0
-PER_SECOND = 10
-"""Times are read in tenths of a second, as whole numbers."""
 
 
 def current_answers(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
@@ -120,6 +117,6 @@ def current_answers(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
     second, -1 where it is not known.
     """
     answer_id = func.coalesce(judgement.c.answer_id, NO_ID).label("answer_id")
-    time = cast(func.coalesce(func.round(judgement.c.seconds * PER_SECOND), -1), Number).label("time")
+    time = cast(func.coalesce(func.round(judgement.c.seconds * 10), -1), Number).label("time")
     query = select(latest_rows.BY_CELL.label("cell_id"), answer_id, time).select_from(latest_rows.ANSWERED)
     return integer_arrays(tx, query.where(rounds.in_round(of)))

@@ -51,7 +51,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 def evaluation(visit: LeadVisit, run: int = 0) -> Response:
     """Show what each system scores on each tier, and the forms by which that is found out."""
     from fcpair.evaluate.outcome import group_by_system, undefined_reason
-    from fcpair.report.sections import strip_folders
+    from fcpair.report.page import strip_folders
 
     here, values = visit.here, dict[str, Any]()
     figures = visit.study.latest_evaluation()

@@ -12,7 +12,7 @@ from stages.assignment.test_overlap_plan import GRID, pilot_labels
 
 from fcpair.params import Plan
 from fcpair.report.figures import save
-from fcpair.report.figures.overlap_figure import draw_plan, plan_figures
+from fcpair.report.figures.plots import draw_plan, plan_figures
 from fcpair.report.figures.save import KINDS, render_for_paper
 from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions.labels import APPROPRIATENESS
