@@ -146,8 +146,6 @@ def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, expla
 def check_number(n_items: int) -> None:
     """Raise InputError for more items than anybody practises on."""
     if n_items > MOST_ITEMS:
-        raise InputError(
-            say(
-                "there are %(number)s known pairs to practise on; at most %(most)s", number=n_items, most=Id(MOST_ITEMS)
-            )
+        raise InputError.say(
+            "there are %(number)s known pairs to practise on; at most %(most)s", number=n_items, most=Id(MOST_ITEMS)
         )

@@ -84,7 +84,7 @@ def check_name(message: str, name: str, known: Iterable[str]) -> None:
     names = [str(one) for one in known]
     if name and name not in names:
         hint = suggest_name(name, names, EXPECTED) if names else say("there are none yet")
-        raise InputError(say(message, name=name, hint=hint))
+        raise InputError.say(message, name=name, hint=hint)
 
 
 class MetadataChoice(NamedTuple):

@@ -183,8 +183,8 @@ def check_rules(*rules: tuple[Any, str]) -> None:
 
 def invalid_value(name: str, value: Any, expected: str) -> InputError:
     """The error for a value that a field does not take."""
-    return InputError(
-        say("%(name)s is %(value)s; expected %(expected)s", name=name, value=short_repr(value), expected=expected)
+    return InputError.say(
+        "%(name)s is %(value)s; expected %(expected)s", name=name, value=short_repr(value), expected=expected
     )
 
 

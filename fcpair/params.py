@@ -380,8 +380,8 @@ class Annotate(Checked):
         if unknown := [one for one in self.compare if one not in labels]:
             known = mark("the questions are %(names)s")
             hint = suggest_name(unknown[0], labels, known) if labels else say("there are none in `demographics`")
-            raise InputError(
-                say("`%(name)s` in `compare` is not a question about people; %(hint)s", name=unknown[0], hint=hint)
+            raise InputError.say(
+                "`%(name)s` in `compare` is not a question about people; %(hint)s", name=unknown[0], hint=hint
             )
 
 
@@ -720,7 +720,7 @@ def check_unique(what: str, names: Sequence[str]) -> None:
     if not names and what in {"measure", "tier"}:
         raise InputError(f"no {what} is given")
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(say("%(what)s `%(name)s` is given twice", what=say(what), name=twice[0]))
+        raise InputError.say("%(what)s `%(name)s` is given twice", what=say(what), name=twice[0])
 
 
 def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> None:
@@ -733,12 +733,10 @@ def check_distinct_spelling(names: Iterable[str], taken: Iterable[str] = ()) -> 
     for name in names:
         other = name if name in taken_names else spelled.setdefault(name.casefold(), name)
         if other != name:
-            raise InputError(
-                say(
-                    "`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them",
-                    other=other,
-                    name=name,
-                )
+            raise InputError.say(
+                "`%(other)s` and `%(name)s` differ only in capitals; choose another name for one of them",
+                other=other,
+                name=name,
             )
 
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal
 from fcpair.errors import EXPECTED, InputError, suggest_name
 from fcpair.param_values import AT_LEAST_ONE, Checked, as_params, check_rules, field_default, param, short_repr
 from fcpair.records import TIERS
-from fcpair.sentences import say
 
 Agreement = Literal["any", "majority", "unanimous"]
 VerdictDemand = Literal["accepted", "any", "none"]
@@ -150,7 +149,7 @@ def chain_of(name: str, plans: Mapping[str, TierPlan]) -> tuple[TierPlan, ...]:
 
 def unknown_tier(tier: str, names: Iterable[str]) -> InputError:
     """The error for a tier that there is not, with the nearest name."""
-    return InputError(say("there is no tier `%(name)s`; %(hint)s", name=tier, hint=suggest_name(tier, names, EXPECTED)))
+    return InputError.say("there is no tier `%(name)s`; %(hint)s", name=tier, hint=suggest_name(tier, names, EXPECTED))
 
 
 def check_tier_name(tier: str, names: Iterable[str]) -> None:

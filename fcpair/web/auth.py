@@ -81,7 +81,7 @@ class Auth:
         if caller.visitor is None:
             raise UnknownVisitorError
         if caller.visitor.role not in roles:
-            raise RefusedError(say("this is not for %(people)s", people=PEOPLE[caller.visitor.role]))
+            raise RefusedError.say("this is not for %(people)s", people=PEOPLE[caller.visitor.role])
         if caller.cookie is not None and request.method not in SAFE:
             sent, own = request.headers.get("x-csrf-token") or field(request, "csrf"), self.csrf_token(request)
             if not hmac.compare_digest(sent.encode("utf-8", "surrogatepass"), own.encode()):
@@ -174,7 +174,7 @@ class Auth:
             with suppress(ValueError):  # no origin that a browser sends
                 foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
         if foreign:
-            raise RefusedError(say("this form was not sent from a page of this study; open your invite link again"))
+            raise RefusedError.say("this form was not sent from a page of this study; open your invite link again")
 
     def _caller(self, request: Request) -> _Caller:
         caller: _Caller | None = request.scope.get(_CALLER_KEY)

@@ -17,7 +17,7 @@ from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.grid import AdjudicationQueue, Grid, Monitor
 from fcpair.params import MAIN
 from fcpair.records import Role
-from fcpair.sentences import mark, say
+from fcpair.sentences import mark
 from fcpair.study import Study
 
 GRID_PARAM = "grid"
@@ -74,8 +74,8 @@ class Grids:
         """The grid of this name, or the only one; raises InputError where there are several and no name."""
         names = self._study.grids
         if not name and len(names) > 1:
-            raise InputError(
-                say("this study has several grids; choose one with `?grid=NAME`: %(names)s", names=list(names))
+            raise InputError.say(
+                "this study has several grids; choose one with `?grid=NAME`: %(names)s", names=list(names)
             )
         return self._current(names, name or names[0])
 
@@ -100,7 +100,7 @@ class Grids:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""
         candidates = self.with_policy()
         if not candidates:
-            raise StageError(say("there is nothing to decide in this study yet"))
+            raise StageError.say("there is nothing to decide in this study yet")
         with_work = (
             one for one in candidates if len(candidates) > 1 and one.adjudication_queue.state(person_id).waiting
         )
@@ -108,8 +108,8 @@ class Grids:
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:
-            raise UnknownIdError(
-                say("there is no grid `%(name)s`; the grids of this study: %(names)s", name=name, names=list(names))
+            raise UnknownIdError.say(
+                "there is no grid `%(name)s`; the grids of this study: %(names)s", name=name, names=list(names)
             )
         shown_name = name if len(names) > 1 else ""
         if served := self._served.get((name, shown_name)):

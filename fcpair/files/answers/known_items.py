@@ -11,7 +11,6 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.files.tables.delimited import RawTable, check_texts, parse_csv
 from fcpair.files.tables.tabular import READERS, check_file, kind_of, require_columns, unguard
 from fcpair.known_pairs import COLUMNS, EXPLANATION, MAY_BE_EMPTY, KnownItem, check_number, item_problems
-from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import fold_name
 
 PASTED = "the table"
@@ -76,5 +75,5 @@ def _known_items(raw: RawTable, answers: Sequence[str], *, explained: bool = Tru
         items.append(KnownItem(*(cells.get(name, "") for name in COLUMNS)))
     reject(raw.place, findings)
     if not items:
-        raise InputError(say("%(file)s has no pair below the column names", file=raw.place))
+        raise InputError.say("%(file)s has no pair below the column names", file=raw.place)
     return items, list(raw.lines)

@@ -153,11 +153,9 @@ def _read_frame(path: Source, format: str, columns: Mapping[str, str], ids: Mapp
                 frame["language"] = frame[language_in].str[:2].str.lower()
         else:
             if columns[HS] == columns[CN]:
-                raise InputError(
-                    say(
-                        "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
-                        column=columns[HS],
-                    )
+                raise InputError.say(
+                    "column `%(column)s` is named for both sides; the HS and the CN must be in two columns",
+                    column=columns[HS],
                 )
             renames = {column: side for side, column in columns.items()}
             renames |= {column: f"{side}_id" for side, column in ids.items() if column is not None}
@@ -234,13 +232,11 @@ def _rows_in_language(path: Source, frame: pd.DataFrame, language: str, format: 
         raise InputError(join([f"{name_of(path)}: {lacking}", remedy, *([hint] if hint else [])], "; "))
     rows = frame[frame["language"].str.strip().str.lower() == language.strip().lower()]
     if rows.empty:
-        raise InputError(
-            say(
-                "%(file)s: no row in language `%(code)s`; found %(codes)s",
-                file=name_of(path),
-                code=language,
-                codes=sorted(set(frame["language"]) - {""}) or say("none named"),
-            )
+        raise InputError.say(
+            "%(file)s: no row in language `%(code)s`; found %(codes)s",
+            file=name_of(path),
+            code=language,
+            codes=sorted(set(frame["language"]) - {""}) or say("none named"),
         )
     return rows.copy()
 

@@ -59,7 +59,7 @@ def decode_bytes(raw: bytes, path: str) -> str:
     """The text of bytes, as `decode` has that of a file; errors call them `path`."""
     for magic, what in _NO_TEXT_FILE.items():
         if raw.startswith(magic):
-            raise InputError(say("%(place)s: %(what)s", place=path, what=say(what)))
+            raise InputError.say("%(place)s: %(what)s", place=path, what=say(what))
     utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = raw.decode("utf-16" if utf_16 else "utf-8-sig")
@@ -80,8 +80,8 @@ def decode_bytes(raw: bytes, path: str) -> str:
         message = say("byte %(byte)s is not %(encoding)s; %(remedy)s", byte=byte, encoding=encoding, remedy=remedy)
         raise InputError(say("%(file)s: the encoding is broken", file=path), [Finding(path, line, message)]) from None
     if not text.strip():
-        raise InputError(
-            say("%(file)s: the file is empty; expected a line of column names and one line a row", file=path)
+        raise InputError.say(
+            "%(file)s: the file is empty; expected a line of column names and one line a row", file=path
         )
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1

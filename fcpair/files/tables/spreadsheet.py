@@ -22,7 +22,6 @@ from zipfile import ZipFile
 
 from fcpair.errors import Finding, InputError, reject, suggest_name, warn_of_table
 from fcpair.files.tables.delimited import RawTable
-from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank
 
@@ -281,14 +280,12 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
         with ZipFile(path) as parts:
             size = sum(part.file_size for part in parts.infolist())
         if size > MOST_UNPACKED:
-            raise InputError(
-                say(
-                    "%(file)s: unpacks to %(size)s bytes; expected at most %(most)s. Delete what is not part of the "
-                    "table, or save it as CSV",
-                    file=str(path),
-                    size=size,
-                    most=MOST_UNPACKED,
-                )
+            raise InputError.say(
+                "%(file)s: unpacks to %(size)s bytes; expected at most %(most)s. Delete what is not part of the "
+                "table, or save it as CSV",
+                file=str(path),
+                size=size,
+                most=MOST_UNPACKED,
             )
         with warnings.catch_warnings(action="ignore"):
             all_sheets = _read_excel(path) if kind == ".xlsx" else read_opendocument(path)
@@ -296,16 +293,14 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
         raise
     except Exception as error:  # whatever its XML makes the libraries stumble over
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InputError(
-            say("%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why)
+        raise InputError.say(
+            "%(file)s: not a %(kind)s file that can be read (%(why)s)", file=str(path), kind=kind, why=why
         ) from None
     sheets = {name: sheet for name, sheet in all_sheets.items() if sheet.rows}
     if not sheets:
-        raise InputError(
-            say(
-                "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
-                file=str(path),
-            )
+        raise InputError.say(
+            "%(file)s: the file is empty; expected a row of column names and one row below it for each row",
+            file=str(path),
         )
     if sheet_name is not None and sheet_name not in sheets:
         known = "it is empty" if sheet_name in all_sheets else suggest_name(sheet_name, sheets)

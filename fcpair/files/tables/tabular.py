@@ -28,7 +28,6 @@ from fcpair.files.tables.spreadsheet import read_workbook
 from fcpair.lazy import pd
 from fcpair.param_values import InMemory, read_path
 from fcpair.params import format_of
-from fcpair.sentences import say
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank, visible_text
 
@@ -115,8 +114,8 @@ def read_table(
         raise InputError(f"{name_of(path)}: column `{LINE}` would be taken for the line numbers; rename it")
     rows, lines = _pad_rows(raw, header, blank, keep_empty=keep_empty)
     if not rows:
-        raise InputError(
-            say("%(file)s: the file has no rows; expected at least one below the column names", file=raw.place)
+        raise InputError.say(
+            "%(file)s: the file has no rows; expected at least one below the column names", file=raw.place
         )
     frame = pd.DataFrame(rows, columns=header, dtype=object)
     if is_guarded:
@@ -278,8 +277,8 @@ def _read_parquet(path: Path) -> RawTable:
     try:
         table = parquet.ParquetFile(path).read()
     except pa.ArrowException as error:
-        raise InputError(
-            say("%(file)s: not a Parquet file (%(why)s)", file=str(path), why=str(error).splitlines()[0])
+        raise InputError.say(
+            "%(file)s: not a Parquet file (%(why)s)", file=str(path), why=str(error).splitlines()[0]
         ) from None
     check_width(str(path), table.num_columns)
     columns = [

@@ -15,7 +15,7 @@ import numpy as np
 from fcpair.arrays import Bools, Ints
 from fcpair.errors import InputError
 from fcpair.params import check_shares
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id
 from fcpair.stages.corpus.split import Pairs, even_meetings, even_out, split_pairs
 
 LARGEST_PLAIN = 3  # groups up to this size are dealt without swaps
@@ -54,14 +54,12 @@ def check_overlap(n_annotators: int, counts: Mapping[int, int]) -> None:
     """Raise InputError where pairs are to get more labels than there are annotators."""
     for n_labels, count in counts.items():
         if n_labels > 1 and count and n_labels > n_annotators:
-            raise InputError(
-                say(
-                    "overlap asks for %(least)s labels on %(number)s pairs, but there are %(most)s annotators; add "
-                    "annotators or drop that share",
-                    least=Id(n_labels),
-                    number=Id(count),
-                    most=Id(n_annotators),
-                )
+            raise InputError.say(
+                "overlap asks for %(least)s labels on %(number)s pairs, but there are %(most)s annotators; add "
+                "annotators or drop that share",
+                least=Id(n_labels),
+                number=Id(count),
+                most=Id(n_annotators),
             )
 
 
@@ -131,7 +129,7 @@ def assign_pairs(
 
 def _check_people(n_annotators: int, counts: Mapping[int, int], groups: Sequence[Group]) -> None:
     if n_annotators < 1:
-        raise InputError(say("there are %(number)s annotators; at least 1 is needed", number=Id(n_annotators)))
+        raise InputError.say("there are %(number)s annotators; at least 1 is needed", number=Id(n_annotators))
     for group in groups:
         if len(group) < 2 or len(set(group)) < len(group):
             raise InputError(f"group {group} does not have 2 or more different annotators")

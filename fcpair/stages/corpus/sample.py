@@ -53,8 +53,8 @@ def draw_positions(order: Ints, n: int, seed: int, what: str = say("texts")) -> 
         InputError: fewer than one asked for, or more than there are.
     """
     if not 1 <= n <= len(order):
-        raise InputError(
-            say("%(number)s %(what)s cannot be drawn; there are %(most)s", number=Id(n), what=what, most=Id(len(order)))
+        raise InputError.say(
+            "%(number)s %(what)s cannot be drawn; there are %(most)s", number=Id(n), what=what, most=Id(len(order))
         )
     return np.sort(np.random.default_rng(seed).permutation(order)[:n])
 

@@ -111,12 +111,10 @@ class OneOf(Closed):
         for choice in self.choices:
             if choice.name == stored:
                 return choice.code
-        raise InputError(
-            say(
-                "`%(answer)s` is not an answer here; expected one of %(answers)s",
-                answer=str(stored),
-                answers=[one.name for one in self],
-            )
+        raise InputError.say(
+            "`%(answer)s` is not an answer here; expected one of %(answers)s",
+            answer=str(stored),
+            answers=[one.name for one in self],
         )
 
     def store(self, answer: int) -> str:

@@ -31,17 +31,15 @@ def need_tiers(question: Question[Any]) -> Closed:
     A question that is only asked, as in a survey, need not be so: `one_of(yes,no,decline?)` has no positive choice.
     """
     if not isinstance(question, Closed):
-        raise InputError(
-            say(
-                "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)",
-                question=str(question),
-            )
+        raise InputError.say(
+            "`%(question)s` cannot decide a cell for tiers; expected one_of(...) or scale(...)",
+            question=str(question),
         )
     try:
         raise_first(_tier_problems(question.choices))
     except InputError as error:
-        raise InputError(
-            say("`%(question)s` cannot decide a cell for tiers: %(why)s", question=str(question), why=str(error))
+        raise InputError.say(
+            "`%(question)s` cannot decide a cell for tiers: %(why)s", question=str(question), why=str(error)
         ) from None
     return question
 

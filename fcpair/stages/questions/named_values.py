@@ -201,25 +201,25 @@ def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -
     place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)
     if not head:
-        raise InputError(
-            say("%(place)s cannot be read; expected a name such as %(names)s", place=place, names=list(classes))
+        raise InputError.say(
+            "%(place)s cannot be read; expected a name such as %(names)s", place=place, names=list(classes)
         )
     word, of, inside = head.groups()
     if word not in classes:
-        raise InputError(
-            say("%(place)s: there is no `%(word)s`; %(hint)s", place=place, word=word, hint=suggest_name(word, classes))
+        raise InputError.say(
+            "%(place)s: there is no `%(word)s`; %(hint)s", place=place, word=word, hint=suggest_name(word, classes)
         )
     cls = classes[word]
     option_texts = _parse_options(place, inside or "")
     hints = get_type_hints(cls)
     options = [item.name for item in _option_fields(cls)]
     if of is not None and "of" not in hints:
-        raise InputError(say("%(place)s: `%(word)s` takes nothing after a colon", place=place, word=cls.word))
+        raise InputError.say("%(place)s: `%(word)s` takes nothing after a colon", place=place, word=cls.word)
     for name in option_texts:
         if name not in options:
             hint = suggest_name(name, options) if options else say("`%(name)s` has none", name=cls.word)
-            raise InputError(
-                say("%(place)s: there is no option `%(name)s`; %(hint)s", place=place, name=name, hint=hint)
+            raise InputError.say(
+                "%(place)s: there is no option `%(name)s`; %(hint)s", place=place, name=name, hint=hint
             )
     if of is not None:
         option_texts["of"] = of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 from fcpair.errors import InputError, suggest_name
-from fcpair.sentences import Id, mark, say, say_number
+from fcpair.sentences import Id, mark, say_number
 from fcpair.stages.corpus.text_identity import NO_TEXT, fold_name, identity
 from fcpair.stages.questions.base import SKIP, Part, Question, choices_with_keys
 from fcpair.stages.questions.closed import all_distinct, name_problems, place_reader, raise_first
@@ -72,12 +72,12 @@ class Text(Question[str]):
     def read(self, cell: str) -> str:
         """The text as it stands there; raises InputError for too few or too many words, and for `skip`."""
         if fold_name(cell) == SKIP:
-            raise InputError(say("`%(answer)s` says that there is no answer; expected a text", answer=SKIP))
+            raise InputError.say("`%(answer)s` says that there is no answer; expected a text", answer=SKIP)
         if NO_TEXT.search(cell):
-            raise InputError(say("the text holds a NUL character or half a surrogate pair"))
+            raise InputError.say("the text holds a NUL character or half a surrogate pair")
         n, most = n_words(cell), self.max_words
         if self.min_words and is_blank(cell):
-            raise InputError(say("the text is empty"))
+            raise InputError.say("the text is empty")
         if n < self.min_words:
             raise InputError(
                 say_number(
@@ -101,7 +101,7 @@ class Text(Question[str]):
     def load(self, stored: object) -> str:
         """The text, checked as `read` does."""
         if not isinstance(stored, str):
-            raise InputError(say("`%(answer)s` is not an answer here; expected a text", answer=str(stored)))
+            raise InputError.say("`%(answer)s` is not an answer here; expected a text", answer=str(stored))
         return self.read(stored)
 
     @property

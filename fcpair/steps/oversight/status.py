@@ -256,14 +256,12 @@ def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pai
     note = note or Note()
     with at_fault("text"):
         if not note.text.strip():
-            raise InputError(say("the note is empty; write what happened"))
+            raise InputError.say("the note is empty; write what happened")
         if len(note.text) > LONGEST_NOTE:
-            raise InputError(
-                say(
-                    "the note has %(number)s characters; expected at most %(most)s",
-                    number=len(note.text),
-                    most=LONGEST_NOTE,
-                )
+            raise InputError.say(
+                "the note has %(number)s characters; expected at most %(most)s",
+                number=len(note.text),
+                most=LONGEST_NOTE,
             )
     with grid._store.write() as tx:
         if note.pair is not None:

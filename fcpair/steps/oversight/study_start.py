@@ -128,7 +128,7 @@ class StudyStart:
             if seen != current.version:
                 run = runs.find_run(tx, current.version)
                 who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
-                raise ConflictError(say(CHANGED, step=step, name=who))
+                raise ConflictError.say(CHANGED, step=step, name=who)
             values = _changed_values(current, parts)
             if values:
                 noted = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
@@ -341,7 +341,7 @@ def _changed_values(current: Draft, parts: Sequence[DraftPart]) -> dict[str, Any
 
 def _need(part: Any, cls: type[Any]) -> Any:
     if part is None:
-        raise StageError(say("the step “%(step)s” is not done yet; do it first", step=cls.step))
+        raise StageError.say("the step “%(step)s” is not done yet; do it first", step=cls.step)
     return part
 
 
@@ -351,7 +351,7 @@ def _setup(columns: ColumnsDraft, path: Path | None) -> Setup:
         if not name:
             raise InputError(sentence)
     if not columns.hs_name or not columns.cn_name or columns.hs_name == columns.cn_name:
-        raise InputError(say("the two sides need different names, such as `hate speech` and `counter-narrative`"))
+        raise InputError.say("the two sides need different names, such as `hate speech` and `counter-narrative`")
     negative, unsure, positive = columns.labels
     question = OneOf((Choice(0, negative), Choice(1, unsure, definite=False), Choice(2, positive, positive=True)))
     question.check_new()
@@ -362,17 +362,15 @@ def _check_people(tx: Tx, draft: PeopleDraft, kind: StudyKind) -> None:
     """Raise InputError for names that cannot take part together."""
     who = say("respondents") if kind == "survey" else say("annotators")
     if not getattr(draft, who):
-        raise InputError(say("there are no %(people)s; at least one is needed", people=who))
+        raise InputError.say("there are no %(people)s; at least one is needed", people=who)
     check_n_people(len(draft.names))
     for name in draft.names:
         check_pseudonym(name)
     if repeated := [name for name, n in Counter(draft.names).items() if n > 1]:
-        raise InputError(
-            say("`%(name)s` is named twice; each name stands for one person in one role", name=repeated[0])
-        )
+        raise InputError.say("`%(name)s` is named twice; each name stands for one person in one role", name=repeated[0])
     leads = [person.name for person in people.people(tx, Role.LEAD)]
     if taken := [name for name in draft.names if name in leads]:
-        raise InputError(
-            say("`%(name)s` leads the study, so cannot have another role; choose another name", name=taken[0])
+        raise InputError.say(
+            "`%(name)s` leads the study, so cannot have another role; choose another name", name=taken[0]
         )
     check_distinct_spelling(draft.names, leads)

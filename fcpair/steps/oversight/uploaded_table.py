@@ -132,8 +132,8 @@ def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) 
     """The size of a study that is made of the table by a plan; raises InputError for one that cannot be carried out."""
     n_hs, n_cn, n_cells, at_most = _grid_size(_read_corpus(path, name, columns), plan)
     if not n_cells:
-        raise InputError(
-            say("no pair is left to be labelled: the table has them all; choose more HS or other candidates")
+        raise InputError.say(
+            "no pair is left to be labelled: the table has them all; choose more HS or other candidates"
         )
     by_labels = overlap_counts(n_cells, plan.overlap)
     check_overlap(plan.annotators, by_labels)
@@ -168,8 +168,8 @@ def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
     n_sources = sources["cn_digest"].nunique()
     most = min(plan.k * n_sources, n_all_cn - n_sources)
     if not most:
-        raise InputError(
-            say("the other HS have no CN that could be a candidate; select fewer HS, or cross all with all")
+        raise InputError.say(
+            "the other HS have no CN that could be a candidate; select fewer HS, or cross all with all"
         )
     n_cn = most if plan.candidates is None else plan.candidates
     if n_cn > most:

@@ -32,7 +32,6 @@ from fcpair.params import DEFAULT_MEASURES, POOLS, RESAMPLES, Evaluate, NoPositi
 from fcpair.records import TIERS, RunRecord
 from fcpair.report.figures.evaluation_figures import outcome_figures
 from fcpair.report.figures.save import PaperStyle, render_for_paper
-from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import TierRule, best_first, find_rule
 from fcpair.stages.questions.labels import grades_of
 from fcpair.stages.stats.intervals import SAME
@@ -204,12 +203,9 @@ def _tier_labels(
 ) -> TierLabels:
     pairs = tiers.in_tier(rule.tier)
     if pairs.empty:
-        raise InputError(
-            say(
-                "%(tier)s is empty, so nothing can be evaluated on it; name others with --tier, or see `fcpair "
-                "partition`",
-                tier=rule.tier,
-            )
+        raise InputError.say(
+            "%(tier)s is empty, so nothing can be evaluated on it; name others with --tier, or see `fcpair partition`",
+            tier=rule.tier,
         )
     rows, columns = (pd.Index(ids).get_indexer(pd.Index(pairs[side])) for side, ids in (("hs_id", hs), ("cn_id", pool)))
     positive = pairs["final"].isin(tiers.question.positive).to_numpy()

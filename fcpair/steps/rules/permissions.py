@@ -62,15 +62,13 @@ def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | 
         check_distinct_spelling([name], people_by_name)
         return None
     if people_by_name[name].role not in (Role.ADJUDICATOR, Role.LEAD):
-        raise InputError(
-            say(
-                "`%(name)s` is %(role)s; adjudicators have that role, or lead",
-                name=name,
-                role=say(str(people_by_name[name].role)),
-            )
+        raise InputError.say(
+            "`%(name)s` is %(role)s; adjudicators have that role, or lead",
+            name=name,
+            role=say(str(people_by_name[name].role)),
         )
     if people_by_name[name].retired and not allow_retired:
-        raise RefusedError(say("`%(name)s` has left the study and can no longer decide", name=name))
+        raise RefusedError.say("`%(name)s` has left the study and can no longer decide", name=name)
     return people_by_name[name]
 
 
@@ -92,7 +90,7 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
         )
     if person is not None:
         errors |= {
-            pair: RefusedError(say(sentence, name=person.name, number=Id(to_public_number(pair))))
+            pair: RefusedError.say(sentence, name=person.name, number=Id(to_public_number(pair)))
             for sentence, pairs in _pairs_involving(tx, person, pair_ids).items()
             for pair in pairs
         }

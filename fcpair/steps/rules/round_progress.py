@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fcpair.errors import StageError
 from fcpair.params import grid_names
 from fcpair.records import Round, Status
-from fcpair.sentences import say, say_number
+from fcpair.sentences import say_number
 from fcpair.steps.base.context import find_grid, lease_minutes
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, open_slots, rounds
@@ -32,12 +32,10 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
     """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
     progress = round_progress(tx, round_)
     if not progress.dealt:
-        raise StageError(
-            say(
-                "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned",
-                name=round_.name,
-                grid=grid,
-            )
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned",
+            name=round_.name,
+            grid=grid,
         )
     if n := progress.counts["open"]:
         raise StageError(

@@ -202,11 +202,11 @@ def survey_figures(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> S
 def survey_grids(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> tuple[GridPlan, ...]:
     """The grids of the survey, as `fcpair ask import` plans them; raises InputError for what these refuse."""
     if not plan.questions:
-        raise InputError(say("the survey asks nothing; write at least one question, each on a line of its own"))
+        raise InputError.say("the survey asks nothing; write at least one question, each on a line of its own")
     if empty := [what for what, name in zip(ANSWERS, plan.answers, strict=True) if not name]:
-        raise InputError(say("the answer for “%(name)s” has no name; give it one", name=empty[0]))
+        raise InputError.say("the answer for “%(name)s” has no name; give it one", name=empty[0])
     if repeated := [name for name in plan.answers if plan.answers.count(name) > 1]:
-        raise InputError(say("two answers are called `%(name)s`; give each a name of its own", name=repeated[0]))
+        raise InputError.say("two answers are called `%(name)s`; give each a name of its own", name=repeated[0])
     return survey_plans(
         SURVEY,
         path,

@@ -20,7 +20,6 @@ from sqlalchemy import cast as as_type
 from fcpair.errors import ConflictError
 from fcpair.params import Adjudicate, Assign
 from fcpair.records import Known, Origin, Round, Status, Visitor
-from fcpair.sentences import say
 from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
@@ -335,7 +334,7 @@ def perform_once(
     digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     if done := _FIND_RECEIPT.first(tx, person=person_id, request=request_id):
         if done.digest != digest:
-            raise ConflictError(say("this request id was used for something else; use a new one for each request"))
+            raise ConflictError.say("this request id was used for something else; use a new one for each request")
         return dict(done.reply)
     reply = act()
     _ADD_RECEIPT.execute(tx, person_id=person_id, request_id=request_id, digest=digest, reply=reply, at=now())

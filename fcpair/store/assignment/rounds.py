@@ -14,7 +14,6 @@ from fcpair.errors import UnknownIdError
 from fcpair.param_values import from_params
 from fcpair.records import Known, Role, Round
 from fcpair.round_options import RoundOptions
-from fcpair.sentences import say
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database import backends, checksums
 from fcpair.store.database.statements import PreparedStatement, as_subquery, param_subquery
@@ -264,8 +263,8 @@ def by_name(tx: Tx, name: str | None) -> Round:
     rounds_by_name = {one.name: one for one in of_grid(tx)}
     if name not in rounds_by_name:
         names = list(rounds_by_name)
-        raise UnknownIdError(
-            say("there is no round `%(name)s` in this grid; its rounds: %(names)s", name=name, names=names)
+        raise UnknownIdError.say(
+            "there is no round `%(name)s` in this grid; its rounds: %(names)s", name=name, names=names
         )
     return rounds_by_name[name]
 

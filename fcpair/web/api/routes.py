@@ -88,8 +88,8 @@ def consent(visit: AnyVisit, body: ConsentIn) -> Response:
     lines, answers = visit.context.annotate.demographics, body.demographics  # both by the label of a question
     labels = [particular.label for particular in read_particulars(lines)]
     if unknown := sorted(set(answers) - set(labels)):
-        raise InputError(
-            say("the study does not ask `%(name)s`; it asks %(names)s", name=unknown[0], names=labels or say("nothing"))
+        raise InputError.say(
+            "the study does not ask `%(name)s`; it asks %(names)s", name=unknown[0], names=labels or say("nothing")
         )
     particulars = read_particulars(lines, [answers.get(label, "") for label in labels])
     demographics = {particular.label: particular.given for particular in particulars if particular.given}

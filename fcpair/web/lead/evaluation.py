@@ -84,7 +84,7 @@ def begin(visit: LeadVisit, systems: Text = "", tier: Annotated[list[str] | None
     names = [line.strip() for line in systems.splitlines() if line.strip()]
     from_recipe = here.grid.recipe_options(Evaluate).systems
     if files := [name for name in names if name not in from_recipe and ("run:" in name or "canned:" in name)]:
-        raise InputError(say(OWN_FILES, name=files[0]))
+        raise InputError.say(OWN_FILES, name=files[0])
     values = {"systems": names, "tiers": tier or []}
     _check(here, values)
     return begin_act(visit, EVALUATE, values)
@@ -95,9 +95,9 @@ def _check(here: CurrentGrid, values: dict[str, Any]) -> None:
     from fcpair.evaluate.catalogue import parse_system
 
     if not values["systems"]:
-        raise InputError(say("no system is named; name at least one, such as bm25"))
+        raise InputError.say("no system is named; name at least one, such as bm25")
     if not values["tiers"]:
-        raise InputError(say("no tier is ticked; tick at least one"))
+        raise InputError.say("no tier is ticked; tick at least one")
     here.grid.recipe_options(Evaluate, **values)
     for tier in values["tiers"]:
         check_tier_name(tier.strip().lower(), here.grid.desk.list_tiers())
@@ -194,7 +194,7 @@ def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
     except ValueError:
         prices = (-1.0, -1.0)
     if not all(isfinite(price) and price >= 0 for price in prices):
-        raise InputError(say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge"))
+        raise InputError.say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge")
     return prices
 
 

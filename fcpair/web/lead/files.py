@@ -94,7 +94,7 @@ def _write_rows(rows: pd.DataFrame, path: Path, refusal: str) -> None:
     from fcpair.files.tables.tabular import write_table
 
     if rows.empty:
-        raise StageError(say(refusal))
+        raise StageError.say(refusal)
     write_table(rows, path)
 
 
@@ -243,12 +243,10 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
     offered = {name: one for name, one in DOWNLOADS.items() if one.fits(here) and amounts[one.counts]}
     layouts = {name: one for name, one in offered.items() if one.layout}
     if layout and layout not in layouts:
-        raise UnknownIdError(
-            say(
-                "there is no layout `%(name)s` to download; there are %(names)s",
-                name=layout,
-                names=list(layouts) or say("none yet"),
-            )
+        raise UnknownIdError.say(
+            "there is no layout `%(name)s` to download; there are %(names)s",
+            name=layout,
+            names=list(layouts) or say("none yet"),
         )
     choices = {
         **{name: {value: value for value in allowed} for name, allowed in CHOICES.items()},
@@ -273,8 +271,8 @@ def download(visit: LeadVisit, name: str, choices: Annotated[DownloadChoices, Fo
     """One of them."""
     grid = visit.here.grid
     if name not in DOWNLOADS:
-        raise UnknownIdError(
-            say("there is no download `%(name)s`; there are %(names)s", name=name, names=list(DOWNLOADS))
+        raise UnknownIdError.say(
+            "there is no download `%(name)s`; there are %(names)s", name=name, names=list(DOWNLOADS)
         )
     check_tier_name(choices.tier, grid.desk.list_tiers())
     with visit.study.acting_as(visit.visitor.name), TemporaryDirectory() as folder:

@@ -100,7 +100,7 @@ def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
 
 def _here(visit: Visit, side: str = "rows") -> CurrentGrid:
     if side not in SIDES:
-        raise UnknownIdError(
-            say("a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and ")))
+        raise UnknownIdError.say(
+            "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
         )
     return visit.here

@@ -81,9 +81,7 @@ def agreement(visit: LeadVisit, by: str = "") -> Response:
         choices = {f"{axis}{BETWEEN}{name}": (axis, name) for axis, names in columns.items() for name in names}
         if by and by not in choices:
             names = list(choices) or say("none")
-            raise InputError(
-                say("there is no metadata `%(name)s` to compare; expected %(codes)s", name=by, codes=names)
-            )
+            raise InputError.say("there is no metadata `%(name)s` to compare; expected %(codes)s", name=by, codes=names)
         blocks = monitor.blocks(*choices[by]) if by and monitor.agreement() else ()
         values = {"compared": compared_people(here), "by_choices": choices, "by": by, "blocks": blocks}
     panels, simulated = build_panels(visit, AGREEMENT), monitor.simulated_note()

@@ -104,8 +104,8 @@ def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, 
 
 def _find_act(act: str) -> PairAct:
     if act not in ACTS:
-        raise UnknownIdError(
-            say("there is no action `%(name)s` for pairs; expected one of %(names)s", name=act, names=list(ACTS))
+        raise UnknownIdError.say(
+            "there is no action `%(name)s` for pairs; expected one of %(names)s", name=act, names=list(ACTS)
         )
     return ACTS[act]
 
@@ -154,7 +154,7 @@ def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
     for labels, text in shares.items():
         number, share = parse_number(labels), parse_share(text)
         if text.strip() and (number is None or share is None):
-            raise InputError(say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text))
+            raise InputError.say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text)
         if number and share:
             overlap[number] = share
     return overlap

@@ -17,7 +17,7 @@ from fcpair.report.data import PersonFigures
 from fcpair.report.figures import Forest
 from fcpair.report.figures.forest_markup import ForestWords, forest_markup
 from fcpair.report.table_rows import kappa_map, tier_tables
-from fcpair.sentences import mark, say
+from fcpair.sentences import mark
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.stats.people_agreement import agreement_with_others, extreme_subsets
 from fcpair.web.current_grid import CurrentGrid, Fits, LeadPage, fits_always, has_decisions, has_labels
@@ -248,11 +248,11 @@ def build_panel(visit: Visit, name: str) -> Values:
     newer one; raises UnknownIdError when there is none, or none of this grid.
     """
     if name not in PANELS:
-        raise UnknownIdError(say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS)))
+        raise UnknownIdError.say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS))
     panel = PANELS[name]
     if not panel.fits(visit.here):
-        raise UnknownIdError(
-            say("this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name)
+        raise UnknownIdError.say(
+            "this grid has no panel `%(name)s`, because of what its rounds ask and whom", name=name
         )
     values = panel.values(visit.here, visit.language)
     html = bytes(visit.page(f"lead_{name}.html.j2", visit.here, **values).body).decode()

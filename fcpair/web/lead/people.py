@@ -133,8 +133,8 @@ def confirm(visit: LeadVisit, name: str, act: str) -> Response:
 
 def _find_act(act: str) -> Act:
     if act not in ACTS:
-        raise UnknownIdError(
-            say("there is no action `%(name)s` for people; expected one of %(names)s", name=act, names=[*ACTS, INVITE])
+        raise UnknownIdError.say(
+            "there is no action `%(name)s` for people; expected one of %(names)s", name=act, names=[*ACTS, INVITE]
         )
     return ACTS[act]
 
@@ -185,7 +185,7 @@ def parse_pairs(n: str) -> int | None:
         return None
     number = parse_number(n)
     if number is None:
-        raise InputError(say("`%(text)s` is no number of pairs; expected a whole number, or nothing for all", text=n))
+        raise InputError.say("`%(text)s` is no number of pairs; expected a whole number, or nothing for all", text=n)
     return number
 
 
@@ -193,7 +193,7 @@ def parse_role(role: str) -> Role:
     """A role from a form; raises InputError where it is none that people have."""
     if role not in ROLES:
         roles = [say(one) for one in ROLES]
-        raise InputError(say("there is no role `%(name)s`; expected one of %(roles)s", name=role, roles=roles))
+        raise InputError.say("there is no role `%(name)s`; expected one of %(roles)s", name=role, roles=roles)
     return Role(role)
 
 
@@ -201,7 +201,7 @@ def _workload_of(context: Context, name: str) -> dict[str, Any]:
     for row in context.study.workload():
         if row["name"] == name:
             return dict(row)
-    raise UnknownIdError(say("there is nobody called `%(name)s`", name=name))
+    raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
 
 
 def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 from fcpair.errors import ConflictError, InputError, UnknownIdError
 from fcpair.params import MAIN, Note
 from fcpair.records import Role
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id
 from fcpair.web.context import START
 from fcpair.web.current_grid import CONFLICTS, PROGRESS
 from fcpair.web.form import MOST_DIGITS, Text, fields, fields_of, parse_number, read_params
@@ -63,9 +63,7 @@ def assign(visit: LeadVisit, round: Text = "") -> Response:
     """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     here = visit.here
     if any(one["dealt"] for one in visit.overview["rounds"] if one["name"] == round):
-        raise ConflictError(
-            say("this was assigned after the page was loaded, so nothing was done; load Progress again")
-        )
+        raise ConflictError.say("this was assigned after the page was loaded, so nothing was done; load Progress again")
     return visit.act(lambda: here.grid.assign_round(round) if here.is_planned else here.grid.assign(), PROGRESS.path)
 
 
@@ -91,7 +89,7 @@ def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "
     """Let an example be used, or not; then back to its row, at the next example that nobody has reviewed."""
     here = visit.here
     if used not in IS_USED:
-        raise InputError(say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used))
+        raise InputError.say("`%(answer)s` does not say whether the example is used; expected yes or no", answer=used)
     reviewed = _parse_id(example)
     here.grid.desk.review_example(round, reviewed, used=IS_USED[used], by=visit.visitor.id)
     address = here.address(EXAMPLES, round=round, row=row)
@@ -106,7 +104,7 @@ def review(visit: LeadVisit, round: Text = "", row: Text = "", example: Text = "
 def _parse_id(digits: str) -> int:
     """A number from an address or a form; raises UnknownIdError for what is none, as of what is not there."""
     if (number := parse_number(digits)) is None:
-        raise UnknownIdError(say("`%(text)s` is not the number of a row or an example", text=digits[:MOST_DIGITS]))
+        raise UnknownIdError.say("`%(text)s` is not the number of a row or an example", text=digits[:MOST_DIGITS])
     return number
 
 
@@ -122,7 +120,7 @@ def confirm(visit: LeadVisit, number: int) -> Response:
     here = visit.here
     brought = next((one for one in here.grid.desk.brought_answers() if one.run.id == number), None)
     if brought is None:
-        raise UnknownIdError(say("run %(number)s brought no answers into this grid", number=Id(number)))
+        raise UnknownIdError.say("run %(number)s brought no answers into this grid", number=Id(number))
     return visit.page("lead_confirm_withdraw.html.j2", here, brought=brought)
 
 

@@ -18,7 +18,7 @@ from fcpair.grid import (
     DecisionSearch,
 )
 from fcpair.records import Role, Rule
-from fcpair.sentences import mark, mark_plural, say
+from fcpair.sentences import mark, mark_plural
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.current_grid import GRID_PARAM, CurrentGrid
 from fcpair.web.form import Ticked
@@ -180,7 +180,7 @@ def _parse_choice(visit: Visit, name: str, usual: Choice) -> Choice:
     choices = {choice.value: choice for choice in type(usual)}
     word = visit.request.query_params.get(name, usual.value)
     if word not in choices:
-        raise InputError(say(NO_CHOICE[name], word=word, words=list(choices)))
+        raise InputError.say(NO_CHOICE[name], word=word, words=list(choices))
     return choices[word]
 
 

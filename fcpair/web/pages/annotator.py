@@ -104,20 +104,18 @@ def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -
     """
     answers = [""] * len(lines) if answers is None else answers
     if len(answers) != len(lines):
-        raise InputError(
-            say("there are %(lines)s questions, but %(answers)s answers", lines=len(lines), answers=len(answers))
+        raise InputError.say(
+            "there are %(lines)s questions, but %(answers)s answers", lines=len(lines), answers=len(answers)
         )
     particulars = []
     for line, given in zip(lines, map(str.strip, answers), strict=True):
         label, options = parse_people_question(line)
         if given and options and given not in options:
-            raise InputError(
-                say(
-                    "`%(answer)s` is not an answer to `%(label)s`; expected one of %(options)s, or none",
-                    answer=given,
-                    label=label,
-                    options=options,
-                )
+            raise InputError.say(
+                "`%(answer)s` is not an answer to `%(label)s`; expected one of %(options)s, or none",
+                answer=given,
+                label=label,
+                options=options,
             )
         particulars.append(Particular(label, options, given))
     return particulars

@@ -139,13 +139,11 @@ def _evaluate(study: Study, act: Act, tell: Callable[..., None]) -> None:
     options = grid.recipe_options(Evaluate, **act.values)
     for system, cost in grid.tiers().costs(options):
         if n := cost.requests - cost.cached:
-            raise InputError(
-                say(
-                    "`%(system)s` asks a service %(number)s times, which sends texts away and may cost money; `fcpair "
-                    "evaluate --dry-run` on the server shows how much, and `fcpair evaluate` does it",
-                    system=system,
-                    number=n,
-                )
+            raise InputError.say(
+                "`%(system)s` asks a service %(number)s times, which sends texts away and may cost money; `fcpair "
+                "evaluate --dry-run` on the server shows how much, and `fcpair evaluate` does it",
+                system=system,
+                number=n,
             )
     with study.acting_as(act.by):
         grid.evaluate(options, progress=lambda done, total: tell(done=done, total=total))

@@ -131,7 +131,7 @@ async def _receive(request: Request, path: Path, limits: UploadLimits) -> None:
 
     Raises InputError where it is too large, too slow or empty, StudyError where the disk is full.
     """
-    most, refusal = limits.most, InputError(say(limits.too_large, number=limits.most // MEGABYTE))
+    most, refusal = limits.most, InputError.say(limits.too_large, number=limits.most // MEGABYTE)
     if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
         raise refusal
     n_bytes = 0
