@@ -123,8 +123,11 @@ class Child:
 
         times.datetime = _StandingClock  # type: ignore[attr-defined]
         drawn = Random(str(self.said))  # another file of what is said, other secrets
-        secrets.token_hex = lambda n=32: drawn.randbytes(n).hex()  # type: ignore[attr-defined]
-        secrets.token_urlsafe = secrets.token_hex
+
+        def token_hex(nbytes: int | None = None) -> str:
+            return drawn.randbytes(nbytes or 32).hex()
+
+        secrets.token_hex = secrets.token_urlsafe = token_hex
         write = Store.write
 
         @contextmanager
