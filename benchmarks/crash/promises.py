@@ -5,6 +5,7 @@ A check of its own gets the study as it was before, as it is now, and the open s
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -94,12 +95,27 @@ def explained(left: Left) -> Iterator[str]:
 
 
 def nothing_loosened(left: Left) -> Iterator[str]:
-    """Every setting is as it was before, or was set by a run that came since; so are consents and opt-outs."""
+    """Every setting is as it was before, or was set by a run that came since; so are consents and opt-outs.
+
+    An upgrade gives some settings new names, and must keep their values and runs.
+    """
     gone = set(left.before.get("setting", ())) - set(left.now.get("setting", ()))
+    if left.before.get("alembic_version") != left.now.get("alembic_version"):
+        gone = {_by_new_name(row) for row in gone} - set(left.now["setting"])
     if gone and len(left.now["run"]) <= len(left.before["run"]):
         yield f"{len(gone)} settings are others, and no run says why"
     if len(left.now.get("person", ())) < len(left.before.get("person", ())):
         yield "people are missing"
+
+
+def _by_new_name(row: str) -> str:
+    """A row of the settings of a study from before 0011, as it is after."""
+    from importlib import import_module
+
+    grid, key, *rest = literal_eval(row)
+    place, name = key.rsplit(".", 1)
+    names = import_module("fcpair._migrations.versions.0011_one_name").NEW_NAMES
+    return repr((grid, f"{place}.{names.get(place.removeprefix('recipe.'), {}).get(name, name)}", *rest))
 
 
 @dataclass(frozen=True)
