@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.crash import children
-from benchmarks.crash.places import Databases, Files, Places, databases, digest
+from benchmarks.crash.places import PATIENCE_S, Databases, Files, Places, databases, digest
 from benchmarks.crash.stages import Stage
 from benchmarks.crash.trials import TRIAL, UNCHANGED, Bench, Known
 from benchmarks.measure import SEED
@@ -61,7 +62,19 @@ def disk(folder: Path, megabytes: int) -> Iterator[Disk]:
     try:
         yield Disk(folder)
     finally:
-        _run("umount", str(folder))
+        _unmount(folder)
+
+
+def _unmount(folder: Path) -> None:
+    """Take it away as soon as nobody has anything open there: children of a killed server end a moment after it."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return _run("umount", str(folder))
+        except subprocess.CalledProcessError:
+            if time.monotonic() > until:
+                raise
+        time.sleep(0.1)
 
 
 def _run(*line: str) -> None:
