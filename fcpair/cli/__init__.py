@@ -19,9 +19,11 @@ from fcpair import revisions
 from fcpair.cli.given_options import check_given, check_once
 from fcpair.cli.terminal import (
     STOPPED,
+    USUAL_WIDTH,
     adapt_streams,
     print_wrapped,
     sanitize,
+    screen_width,
     table_notes_on_stderr,
     tolerate_closed_pipes,
 )
@@ -166,8 +168,9 @@ class CommandGroup(click.Group):
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         """Read the arguments; `--help` and `--version` print here."""
+        width = max(min(screen_width(), USUAL_WIDTH) - 2, 50)  # as click would, which loads every packer for it
         with tolerate_closed_pipes(), _sanitized_errors():
-            return super().make_context(*args, **kwargs)
+            return super().make_context(*args, terminal_width=width, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a user can cause ends with a message and exit 2, a defect with exit 3."""

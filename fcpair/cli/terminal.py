@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import shutil
 import sys
 import unicodedata
 import warnings
@@ -117,11 +116,14 @@ def can_encode(text: str) -> bool:
 
 def screen_width() -> int:
     """Width that printed text may have: as COLUMNS says, else as the terminal is, else 80."""
-    return shutil.get_terminal_size((USUAL_WIDTH, 24)).columns if _has_width() else USUAL_WIDTH
+    if columns := _wanted_columns():
+        return columns
+    return os.get_terminal_size(sys.stdout.fileno()).columns or USUAL_WIDTH if sys.stdout.isatty() else USUAL_WIDTH
 
 
-def _has_width() -> bool:
-    return sys.stdout.isatty() or (os.environ.get("COLUMNS", "").isdecimal() and int(os.environ["COLUMNS"]) > 0)
+def _wanted_columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else 0
 
 
 def before_printing(act: Callable[[], object]) -> None:
@@ -145,7 +147,7 @@ def print_wrapped(text: str = "", *, err: bool = False) -> None:
 
     They stay whole where nobody has said how wide a line is, and in messages that go to a file.
     """
-    has_width = sys.stderr.isatty() if err else _has_width()
+    has_width = sys.stderr.isatty() if err else bool(_wanted_columns()) or sys.stdout.isatty()
     _echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
 
 
