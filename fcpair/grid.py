@@ -214,9 +214,9 @@ class Grid(GridContext):
     save = cached_property(Settings)
     recipe_options = steps.recipe_options.by_recipe
 
-    select = steps.pair.select
-    retrieve = steps.retrieve.bring_in_candidates
-    pair = steps.pair.make_grid
+    select = steps.building.select
+    retrieve = steps.building.bring_in_candidates
+    pair = steps.building.make_grid
     plan = steps.overlap_plan.plan_overlap
     plan_power = steps.evaluate.plan_power
     calibration = cached_property(CalibrationRound)

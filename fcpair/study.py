@@ -224,7 +224,7 @@ class Study(StudyContext):
     guideline_versions = steps.terms.guideline_versions
     guideline_readers = steps.terms.guideline_readers
     edit_guidelines = steps.terms.edit_guidelines
-    import_corpus = steps.import_.import_corpus
+    import_corpus = steps.building.import_corpus
 
     add_people = steps.people.add
     change_role = steps.people.change_role

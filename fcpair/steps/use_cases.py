@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, init, recipe_options, text_digests
-    from fcpair.steps.corpus import grids, import_, pair, retrieve
+    from fcpair.steps.corpus import building, grids
     from fcpair.steps.oversight import (
         dashboard,
         doctor,

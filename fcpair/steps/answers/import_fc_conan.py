@@ -26,7 +26,7 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.steps.answers.answer_import import locate_cells, save_answers
 from fcpair.steps.assignment.validate import with_decisions
 from fcpair.steps.base.context import GridContext, begin_run, effective_options, file_setting, scheme_of
-from fcpair.steps.corpus.import_ import add_side
+from fcpair.steps.corpus.building import add_side
 from fcpair.steps.rules.rule_decisions import apply_policy
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications

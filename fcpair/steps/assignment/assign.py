@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +43,6 @@ from fcpair.steps.rules.pair_counts import as_ranges, find_cells
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.assignment.open_slots import Candidate
 from fcpair.store.corpus import cells, grids
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels
@@ -79,11 +78,9 @@ def assign(
         raise InputError("`pairs` are for more labels once the grid is assigned; give `more=True` as well")
     options = options or by_recipe(grid, Assign, more=more)
     with grid._store.read() as tx:
-        is_open = options_as_done(tx, Assign).open
-    if more and (options.open or is_open):
-        return leases.open_more_slots(grid, options, pairs, expected)
+        is_open = options_as_done(tx, Assign).open or options.open
     if more:
-        return assign_more(grid, options, pairs, expected)
+        return (leases.open_more_slots if is_open else assign_more)(grid, options, pairs, expected)
     if options.open:
         return leases.open_assignment(grid, options, redo=redo)
 
@@ -152,13 +149,6 @@ def plan_more_labels(
     options: Assign | None = None,
     *,
     pairs: Sequence[int] | None = None,
-    annotators: int | None = own(None),
-    overlap: Mapping[int, float] = own({}),
-    annotator_groups: Sequence[Sequence[str]] = own(()),
-    order: ShardOrder = own("random"),
-    seed: int = own(0),
-    open: bool = own(False),
-    lease_minutes: int = own(30),
 ) -> ExtraLabels:
     """Work out what `assign` would add with `more`, of these `pairs` or all, and do nothing; raises what that does.
 
@@ -166,9 +156,18 @@ def plan_more_labels(
     """
     options = replace(options or by_recipe(grid, Assign, more=True), annotator_groups=())
     with grid._store.read() as tx:
-        is_open = options_as_done(tx, Assign).open
-    plan = leases.plan_more_slots if options.open or is_open else plan_more
-    return plan(grid, options, pairs)
+        if options_as_done(tx, Assign).open or options.open:
+            return leases.plan_more_slots(tx, options, pairs)
+        _, given, counts = _make_plan(_load_state(tx, options, pairs), options)
+        names = {person.id: person.name for person in people.people(tx)}
+        is_new, numbers = given["replaces"].isna(), grids.to_public_number(given["cell_id"])
+    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
+    return ExtraLabels(
+        by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
+        by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},
+        n_unmet=counts["not_possible"],
+        n_decided=counts.get("decided", 0),
+    )
 
 
 MAX_TRIES = 2  # while others go on; after that they wait
@@ -196,28 +195,18 @@ class _AssignmentState:
     chosen: Bools | None = None
 
 
-class _Plan(NamedTuple):
-    """Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
-
-    refilled: Handover
-    given: pd.DataFrame
-    counts: dict[str, int]
+_Plan = tuple[list[dict[str, Any]], "pd.DataFrame", dict[str, int]]
+"""Plan of what to write: slots that find new hands, shards in their order, and what is counted of it."""
 
 
-@takes_params
-def assign_more(
-    grid: GridContext, options: Assign, pairs: Sequence[int] | None = None, expected: int | None = None
-) -> RunRecord:
+def assign_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
     """Deal pairs that nobody was given, raise the overlap where it is given, and level the work with late joiners.
 
     Answers and open work stay where they are; only those who joined after pairs were dealt take over open pairs of
     others, until they have an even share of what is open. Pairs that a person has decided get no further labels. With
     `pairs`, by number, each of these gets one label more, and nothing else is done.
 
-    Raises:
-        StageError: nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
-        InputError: options that only the first deal can follow, or an overlap that cannot be.
-        ConflictError: not as many labels would be added as `expected`.
+    Raises StageError where nothing has been dealt yet, or there is nothing to deal, or nobody to deal to.
     """
     if options.annotator_groups:
         raise InputError.say(
@@ -234,24 +223,11 @@ def assign_more(
         return _write_plan(tx, _make_plan(_load_state(tx, options, pairs), options), options, pairs, expected)
 
 
-@takes_params
-def plan_more(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> ExtraLabels:
-    """Work out what `assign_more` would do, and do nothing; raises what that does."""
-    with grid._store.read() as tx:
-        plan = _make_plan(_load_state(tx, options, pairs), options)
-        names = {person.id: person.name for person in people.people(tx)}
-        given, is_new = plan.given, plan.given["replaces"].isna()
-        numbers = grids.to_public_number(given["cell_id"])
-    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
-    return ExtraLabels(
-        by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
-        by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},
-        n_unmet=plan.counts["not_possible"],
-        n_decided=plan.counts.get("decided", 0),
-    )
-
-
 def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_AssignmentState, Handover]:
+    """State of the assignments, once slots have found the new hands that are foreseen, and these.
+
+    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
+    """
     need_corpus(tx, Assign.stage)
     if assignments.first_assigned(tx, rounds.primary(tx)).empty:
         raise StageError.say("nothing has been assigned yet; run `fcpair assign`")
@@ -259,10 +235,42 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     if not annotators:
         raise StageError.say("no annotator is left; `fcpair people add NAME --role annotator` adds somebody")
     expected_names(tx, Role.ANNOTATOR, options.annotators)
-    if pairs is not None:
-        return _assignment_state(tx, annotators, [], find_cells(tx, pairs)), Handover([], 0, [])
-    handover = reassignment.plan_handover(tx, options.seed)
-    return _assignment_state(tx, annotators, handover.rows), handover
+    chosen = None if pairs is None else find_cells(tx, pairs)
+    handover = Handover([], 0, []) if chosen is not None else reassignment.plan_handover(tx, options.seed)
+    grid_pairs, ids, round_ = cells.cells(tx), np.array([one.id for one in annotators]), rounds.primary(tx)
+    initial_assignments = assignments.first_assigned(tx, round_)
+    existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
+    handed_over = [
+        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
+        for row in handover.rows
+        if row["round_id"] == round_.id
+    ]
+    foreseen = pd.DataFrame(handed_over, columns=existing.columns).astype(existing.dtypes)
+    work: pd.DataFrame = pd.concat([existing, foreseen], ignore_index=True)
+    work = work[~work["status"].isin(assignments.RELEASED) & work["person_id"].isin(ids)]
+    by_id = np.argsort(ids)  # people are in the order of their names
+    row = np.searchsorted(grid_pairs["cell_id"], work["cell_id"])
+    holder = by_id[np.searchsorted(ids, work["person_id"], sorter=by_id)]
+    crew = np.zeros((len(grid_pairs), len(ids)), np.bool_)
+    crew[row, holder] = True
+    n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))
+    is_late = ~np.isin(ids, initial_assignments["person_id"])
+    mean_done = int(n_done[~is_late].mean()) if not is_late.all() else 0
+    state = _AssignmentState(
+        pairs=grid_pairs,
+        asked=np.bincount(
+            np.searchsorted(grid_pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(grid_pairs)
+        ),
+        settled=grid_pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
+        people=ids,
+        crew=crew,
+        barred=reassignment.ineligibility_matrix(tx, grid_pairs["cell_id"].to_numpy(), annotators, round_) | crew,
+        loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
+        late=np.flatnonzero(is_late),
+        open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
+        chosen=None if chosen is None else grid_pairs["cell_id"].isin(chosen).to_numpy(),
+    )
+    return state, handover
 
 
 def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _Plan:
@@ -298,20 +306,20 @@ def _make_plan(inputs: tuple[_AssignmentState, Handover], options: Assign) -> _P
     positions = shard_order(person, given["hs_id"].to_numpy(int), options.seed, options.order)
     given = given.assign(person_id=state.people[person], position=positions, status=Status.OPEN.value)
     given["replaces"] = given.get("replaces", pd.Series()).astype("Int64")
-    return _Plan(handover, given[["cell_id", "person_id", "position", "status", "replaces"]], counts)
+    return handover.rows, given[["cell_id", "person_id", "position", "status", "replaces"]], counts
 
 
 def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
-    leases.check_expected(plan.counts["new"], expected)
-    open_slots.fill_slots(tx, plan.refilled.rows)
-    given = plan.given  # behind what each person has already
+    refilled_rows, given, counts = plan
+    leases.check_expected(counts["new"], expected)
+    open_slots.fill_slots(tx, refilled_rows)
     replaced_ids = given["replaces"].dropna().tolist()
     successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
     given["replaces"] = given["replaces"].replace({-slot: one for slot, one in successor_ids.items()})
     assignments.set_status(tx, given["replaces"].dropna().tolist(), Status.WITHDRAWN)
     seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
     last_positions = assignments.last_positions(tx, seen_round, given["person_id"].unique().tolist())
-    given["position"] += given["person_id"].map(last_positions).fillna(0).astype("int64")
+    given["position"] += given["person_id"].map(last_positions).fillna(0).astype("int64")  # behind what they have
     assignments.add_assignments(tx, given, rounds.primary(tx))
     reassignment.merge_doubled_controls(tx)
     known_counts = known_pairs.assign_known_pairs(tx, rounds.primary(tx))
@@ -319,7 +327,7 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     overlap = {str(n_labels): share for n_labels, share in options.overlap.items()}
     what = {"overlap": overlap} if pairs is None else {"pairs": as_ranges(pairs)}
     params = {"more": True, **what, "order": options.order, "seed": options.seed}
-    run = note_run(tx, Assign.stage, params, {**plan.counts, **known_counts, "pairs_by_labels": by_labels})
+    run = note_run(tx, Assign.stage, params, {**counts, **known_counts, "pairs_by_labels": by_labels})
     if options.overlap and pairs is None:
         save_options(tx, options, run, only={"overlap"})
     return run
@@ -350,43 +358,3 @@ def _nothing_to_assign_message(n_unmet: int, state: _AssignmentState) -> str:
         n_settled,
     )
     return join((nothing, decided), "; ")
-
-
-def _assignment_state(
-    tx: Tx, annotators: list[Candidate], handover_rows: list[dict[str, Any]], chosen: list[int] | None = None
-) -> _AssignmentState:
-    """State of the assignments, once slots have found the new hands that are foreseen.
-
-    What is open of those has no number yet; for its `id` stands that of the slot that it fills, negative.
-    """
-    pairs, ids, round_ = cells.cells(tx), np.array([one.id for one in annotators]), rounds.primary(tx)
-    initial_assignments = assignments.first_assigned(tx, round_)
-    existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
-    handed_over = [
-        {**row, "id": -row["replaces"], "status": Status.OPEN.value}
-        for row in handover_rows
-        if row["round_id"] == round_.id
-    ]
-    foreseen = pd.DataFrame(handed_over, columns=existing.columns).astype(existing.dtypes)
-    work: pd.DataFrame = pd.concat([existing, foreseen], ignore_index=True)
-    work = work[~work["status"].isin(assignments.RELEASED) & work["person_id"].isin(ids)]
-    by_id = np.argsort(ids)  # people are in the order of their names
-    row = np.searchsorted(pairs["cell_id"], work["cell_id"])
-    holder = by_id[np.searchsorted(ids, work["person_id"], sorter=by_id)]
-    crew = np.zeros((len(pairs), len(ids)), np.bool_)
-    crew[row, holder] = True
-    n_done = np.bincount(holder[work["status"] == Status.DONE.value], minlength=len(ids))
-    is_late = ~np.isin(ids, initial_assignments["person_id"])
-    mean_done = int(n_done[~is_late].mean()) if not is_late.all() else 0
-    return _AssignmentState(
-        pairs=pairs,
-        asked=np.bincount(np.searchsorted(pairs["cell_id"], initial_assignments["cell_id"]), minlength=len(pairs)),
-        settled=pairs["cell_id"].isin(adjudications.pairs_decided_by_hand(tx)).to_numpy(),
-        people=ids,
-        crew=crew,
-        barred=reassignment.ineligibility_matrix(tx, pairs["cell_id"].to_numpy(), annotators, round_) | crew,
-        loads=crew.sum(axis=0) + np.where(is_late, np.maximum(mean_done - n_done, 0), 0),
-        late=np.flatnonzero(is_late),
-        open_=work.assign(row=row, holder=holder)[work["status"] == Status.OPEN.value],
-        chosen=None if chosen is None else pairs["cell_id"].isin(chosen).to_numpy(),
-    )

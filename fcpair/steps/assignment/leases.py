@@ -15,7 +15,6 @@ from fcpair.records import Role, Round, RunRecord, Visitor
 from fcpair.stages.assignment.rounds import choose_slots, n_labels_missing
 from fcpair.steps.assignment.rounds import carry_answers, counted_cells, with_calibration
 from fcpair.steps.base.context import GridContext, begin_building, lease_minutes, need_corpus, note_run, save_options
-from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
@@ -40,12 +39,8 @@ WINDOW = 64
 """Of how many slots, the first that are free, those are taken whose rows and columns a person has met least."""
 
 
-@takes_params
-def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -> RunRecord:
-    """Let every label of the grid be given by whoever asks for it, in an order by seed.
-
-    Nobody needs to be there yet; where a number of annotators is given, they are added.
-    """
+def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRecord:
+    """Let every label of the grid be given by whoever asks for it, in an order by seed; nobody need be there yet."""
     with grid._store.write() as tx:
         begin_building(tx, "assign", redo=redo)
         if has_known_pairs(tx):
@@ -64,15 +59,9 @@ def open_assignment(grid: GridContext, options: Assign, *, redo: bool = False) -
         return with_calibration(run, counted)
 
 
-@takes_params
-def open_more_slots(
-    grid: GridContext, options: Assign, pairs: Sequence[int] | None = None, expected: int | None = None
-) -> RunRecord:
-    """Let whoever asks give what nobody was dealt, what nobody is left to give, and more labels by the overlap; with
+def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None, expected: int | None) -> RunRecord:
+    """Let whoever asks give what nobody was assigned, what nobody is left to give, and more labels by the overlap; with
     `pairs`, by number, one label more of each of these, and nothing else.
-
-    Raises StageError where nothing has been dealt yet, or there is nothing to add, ConflictError where not as many
-    labels would be added as `expected`.
     """
     with grid._store.write() as tx:
         need_corpus(tx, Assign.stage)
@@ -138,18 +127,15 @@ def close_open_assignment(grid: GridContext) -> RunRecord:
         return run
 
 
-def plan_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | None = None) -> ExtraLabels:
+def plan_more_slots(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> ExtraLabels:
     """Work out which labels `open_more_slots` would add, and do nothing."""
-    with grid._store.read() as tx:
-        need_corpus(tx, Assign.stage)
-        if pairs is not None:
-            chosen = _undecided(tx, pairs)
-            by_pair = {grids.to_public_number(cell_id): 1 for cell_id in chosen.tolist()}
-            return ExtraLabels(by_pair, {}, n_decided=len(pairs) - len(chosen), is_open=True)
-        cell_id, n_more = _missing_slots(tx, options, has_begun=True)
-        rows = np.flatnonzero(n_more)
-        by_pair = {grids.to_public_number(int(cell_id[row])): int(n_more[row]) for row in rows}
-    return ExtraLabels(by_pair, {}, is_open=True)
+    need_corpus(tx, Assign.stage)
+    if pairs is not None:
+        chosen = _undecided(tx, pairs)
+        by_pair = {grids.to_public_number(cell_id): 1 for cell_id in chosen.tolist()}
+        return ExtraLabels(by_pair, {}, n_decided=len(pairs) - len(chosen), is_open=True)
+    slots = zip(*(column.tolist() for column in _missing_slots(tx, options, has_begun=True)), strict=True)
+    return ExtraLabels({grids.to_public_number(cell_id): n for cell_id, n in slots if n}, {}, is_open=True)
 
 
 def _add_free_slots(tx: Tx, options: Assign, *, has_begun: bool) -> int:
@@ -182,9 +168,7 @@ def _n_pairs_by_labels(tx: Tx) -> dict[str, int]:
 
 
 def n_to_hold(n: int, n_remaining: int | None) -> int:
-    """Number of pairs that somebody who asks for `n` is to hold; `n_remaining` is how many more they may read, None
-    without a limit.
-    """
+    """Number of pairs that somebody who asks for `n`, and may read `n_remaining` (None: no limit), is to hold."""
     n_held = min(max(n, MIN_HELD), MAX_HELD)
     return n_held if n_remaining is None else min(n_held, n_remaining)
 
@@ -199,10 +183,7 @@ def needs_more(tx: Tx, visitor: Visitor, n_target: int) -> bool:
 
 
 def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
-    """The rounds of a visitor's role that are dealt openly, with their leases in minutes.
-
-    While one is had, the transaction is about its grid.
-    """
+    """Openly assigned rounds of a role, with leases in minutes; the transaction is about the grid of each."""
     for round_ in rounds.of_role(tx, visitor.role):
         with grids.on_grid(tx, round_.grid_id):
             if (lease := lease_minutes(tx, round_)) is not None:
@@ -211,20 +192,14 @@ def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
 
 def is_work_available(tx: Tx, visitor: Visitor) -> bool | None:
     """Whether there is something for somebody who asks; None where nothing is dealt openly."""
-    offers = [
-        next(_offers(tx, _as_candidate(tx, visitor), round_, "no"), []) for round_, _ in _open_rounds(tx, visitor)
-    ]
+    offers = [next(_offers(tx, visitor, round_, "no"), []) for round_, _ in _open_rounds(tx, visitor)]
     return any(offers) if offers else None
 
 
-def _as_candidate(tx: Tx, visitor: Visitor) -> Candidate:
-    return Candidate(visitor.id, 0, people.opt_outs(tx, visitor.id).get(visitor.id, ()))
-
-
-def _offers(tx: Tx, candidate: Candidate, round_: Round, hold: Hold) -> Iterator[list[FreeSlot]]:
+def _offers(tx: Tx, visitor: Visitor, round_: Round, hold: Hold) -> Iterator[list[FreeSlot]]:
     """The free slots of a round that somebody may have, some at a time, one for each cell (`open_slots.next_free`)."""
-    last_position = -1
-    while slots := open_slots.next_free(tx, round_, candidate.id, last_position, WINDOW, hold):
+    candidate, last_position = Candidate(visitor.id, 0, people.opt_outs(tx, visitor.id).get(visitor.id, ())), -1
+    while slots := open_slots.next_free(tx, round_, visitor.id, last_position, WINDOW, hold):
         last_position = slots[-1].position
         distinct_slots = list({slot.cell_id: slot for slot in reversed(slots)}.values())[::-1]
         ineligible = reassignment.ineligibility_matrix(
@@ -238,11 +213,10 @@ def assign_free_slots(
     store: Store, requests: Sequence[tuple[Visitor, int]], find_tasks: Callable[[Tx, int], list[Task]]
 ) -> list[list[Task]]:
     """Give people who ask what is free, until each holds so many pairs as they ask for; first what has lapsed is taken
-    back from others. Returns what `find_tasks` finds then for each, by their place among those who ask, in the same
-    transaction.
+    back from others. Returns what `find_tasks` finds then for each, in the same transaction.
 
-    All are given theirs in one transaction. What somebody else is being given at the same moment is waited for only by
-    those for whom there is nothing else: each in a transaction of their own, so that none of them wait for one another.
+    What somebody else is being given at the same moment is waited for only by those for whom there is nothing else:
+    each in a transaction of their own, so that none of them wait for one another.
     """
     with store.read() as tx:
         is_overdue = open_slots.has_overdue(tx)
@@ -281,7 +255,7 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
     n_open = 0
     for round_, lease in _open_rounds(tx, visitor):
         n_open += task_queries.n_open(tx, visitor.id, round_)
-        offers, lease_end = _offers(tx, _as_candidate(tx, visitor), round_, hold), now(lease)
+        offers, lease_end = _offers(tx, visitor, round_, hold), now(lease)
         while n_open < n_target and (allowed := next(offers, [])):
             sides = [(slot.row_id, slot.column_id) for slot in allowed]
             chosen = choose_slots(sides, *open_slots.texts_met(tx, round_, visitor.id), n_target - n_open)
@@ -294,17 +268,15 @@ def _assign_to_visitor(tx: Tx, visitor: Visitor, n_target: int, hold: Hold) -> N
 
 def assign_all_free(tx: Tx, round_: Round, seed: int) -> None:
     """Give all that is free to those who are there, as if they had asked: for simulated people, who come at once."""
-    slots = open_slots.free_slots(tx, round_)
-    candidates = open_slots.candidates(tx, round_.role)
-    cell_id = np.array([one.cell_id for _, one in slots], np.int64)
-    _hand_over_slots(tx, round_, slots, candidates, reassignment.choose_takers(tx, cell_id, candidates, round_, seed))
+    slots, candidates = open_slots.free_slots(tx, round_), open_slots.candidates(tx, round_.role)
+    cell_id = np.array([slot.cell_id for _, slot in slots], np.int64)
+    takers = reassignment.choose_takers(tx, cell_id, candidates, round_, seed).tolist()
+    taken = [(*item, candidates[at].id) for item, at in zip(slots, takers, strict=True) if at >= 0]
+    _hand_over_slots(tx, round_, taken)
 
 
 def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -> None:
-    """Give people the slots of these cells, as far as any is free and they may have it: a file says that they answered.
-
-    `cell_id` and `person_id` are `(n,)`, and name nobody twice on a cell.
-    """
+    """Give people, who answered in a file, the slots of these cells, as far as any is free and they may have it."""
     candidates = [item for item in open_slots.candidates(tx, round_.role) if item.id in set(person_id.tolist())]
     index_by_person = {item.id: column for column, item in enumerate(candidates)}
     candidate_index = np.array([index_by_person.get(item, -1) for item in person_id.tolist()], np.int64)
@@ -315,29 +287,13 @@ def take_slots_of_cells(tx: Tx, round_: Round, cell_id: Ints, person_id: Ints) -
     free_by_cell: dict[int, list[tuple[int, Slot]]] = {}
     for item in reversed(open_slots.free_slots(tx, round_)):
         free_by_cell.setdefault(item[1].cell_id, []).append(item)
-    requests = [
-        (cell, taker) for cell, taker in zip(cell_id[allowed].tolist(), candidate_index[allowed].tolist(), strict=True)
-    ]
-    taken_slots = [(free_by_cell[cell].pop(), taker) for cell, taker in requests if free_by_cell.get(cell)]
-    _hand_over_slots(
-        tx,
-        round_,
-        [item for item, _ in taken_slots],
-        candidates,
-        np.array([taker for _, taker in taken_slots], np.int64),
-    )
+    requests = zip(cell_id[allowed].tolist(), person_id[allowed].tolist(), strict=True)
+    taken = [(*free_by_cell[cell].pop(), taker) for cell, taker in requests if free_by_cell.get(cell)]
+    _hand_over_slots(tx, round_, taken)
 
 
-def _hand_over_slots(
-    tx: Tx, round_: Round, slots: Sequence[tuple[int, Slot]], candidates: Sequence[Candidate], candidate_index: Ints
-) -> None:
-    """Give free slots, each with its number, to these of the heirs for good; -1 to nobody."""
-    taken_slots = [
-        (number, one, candidates[index].id)
-        for (number, one), index in zip(slots, candidate_index.tolist(), strict=True)
-        if index >= 0
-    ]
-    open_slots.remove(tx, [number for number, _, _ in taken_slots])
-    open_slots.fill_slots(
-        tx, reassignment.assignment_rows_at_end(tx, [(one, person_id) for _, one, person_id in taken_slots], round_)
-    )
+def _hand_over_slots(tx: Tx, round_: Round, taken: Sequence[tuple[int, Slot, int]]) -> None:
+    """Give free slots, each with its number, to these people, by their ids, for good."""
+    open_slots.remove(tx, [number for number, _, _ in taken])
+    new_rows = reassignment.assignment_rows_at_end(tx, [(slot, person_id) for _, slot, person_id in taken], round_)
+    open_slots.fill_slots(tx, new_rows)

@@ -134,6 +134,5 @@ def save_overlap(grid: GridContext, plan: OverlapPlan) -> RunRecord:
         )
         overlap = as_settings(Assign(overlap=plan.recommended))["overlap"]
         settings.save_settings(tx, settings.RECIPE + Assign.stage, {"overlap": overlap}, run.id)
-        if departures.recipe_version(tx):
-            departures.add_recipe_version(tx, run.id)
+        departures.add_recipe_version(tx, run.id)
         return run

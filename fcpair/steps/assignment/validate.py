@@ -107,15 +107,11 @@ def assign_validation(
             return run
         before, now = ("blind", "not blind") if was_blind else ("not blind", "blind")
         kinds = f"so far the round was {before}, and the pairs assigned now are {now}"
-        note = f"{kinds}; earlier assignments stay as they were"
-        return replace(run, notes=(note,))
+        return replace(run, notes=(f"{kinds}; earlier assignments stay as they were",))
 
 
 def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
-    """The pairs with an adjudicated label on which no verdict stands and none is open, by id.
-
-    And how many more there are that somebody has still to label: those wait.
-    """
+    """Ids of the labelled pairs on which no verdict stands or is open, and how many more wait for labels."""
     decisions = adjudications.current_adjudications(tx)
     labelled_pairs = decisions[decisions["code"].notna()]["cell_id"].to_numpy()
     if not len(labelled_pairs):
@@ -141,39 +137,33 @@ def _pairs_to_validate(tx: Tx) -> tuple[Ints, int]:
 
 
 def _reopen_lost_verdicts(tx: Tx, pairs: Ints, validators: list[Person], *, blind: bool) -> pd.DataFrame:
-    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left.
-
-    Who has seen a label of a pair is not asked blind about it. Returns the pairs for which there is such a validator,
-    as `cell_id` and `person_id`.
+    """Open these pairs again for whoever gave a verdict on a label that is another now, where nobody else is left;
+    returns `cell_id` and `person_id`. Who has seen a label of a pair is not asked blind about it.
     """
     lost_pairs = np.intersect1d(pairs, judgements.lost_verdicts(tx))
-    done_rows = assignments.assignments(tx, rounds.validation(tx))
-    done_rows = done_rows[done_rows["cell_id"].isin(lost_pairs) & (done_rows["status"] == Status.DONE.value)]
+    rows = assignments.assignments(tx, rounds.validation(tx))
+    rows = rows[
+        rows["cell_id"].isin(lost_pairs) & (rows["status"] == Status.DONE.value) & (rows["blind"] | (not blind))
+    ]
     for validator in validators:
-        is_spared = done_rows["cell_id"].isin(permissions.spared_pairs(tx, validator.id))
-        done_rows = done_rows[~is_spared | (done_rows["person_id"] != validator.id)]
-    done_rows = done_rows[done_rows["blind"] | (not blind)]
-    reopened = done_rows[done_rows["person_id"].isin([validator.id for validator in validators])].drop_duplicates(
-        "cell_id"
-    )
+        is_spared = rows["cell_id"].isin(permissions.spared_pairs(tx, validator.id))
+        rows = rows[~is_spared | (rows["person_id"] != validator.id)]
+    reopened = rows[rows["person_id"].isin([validator.id for validator in validators])].drop_duplicates("cell_id")
     assignments.reopen_checks(tx, reopened["id"].tolist(), blind=blind)
     return reopened[["cell_id", "person_id"]]
 
 
 def pairs_with_lost_verdicts(tx: Tx) -> tuple[list[int], list[int]]:
-    """The pairs whose verdicts are about a label that is not theirs any more; and those of them to be dealt again.
-
-    Those are the pairs that have a label now, none open, and no verdict open.
+    """Pairs whose verdicts are about a label that is not theirs any more; and those of them to be assigned again, which
+    have a label now, none open, and no verdict open.
     """
     pairs = judgements.lost_verdicts(tx)
     if not pairs:
         return [], []
-    decisions = adjudications.current_adjudications(tx, "cell_id", "code").dropna()
+    ready_pairs = set(adjudications.current_adjudications(tx, "cell_id", "code").dropna()["cell_id"].tolist())
     assigned_rows = assignments.assignments(tx, rounds.validation(tx))
-    open_pairs = assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value]
-    ready_pairs = (
-        set(decisions["cell_id"].tolist()) - set(open_pairs.tolist()) - set(permissions.not_due_reasons(tx, pairs))
-    )
+    ready_pairs -= set(assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value].tolist())
+    ready_pairs -= set(permissions.not_due_reasons(tx, pairs))
     return pairs, [pair for pair in pairs if pair in ready_pairs]
 
 
@@ -225,13 +215,10 @@ def label_names(tx: Tx) -> dict[int, str]:
 
 def with_decisions(tx: Tx, verdicts: pd.DataFrame, *, blind: bool) -> pd.DataFrame:
     """Tie each verdict to the decision that it is about; a blind label becomes the verdict that it amounts to."""
-    decisions = adjudications.current_adjudications(tx).set_index("cell_id")
+    decisions, own_codes = adjudications.current_adjudications(tx).set_index("cell_id"), verdicts["code"]
     linked_verdicts = verdicts.assign(adjudication_id=verdicts["cell_id"].map(decisions["id"]).astype("Int64"))
     if not blind:
         return linked_verdicts
     decided_codes = verdicts["cell_id"].map(decisions["code"]).fillna(NO_CODE).to_numpy(int)
-    own_codes = verdicts["code"].to_numpy()
-    return linked_verdicts.assign(
-        own_code=verdicts["code"].astype("Int64").mask(own_codes == NO_CODE),
-        code=blind_verdict(own_codes, decided_codes),
-    )
+    code = blind_verdict(own_codes.to_numpy(), decided_codes)
+    return linked_verdicts.assign(own_code=own_codes.astype("Int64").mask(own_codes == NO_CODE), code=code)

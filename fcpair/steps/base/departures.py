@@ -26,18 +26,17 @@ def recipe_version(tx: Tx) -> int:
         return int(settings.of_stage(tx, _RECIPE).get(_VERSION, 0))
 
 
-def add_recipe_version(tx: Tx, run_id: int) -> int:
-    """Count a new version of the recipe, made by a run."""
-    newer = recipe_version(tx) + 1
-    with grids.on_first_grid(tx):
-        settings.save_settings(tx, _RECIPE, {_VERSION: newer}, run_id)
-    return newer
+def add_recipe_version(tx: Tx, run_id: int, *, begins: bool = False) -> None:
+    """Count a new version of the recipe, made by a run; nothing is counted before the one that `begins`."""
+    version = recipe_version(tx)
+    if version or begins:
+        with grids.on_first_grid(tx):
+            settings.save_settings(tx, _RECIPE, {_VERSION: version + 1}, run_id)
 
 
 def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) -> None:
-    """Let the recipe say what a stage is done with, where it says otherwise; without a recipe, nothing is to be done.
-
-    Not where it names no number of people, nor for what says only how the work is done.
+    """Let the recipe, if there is one, say what a stage is done with, where it says otherwise: not where it names no
+    number of people, nor for what says only how the work is done.
     """
     stage = options.stage
     recipe_values, effective_values = settings.of_stage(tx, settings.RECIPE + stage), settings.with_recipe(tx, stage)
@@ -52,14 +51,12 @@ def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) 
         return
     if recipe_values:
         settings.save_settings(tx, settings.RECIPE + stage, changed_values, run_id)
-    if recipe_version(tx):
-        add_recipe_version(tx, run_id)
+    add_recipe_version(tx, run_id)
 
 
 def update_people(tx: Tx, run_id: int) -> None:
-    """Let the recipe say how many people there are, where it names another number for a stage that is not done yet.
-
-    Whoever comes before a stage is done takes part in it. Where nobody is there, the number is that of those to come.
+    """Let the recipe say how many people there are, where some are, for stages that are not done yet: whoever comes
+    before that takes part.
     """
     n_changed = 0
     for _ in grids.for_each_grid(tx):
@@ -70,15 +67,12 @@ def update_people(tx: Tx, run_id: int) -> None:
                 continue
             settings.save_settings(tx, settings.RECIPE + stage, {name: n_people}, run_id)
             n_changed += 1
-    if n_changed and recipe_version(tx):
+    if n_changed:
         add_recipe_version(tx, run_id)
 
 
 def is_same(saved_value: Any, value: Any) -> bool:
-    """Whether two values are the same; files are, wherever they lie, if they hold the same.
-
-    Where a file is gone, or nobody noted what it held, its name must do.
-    """
+    """Whether two values are the same; files are, wherever they lie, if they hold the same, else by name."""
     if isinstance(saved_value, list) and isinstance(value, list):
         return len(saved_value) == len(value) and all(map(is_same, saved_value, value))
     if not isinstance(saved_value, dict) or not isinstance(value, dict):

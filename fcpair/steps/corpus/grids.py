@@ -128,8 +128,7 @@ def add(tx: Tx, plan: GridPlan, *, in_place_of_current: bool = False) -> RunReco
         settings.save_settings(tx, PLAN, {name: side_setting(getattr(plan, name)) for _, name in sides.AXES}, run.id)
         for stage, values in plan_sections(plan):
             settings.save_settings(tx, settings.RECIPE + stage, values, run.id)
-    if departures.recipe_version(tx):
-        departures.add_recipe_version(tx, run.id)
+    departures.add_recipe_version(tx, run.id)
     return run
 
 

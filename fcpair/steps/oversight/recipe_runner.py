@@ -22,7 +22,7 @@ from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.recipe_options import matches_saved_options
-from fcpair.steps.corpus import grids, import_, pair, retrieve
+from fcpair.steps.corpus import building, grids
 from fcpair.steps.oversight import recipe_check
 from fcpair.steps.oversight import study_recipe as kept
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
@@ -159,10 +159,10 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
         of_more = replace(sections.validate, validators=None, pairs=None)  # which say how the others were assigned
         return "validate", partial(validate.assign_validation, more=True), of_more
     building_stages: dict[Act, Stage] = {
-        Act.IMPORT: ("import", import_.import_corpus, recipe.import_),
-        Act.SELECT: ("select", pair.select, recipe.select),
-        Act.RETRIEVE: ("retrieve", partial(retrieve.bring_in_candidates, progress=progress), recipe.retrieve),
-        Act.PAIR: ("pair", pair.make_grid, recipe.pair),
+        Act.IMPORT: ("import", building.import_corpus, recipe.import_),
+        Act.SELECT: ("select", building.select, recipe.select),
+        Act.RETRIEVE: ("retrieve", partial(building.bring_in_candidates, progress=progress), recipe.retrieve),
+        Act.PAIR: ("pair", building.make_grid, recipe.pair),
         Act.ASSIGN: ("assign", assign.assign, recipe.assign),
     }
     return _planned_stage(tx, step, plan, progress) if plan else building_stages.get(step.act)

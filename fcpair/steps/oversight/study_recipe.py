@@ -55,7 +55,7 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
     with study._store.write() as tx:
         new_sections = list(_new_sections(tx, recipe))
         run = note_run(tx, "recipe", {}, {"version": departures.recipe_version(tx) + 1})
-        departures.add_recipe_version(tx, run.id)
+        departures.add_recipe_version(tx, run.id, begins=True)
         for grid_id, stage, values in new_sections:
             with grids.on_grid(tx, grid_id):
                 settings.save_settings(tx, settings.RECIPE + stage, values, run.id)

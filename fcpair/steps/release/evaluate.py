@@ -39,7 +39,7 @@ from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_h
 from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
-from fcpair.steps.corpus.retrieve import text_ids
+from fcpair.steps.corpus.building import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store.answers import judgements

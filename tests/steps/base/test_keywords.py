@@ -27,6 +27,8 @@ pytestmark = pytest.mark.files
 MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
+# Called by pages and commands, which have an object.
+WITHOUT_KEYWORDS = {"Study.work_queue", "Desk.plan_more_labels", "Desk.round_of_blocks"}
 READ_BY_EXPORT = {
     **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
     "texts": ("test_share", "seed"),
@@ -46,6 +48,8 @@ def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
     """The public methods that take an object of a params class, with those classes."""
     for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
         for name in (name for name in dir(cls) if not name.startswith("_")):
+            if f"{cls.__name__}.{name}" in WITHOUT_KEYWORDS:
+                continue
             method = getattr(cls, name)
             if (inspect.isfunction(method) or inspect.ismethod(method)) and (classes := list(params_of(method))):
                 yield f"{cls.__name__}.{name}", method, classes

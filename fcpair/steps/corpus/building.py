@@ -1,0 +1,406 @@
+"""Building a grid from a corpus, stage by stage: import, select the HS, bring candidates in, make the cells."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from fcpair.errors import InputError, StageError
+from fcpair.files.corpus.corpus import CN, HS, read_corpus
+from fcpair.files.release.trec import TextIds, read_run
+from fcpair.files.tables.tabular import Source
+from fcpair.lazy import pd
+from fcpair.models import encode, model_files
+from fcpair.models.cache import folder_of
+from fcpair.models.cluster import check_address, connect_cluster, encode_on_cluster, nearest_on_cluster
+from fcpair.models.encode import Progress
+from fcpair.param_values import InMemory, as_params, choose_params
+from fcpair.params import DEFAULT_MODEL, MEMORY_MB, Backend, CorpusFormat, Import, Pair, Retrieve, Select
+from fcpair.records import RunRecord
+from fcpair.sentences import say
+from fcpair.stages.corpus import retrieve
+from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
+from fcpair.steps.base.context import (
+    Basis,
+    GridContext,
+    StudyContext,
+    begin_building,
+    check_building,
+    is_planned,
+    load_sample_size,
+    note_run,
+    note_stage_run,
+    save_options,
+    save_sample_size,
+)
+from fcpair.steps.base.keywords import own, takes_params
+from fcpair.steps.base.recipe_options import by_recipe
+from fcpair.steps.base.text_digests import digester, find_listed_texts
+from fcpair.steps.corpus import grids
+from fcpair.store import Tx
+from fcpair.store.corpus import cells, sides, texts
+
+COLUMN_READERS = ("csv", "conan", "mt-conan")  # which say what columns a table has, wherever it is
+MAX_SHOWN = 10  # HS that a note names
+_log = logging.getLogger(__name__)
+
+
+def import_corpus(
+    study: StudyContext,
+    path: Import | Source,
+    *,
+    redo: bool = False,
+    reader: CorpusFormat | None = None,
+    only_language: str | None = None,
+    hs_column: str = "hs",
+    cn_column: str = "cn",
+    hs_id_column: str | None = None,
+    cn_id_column: str | None = None,
+    unpaired: bool = False,
+    language_column: str | None = None,
+    sheet_name: str | None = None,
+) -> RunRecord:
+    """Read the corpus: the source pairs that the study starts from.
+
+    `path` is the file, a pandas DataFrame or a list of rows with the same columns, or an `Import` with the other
+    arguments, too. The index of a frame is no part of it, and NaN and None are empty cells. A column whose name starts
+    with `hs` describes the HS, one that starts with `cn` the CN.
+
+    Args:
+        reader: the kind of file, which its suffix says if it is not given; of a frame, which columns it has.
+        only_language: keep this language only, such as en.
+        hs_column: the column of the HS.
+        cn_column: the column of the CN.
+        hs_id_column: the column of the HS's own ids; `hs_id` if there is one.
+        cn_id_column: the column of the CN's own ids; `cn_id` if there is one.
+        unpaired: treat a row whose HS or CN is empty as an unpaired text.
+        language_column: the column of the language; `language` if there is one.
+        sheet_name: the sheet of a workbook that is read; if not given, the one with the columns.
+
+    Raises:
+        InputError: no such file, a missing or duplicated column, a broken encoding, an empty text or an id of two texts
+            (all of them, with line numbers, or those of rows), no row of the language.
+        StageError: the study has a corpus, and `redo` is not asked; or what rests on it has answers.
+    """
+    file = path.path if isinstance(path, Import) else cast("Path", path)
+    side_columns = hs_column, cn_column, hs_id_column, cn_id_column
+    keywords = Import(file, reader, only_language, *side_columns, unpaired, language_column, sheet_name)
+    options = choose_params(path if isinstance(path, Import) else None, keywords, Import(file))
+    if isinstance(options.path, InMemory) and options.reader not in (None, *COLUMN_READERS):
+        raise InputError(
+            f"reader is {options.reader!r}, but a frame was read already; expected {', '.join(COLUMN_READERS)}"
+        )
+    with study._store.read() as tx:
+        digest = digester(tx)
+    corpus = read_corpus(**vars(options), digest_of=digest)
+    with study._store.write() as tx:
+        if dependent_grids := sides.grids_on_corpus(tx):
+            raise StageError(f"grid `{dependent_grids[0]}` has texts of the corpus, so the corpus cannot be replaced")
+        begin_building(tx, "import", redo=redo)
+        pairs = corpus.pairs
+        has_hs, has_cn = (pairs[side].str.strip() != "" for side in (HS, CN))
+        hs_ids = add_side(tx, HS, pairs[has_hs], corpus.hs_metadata)
+        cn_ids = add_side(tx, CN, pairs[has_cn], corpus.cn_metadata)
+        complete_pairs = pairs[has_hs & has_cn]
+        hs, cn = complete_pairs["hs_digest"].map(hs_ids), complete_pairs["cn_digest"].map(cn_ids)
+        texts.add_source_pairs(
+            tx, zip(hs.tolist(), cn.tolist(), _metadata(complete_pairs, corpus.metadata), strict=True)
+        )
+        counts = {"rows": len(pairs), "hs": len(hs_ids), "cn": len(cn_ids)}
+        n_lone_texts = len(hs_ids) + len(cn_ids) - int(hs.nunique() + cn.nunique())
+        n_repeated = len(pairs) - len(complete_pairs) - n_lone_texts
+        if options.unpaired:
+            counts["without_pair"] = len(pairs) - len(complete_pairs)
+            counts |= {"repeated": n_repeated} if n_repeated else {}
+        if options.only_language:
+            counts["other_languages"] = corpus.n_left_out
+        run = note_stage_run(tx, options, counts)
+    notes = list(corpus.notes)
+    if n_repeated:
+        repeat = "row without a pair repeats" if n_repeated == 1 else "rows without a pair repeat"
+        notes.insert(
+            0,
+            f"{n_repeated:,} {repeat} a text of another row, which is kept once: `status` and exports have "
+            f"{len(pairs) - n_repeated:,} rows of the {len(pairs):,} that were read",
+        )
+    return replace(run, notes=tuple(notes))
+
+
+def add_side(tx: Tx, side: str, pairs: pd.DataFrame, metadata: tuple[str, ...]) -> dict[str, int]:
+    """Add the distinct texts of one side, each with the metadata of its first row; returns the id of each digest."""
+    first = pairs.drop_duplicates(f"{side}_digest")
+    columns = (first[f"{side}_digest"], first[side], first["language"], _metadata(first, metadata))
+    return texts.add_texts(tx, side, zip(*columns, strict=True))
+
+
+def _metadata(rows: pd.DataFrame, names: tuple[str, ...]) -> list[dict[str, str]]:
+    """The metadata of each row as a dict, of those names that the file has."""
+    columns = [name for name in names if name in rows.columns]
+    cells = rows[columns].itertuples(index=False, name=None)
+    return [dict(zip(columns, values, strict=True)) for values in cells] if columns else [{} for _ in range(len(rows))]
+
+
+@takes_params
+def select(
+    grid: GridContext,
+    options: Select | None = None,
+    *,
+    redo: bool = False,
+    hs: int | None = own(None),
+    hs_list: Source | None = own(None),
+    stratify: str | None = own(None),
+    seed: int = own(0),
+    sheet_name: str | None = own(None),
+) -> RunRecord:
+    """Choose the HS: drawn by seed, or as a file, a frame or a list names them; without options, as the recipe says."""
+    options = options or by_recipe(grid, Select)
+    if options.hs is None and options.hs_list is None:
+        raise InputError("say either how many HS to draw (--hs N) or which (--hs-list FILE)")
+    with grid._store.write() as tx:
+        begin_building(tx, "select", redo=redo)
+        if options.hs_list:
+            hs_ids = find_listed_texts(tx, HS, options.hs_list, options.sheet_name)
+        else:
+            all_hs, n = texts.texts_of(tx, HS), options.hs or 0
+            order = own_order(all_hs["digest"])
+            if options.stratify is None:
+                drawn = draw_positions(order, n, options.seed, "HS")
+            else:
+                names = sorted({name for meta in all_hs["meta"] for name in meta})
+                if options.stratify not in names:
+                    raise InputError(f"no HS has metadata `{options.stratify}`; there is {', '.join(names) or 'none'}")
+                strata = all_hs["meta"].map(lambda meta: meta.get(options.stratify, "")).to_numpy(object)
+                drawn = draw_stratified(strata, order, n, options.seed, "HS")
+            hs_ids = all_hs["id"].to_numpy()[drawn].tolist()
+        sides.set_texts(tx, "row", hs_ids)
+        return note_stage_run(tx, options, {"hs": len(hs_ids), "source_cns": len(sides.source_cns(tx))})
+
+
+@takes_params
+def bring_in_candidates(
+    grid: GridContext,
+    options: Retrieve | None = None,
+    *,
+    redo: bool = False,
+    progress: Progress | None = None,
+    k: int = own(2),
+    model: str = own(DEFAULT_MODEL),
+    backend: Backend = own("torch"),
+    count_duplicates: bool = own(False),
+    cn_list: Source | None = own(None),
+    every_cn: bool = own(False),
+    runs: Sequence[Source] = own(()),
+    depth: int = own(10),
+    memory_mb: int = own(MEMORY_MB),
+    dask: str | None = own(None),
+    sheet_name: str | None = own(None),
+) -> RunRecord:
+    """Bring candidates in: neighbours of the source CNs, less all source CNs; those of a list, which is a file, a frame
+    or a Python list; those of runs; or every CN of the corpus.
+
+    A run is a file, or one frame with the columns `hs_id`, `cn_id`, `rank` and `score`. Without options, as the recipe
+    says. Raises ModelError when the model cannot be had.
+    """
+    options = options or by_recipe(grid, Retrieve)
+    if options.cn_list is not None or options.every_cn:  # source CNs are among them
+        with grid._store.write() as tx:
+            begin_building(tx, "retrieve", redo=redo)
+            candidates = (
+                texts.texts_of(tx, CN)["id"].tolist()
+                if options.cn_list is None
+                else find_listed_texts(tx, CN, options.cn_list, options.sheet_name)
+            )
+            sides.set_texts(tx, "column", candidates)
+            return note_stage_run(tx, options, {"candidates": len(candidates)})
+    if options.runs:
+        return _use_pooled_candidates(grid, options, redo=redo)
+    retrieve.check_k(options.k)
+    if options.dask is not None:
+        check_address(options.dask)
+    with grid._store.read() as tx:
+        check_building(tx, "retrieve", redo=redo)
+        basis = Basis(tx, lambda tx: (texts.source_copies(tx), sides.source_cns(tx)))
+        corpus_cns, source_ids = basis.inputs
+        if not source_ids:
+            raise InputError(
+                "no selected HS has a CN in the corpus to search from; give candidates by --cn-list or --run"
+            )
+        if model_files.is_english(options.model):
+            cns = texts.texts_of(tx, CN)
+            if languages := retrieve.non_english_note(cns["body"].tolist(), cns["language"].fillna("").tolist()):
+                _log.warning(
+                    "%s was trained on English only, but most of the corpus %s, so its neighbours mean little; name a "
+                    "multilingual model, such as `--model %s`",
+                    options.model,
+                    languages,
+                    model_files.MULTILINGUAL,
+                )
+    encoder = model_files.resolve(options.model, backend=options.backend)
+    ids = corpus_cns["cn_id"].to_numpy()
+    sources = np.flatnonzero(np.isin(ids, source_ids))
+    copies = corpus_cns["n_rows"].to_numpy() if options.count_duplicates else None
+    bodies = corpus_cns["body"].tolist()
+    if options.dask is None:
+        vectors = encode.encode(bodies, encoder, progress)
+        nearest = retrieve.nearest_to(vectors, sources, options.k, options.memory_mb, progress)
+    else:
+        with connect_cluster(options.dask, folder_of(encoder)) as client:
+            places = encode_on_cluster(client, bodies, encoder, progress)
+            nearest = nearest_on_cluster(client, places, sources, options.k, options.memory_mb, progress)
+    neighbours = retrieve.neighbour_table(nearest, sources, options.k, copies)
+    candidates = ids[retrieve.candidate_positions(neighbours, sources)].tolist()
+    cut = encode.count_cut(bodies, encoder)
+    if not candidates:
+        raise InputError("every neighbour is a source CN, so there are no candidates; raise --k or select fewer HS")
+    with grid._store.write() as tx:
+        basis.check_unmoved(tx)
+        begin_building(tx, "retrieve", redo=redo)
+        sides.set_neighbours(
+            tx, neighbours.assign(source_id=ids[neighbours.pop("source")], cn_id=ids[neighbours.pop("cn")], run="")
+        )
+        sides.set_texts(tx, "column", candidates)
+        counts = {"source_cns": len(sources), "neighbours": len(neighbours), "candidates": len(candidates)}
+        counts |= {"cut_texts": cut.n} if cut.n else {}
+        run = replace(note_stage_run(tx, options, counts, encoder.record()), notes=cut.notes)
+        return _with_missing_note(tx, run, sides.rows_without_cn(tx), "no CN in the corpus to search from")
+
+
+def _use_pooled_candidates(grid: GridContext, options: Retrieve, *, redo: bool) -> RunRecord:
+    """Take the top of runs for the selected HS, source CNs among them; lines for other HS are passed over."""
+    with grid._store.write() as tx:
+        begin_building(tx, "retrieve", redo=redo)
+        if len({path.resolve() for path in options.runs}) < len(options.runs):
+            raise InputError("a run is given twice; of frames, which have no names, give one")
+        ids, selected = {side: text_ids(tx, side) for side in (HS, CN)}, sides.text_ids(tx, "row")
+        n_by_name = Counter(path.name for path in options.runs)
+        pools, notes = [], []
+        for path in options.runs:
+            lines, own_notes = read_run(path, ids)
+            name = path.name if n_by_name[path.name] == 1 else str(path)
+            notes += [f"{name}: {note}" for note in own_notes]
+            is_pooled = lines["hs_id"].isin(selected) & (lines["rank"] <= options.depth) & (lines["cn_id"] >= 0)
+            pools.append(lines[is_pooled].assign(run=name))
+        pool = pd.concat(pools, ignore_index=True).rename(columns={"hs_id": "source_id"})
+        pool = pool[["source_id", "run", "rank", "cn_id", "score"]]
+        if pool.empty:
+            raise InputError("the runs name no CN for any of the selected HS, so there are no candidates")
+        candidates = sorted(set(pool["cn_id"].tolist()))
+        sides.set_neighbours(tx, pool)
+        sides.set_texts(tx, "column", candidates)
+        by_run = pool.groupby("run", sort=False)["cn_id"].nunique().to_dict()
+        run = replace(note_stage_run(tx, options, {"runs": by_run, "candidates": len(candidates)}), notes=tuple(notes))
+        hs_in_runs = set(pool["source_id"].tolist())
+        return _with_missing_note(tx, run, [hs for hs in selected if hs not in hs_in_runs], "no line in any run")
+
+
+def _with_missing_note(tx: Tx, run: RunRecord, hs_ids: list[int], why: str) -> RunRecord:
+    """The run with a note on the selected HS that bring in no candidates of their own."""
+    if not hs_ids:
+        return run
+    ids = text_ids(tx, HS).numbered_by("corpus")
+    names = {text_id: name for name, named_texts in ids.items() for text_id in named_texts}
+    shown = ", ".join(names[hs] for hs in hs_ids[:MAX_SHOWN] if hs in names) + ", ..." * (len(hs_ids) > MAX_SHOWN)
+    n = f"{len(hs_ids):,} of {len(sides.text_ids(tx, 'row')):,}"
+    note = f"selected HS with {why}, which bring in no candidates of their own: {n} (hs_id {shown})"
+    return replace(run, notes=(*run.notes, note))
+
+
+def text_ids(tx: Tx, kind: str) -> TextIds:
+    """Ids by which runs may name texts: of the column `hs_id` or `cn_id` of any row, where a cell may list several."""
+    kind_texts = texts.texts_of(tx, kind)
+    metadata_rows = [*zip(kind_texts["id"].tolist(), kind_texts["meta"], strict=True)]
+    if kind in (HS, CN):
+        metadata_rows += texts.row_metadata(tx, kind)
+    own_ids: dict[str, set[int]] = {}
+    for text_id, meta in metadata_rows:
+        for word in meta.get(f"{kind}_id", "").split():
+            own_ids.setdefault(word, set()).add(text_id)
+    return TextIds(own_ids, frozenset(kind_texts["id"].tolist()))
+
+
+@takes_params
+def make_grid(
+    grid: GridContext,
+    options: Pair | None = None,
+    *,
+    redo: bool = False,
+    candidates: int | None = own(None),
+    keep_known: bool = own(False),
+    sample: int | None = own(None),
+    seed: int = own(0),
+) -> RunRecord:
+    """Make the grid: the selected HS x all candidates, or as many as are drawn, less the corpus unless it is kept.
+
+    With `options.sample`, so many cells of that are drawn, and the rest of the grid is never made. A planned grid is
+    made of its sides, and takes no options (`grids.fill_grid`). Without options, it is made as the recipe says.
+
+    Raises InputError where the grid has not as many candidates or cells as are to be drawn, or more cells than there
+    are numbers.
+    """
+    with grid._store.read() as tx:
+        planned = is_planned(tx)
+    options = options or by_recipe(grid, Pair)
+    if planned and options != Pair():
+        raise InputError(f"the sides of grid `{grid.grid.name}` are planned, so nothing is drawn; omit the options")
+    if planned:
+        return grids.fill_grid(grid, redo=redo)
+    with grid._store.write(bulk=True) as tx:
+        begin_building(tx, "pair", redo=redo)
+        candidate_ids = sides.text_ids(tx, "column")
+        n = len(candidate_ids) if options.candidates is None else options.candidates
+        drawn = draw_positions(own_order(sides.values(tx, "column", "digest")), n, options.seed, say("candidates"))
+        sides.set_drawn(tx, "column", [candidate_ids[at] for at in drawn.tolist()])
+        if options.sample is None:
+            cell_counts = dict(zip(("pairs", "in_corpus"), cells.fill(tx, keep_known=options.keep_known), strict=True))
+        else:
+            cell_counts = _draw_sample(tx, options, options.sample)
+        counts = {
+            "hs": len(sides.text_ids(tx, "row")),
+            "cn": n,
+            **cell_counts,
+            "even_for": list(retrieve.even_shares(cell_counts["pairs"])),
+        }
+        run_params = {
+            name: value for name, value in as_params(options).items() if name != "sample" or value is not None
+        }
+        run = note_run(tx, options.stage, run_params, counts)
+        save_options(tx, options, run)
+        if options.sample is None:
+            return run
+        save_sample_size(tx, cell_counts["of"], run.id)
+        notes = [str(load_sample_size(tx))]
+        for side, name in (("hs", "HS"), ("cn", "CN")):
+            least, most = cell_counts[f"{side}_min"], cell_counts[f"{side}_max"]
+            if most > least + 1:
+                notes.append(
+                    f"each {name} has {least:,} to {most:,} cells, because so much of the grid is in the corpus that "
+                    "no draw is more even"
+                )
+        return replace(run, notes=tuple(notes))
+
+
+def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
+    """Draw cells; it is counted `of` how many, and how many each HS and each CN has at least and at most."""
+    n_rows, n_columns = cells.shape(tx)
+    in_corpus = cells.places_of(tx, cells.corpus_pairs(tx))
+    excluded = in_corpus[:0] if options.keep_known else in_corpus
+    rows, columns = (own_order(sides.values(tx, axis, "digest", drawn=True)) for axis in cells.AXES)
+    places = draw_cells(rows, columns, n, excluded, seed=options.seed)
+    cells.fill_drawn(tx, places)
+    by_hs, by_cn = (
+        np.bincount(at, minlength=size)
+        for at, size in zip(np.divmod(places, n_columns), (n_rows, n_columns), strict=True)
+    )
+    return {
+        "pairs": n,
+        "of": n_rows * n_columns - len(excluded),
+        "in_corpus": len(in_corpus),
+        **{"hs_min": int(by_hs.min()), "hs_max": int(by_hs.max())},
+        **{"cn_min": int(by_cn.min()), "cn_max": int(by_cn.max())},
+    }
