@@ -1,9 +1,8 @@
 """The modules of `steps`, each loaded when one of its use cases is first called or looked at.
 
-`Study` and `Grid` bind the use cases of all modules as methods, and who opens a study calls a few of them; all of
-them, with the stages, files and systems that they need, take longer to load than the database. So each method stands
-for its use case until somebody asks for it. Then the use case itself takes its place, as if it had been defined there:
-with the name of the method, its signature, its docstring and its speed. Type checkers see the modules themselves.
+`Study` and `Grid` bind the use cases of all modules as methods; all of them take longer to load than the database. So
+each method stands for its use case until somebody asks for it, which then takes its place: with the name of the method,
+its signature, its docstring and its speed. Type checkers see the modules themselves.
 """
 
 # mypy: implicit-reexport
@@ -64,11 +63,11 @@ else:
 
     def static(use_case: _UseCase) -> _UseCase:
         """A use case that takes neither a study nor a grid, as a static method."""
-        return use_case.bound_by(staticmethod)
+        return _UseCase(use_case._module, use_case._name, staticmethod)
 
     def cached(use_case: _UseCase) -> _UseCase:
         """A class that takes a study or a grid, as a property that is made once."""
-        return use_case.bound_by(cached_property)
+        return _UseCase(use_case._module, use_case._name, cached_property)
 
     def classes(module: str, **names: list[str]) -> Callable[[str], Any]:
         """The `__getattr__` of a `module` by which classes of modules of `steps` are had from it."""
@@ -101,10 +100,6 @@ class _UseCase:
 
     def __init__(self, module: str, name: str, bind: Callable[[Any], Any] | None = None) -> None:
         self._module, self._name, self._bind = module, name, bind
-
-    def bound_by(self, bind: Callable[[Any], Any]) -> _UseCase:
-        """The same, bound by `staticmethod` or the like."""
-        return _UseCase(self._module, self._name, bind)
 
     def load(self) -> Any:
         """The function or class itself."""

@@ -1,14 +1,12 @@
-"""Activity of each person: progress, pace and end, hours and texts, answers too fast for their text to be read, and
-what they answered in a planned grid, question by question.
+"""Activity of each person: progress, pace and end, hours and texts, answers too fast to be read, answers by question.
 
-Times count only where somebody answered on the pages or through the API: answers from files carry the time at which
-they were read in, and simulated people need none.
+Times count only where somebody answered online: answers from files carry the time of their import.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -17,31 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.lazy import pd
 from fcpair.records import Origin, Person, Role, Round, Rule, Status
-from fcpair.stages.assignment.pace import (
-    Exposure,
-    TimeEstimate,
-    answers_per_day,
-    end_time,
-    estimate_time,
-    last_end,
-    least_reading_s,
-    longest_left,
-    measure_exposure,
-    n_words,
-    spread_batch_times,
-    start_of_day,
-)
+from fcpair.stages.assignment import pace
 from fcpair.stages.questions import AnyOf, Closed
 from fcpair.steps.answers.answer_tables import export_answers
 from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import GridContext
-from fcpair.steps.rules.pair_counts import PairCounts
+from fcpair.steps.rules import pair_counts, rule_decisions
+from fcpair.store import Tx
 from fcpair.store.answers.activity_log import Decision
 from fcpair.store.answers.answer_arrays import AnswerArrays
-from fcpair.store.assignment import rounds
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.assignment import open_slots, rounds
+from fcpair.store.corpus import grids
 from fcpair.store.people.people import people
 
 ADJUDICATE = "adjudicate"
@@ -59,7 +44,7 @@ class PersonActivity:
     skipped: int
     withdrawn: int
     n_today: int
-    outlook: TimeEstimate
+    outlook: pace.TimeEstimate
 
 
 @dataclass(frozen=True)
@@ -121,47 +106,35 @@ class SpeedFigures:
 
 @dataclass
 class _ActTimes:
-    """When one person acted in one stage: at `times`; at `new` about a pair for the first time.
-
-    `together` has of each act what it shares with others that came at once, as `Round.together` says. At `gains`
-    that took the stage on: a skip takes on the person, but the pair goes to somebody else.
-    """
+    """When one person acted in one stage: at `times`; at `new` about a pair for the first time."""
 
     times: list[float] = field(default_factory=list)
-    together: list[Hashable | None] = field(default_factory=list)
+    together: list[Hashable | None] = field(default_factory=list)  # what acts share that came at once
     new: list[float] = field(default_factory=list)
-    gains: list[float] = field(default_factory=list)
+    gains: list[float] = field(default_factory=list)  # less skips: these take on the person, and not the stage
 
 
-@dataclass(frozen=True)
+Acts = tuple[list[Person], AnswerArrays, list[Decision]]
+"""Everybody, all answers and all decisions by people in a study."""
+
+
 class Clock:
-    """The present, and when this day began where the server is: POSIX times."""
+    """The present, by a time that knows its zone, and when this day began where the server is: POSIX times."""
 
-    now: float
-    midnight: float
-
-    @classmethod
-    def at_time(cls, now: datetime) -> Clock:
-        """The clock at a time that knows its zone."""
-        return cls(now.timestamp(), start_of_day(now).timestamp())
+    def __init__(self, now: datetime) -> None:
+        self.now, self.midnight = now.timestamp(), pace.start_of_day(now).timestamp()
 
 
 def round_activity(
-    round_: Round,
-    everybody: Sequence[Person],
-    counts_by_person: Mapping[int, Mapping[str, int]],
-    answers: AnswerArrays,
-    vacant_and_free: tuple[int, int],
-    clock: Clock,
+    tx: Tx, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]], acts_of_study: Acts, clock: Clock
 ) -> StageActivity:
-    """Measure the progress of a round; `answers` are those of the study, `counts_by_person` each person's by status.
-
-    `vacant_and_free` are how many slots are vacant and how many free.
-    """
+    """Measure the progress of a round; `counts_by_person` has each person's assignments there by status."""
+    everybody, answers, _ = acts_of_study
     online = answers.where(np.isin(answers.round_id, round_.ids) & answers.is_from(Origin.ONLINE))
     acts, is_first = dict[int, _ActTimes](), online.is_first()
     keys = {hs_id: round_.screen_key(hs_id) for hs_id in np.unique(online.hs_id).tolist()}
-    for person_id, is_own in _by_person(online):
+    for person_id in np.unique(online.person_id).tolist():
+        is_own = online.person_id == person_id
         times, new = online.time[is_own], is_first[is_own]
         together: list[Hashable | None] = [keys[hs_id] for hs_id in online.hs_id[is_own].tolist()]
         gains = times[new & ~online.skipped[is_own]]
@@ -171,35 +144,22 @@ def round_activity(
         for entry in everybody
         if entry.role is round_.role or entry.id in counts_by_person
     )
-    vacant, n_free = vacant_and_free
+    vacant, n_free = len(open_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)
     done, n_open = sum(entry.done for entry in people), sum(entry.open for entry in people)
     stage = _stage_activity((round_.name, round_.role), (done, n_open + n_free, vacant), people, acts, clock)
     return replace(stage, free=n_free)
 
 
-def _by_person(answers: AnswerArrays) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Each person who gave some of these answers, by id, and which of them."""
-    return ((person_id, answers.person_id == person_id) for person_id in np.unique(answers.person_id).tolist())
-
-
-def adjudication_activity(
-    everybody: Sequence[Person],
-    decisions: Iterable[Decision],
-    n_decided_by_person: Counter[int],
-    pairs: PairCounts,
-    n_again: int,
-    clock: Clock,
-) -> StageActivity:
-    """Measure the progress of adjudication by people.
-
-    `n_decided_by_person` says on how many pairs each person's decision stands and is not to be looked at again;
-    `n_again` on how many pairs one is.
-    """
+def adjudication_activity(tx: Tx, pairs: pair_counts.PairCounts, acts_of_study: Acts, clock: Clock) -> StageActivity:
+    """Measure the progress of adjudication by people in a grid; decisions that need a second look do not count."""
+    everybody, _, decisions = acts_of_study
+    cell_span, n_again = grids.cell_range(tx), len(rule_decisions.stale_decisions(tx))
+    n_decided_by_person = pair_counts.n_decided_by_person(tx)
     acts: dict[int, _ActTimes] = {}
     seen_ids: set[int] = set()
     for entry in decisions:
-        if entry.rule == Rule.PERSON:
-            own, time = acts.setdefault(entry.person_id, _ActTimes()), _posix(entry.at)
+        if entry.rule == Rule.PERSON and cell_span.has(entry.cell_id):
+            own, time = acts.setdefault(entry.person_id, _ActTimes()), datetime.fromisoformat(entry.at).timestamp()
             own.times.append(time)
             own.together.append(None)
             if entry.cell_id not in seen_ids:
@@ -207,11 +167,9 @@ def adjudication_activity(
                 own.gains.append(time)
             seen_ids.add(entry.cell_id)
     people = tuple(
-        _person_activity(
-            entry, {Status.DONE.value: n_decided_by_person[entry.id]}, acts.get(entry.id, _ActTimes()), clock
-        )
-        for entry in everybody
-        if entry.role is Role.ADJUDICATOR or entry.id in acts
+        _person_activity(one, {Status.DONE.value: n_decided_by_person[one.id]}, acts.get(one.id, _ActTimes()), clock)
+        for one in everybody
+        if one.role is Role.ADJUDICATOR or one.id in acts
     )
     counts = n_decided_by_person.total(), pairs.wait_for_person + n_again, 0
     stage = _stage_activity((ADJUDICATE, Role.ADJUDICATOR), counts, people, acts, clock)
@@ -225,34 +183,29 @@ def _stage_activity(
     acts: dict[int, _ActTimes],
     clock: Clock,
 ) -> StageActivity:
-    n_per_day = answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
-    outlooks, ends_at = [one.outlook for one in people], end_time(counts[1], n_per_day, clock.now)
+    n_per_day = pace.answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
+    outlooks, ends_at = [one.outlook for one in people], pace.end_time(counts[1], n_per_day, clock.now)
     return StageActivity(
-        *name_and_role, *counts, people, n_per_day, ends_at, last_end(outlooks), longest_left(outlooks)
+        *name_and_role, *counts, people, n_per_day, ends_at, pace.last_end(outlooks), pace.longest_left(outlooks)
     )
 
 
 def _person_activity(person: Person, counts: Mapping[str, int], acts: _ActTimes, clock: Clock) -> PersonActivity:
     by_status: dict[str, Any] = {status.value: counts.get(status.value, 0) for status in Status}
-    times = spread_batch_times(zip(acts.times, acts.together, strict=True))
+    times = pace.spread_batch_times(zip(acts.times, acts.together, strict=True))
     return PersonActivity(
         name=person.name,
         role=person.role,
         retired=person.retired,
         **by_status,
         n_today=sum(at >= clock.midnight for at in acts.times),
-        outlook=estimate_time(by_status["open"], times, acts.new, clock.now),
+        outlook=pace.estimate_time(by_status["open"], times, acts.new, clock.now),
     )
 
 
-def _posix(at: str) -> float:
-    return datetime.fromisoformat(at).timestamp()
-
-
-def exposures(
-    everybody: Sequence[Person], answers: AnswerArrays, decisions: Iterable[Decision], clock: Clock
-) -> list[tuple[Person, Exposure]]:
+def exposures(acts_of_study: Acts, clock: Clock) -> list[tuple[Person, pace.Exposure]]:
     """Measure what each person has read to answer and to decide; answers of simulated people are left out."""
+    everybody, answers, decisions = acts_of_study
     is_read, is_online = ~answers.is_from(Origin.SIMULATED), answers.is_from(Origin.ONLINE)
     acts: dict[int, list[Decision]] = {entry.id: [] for entry in everybody}
     for act in decisions:
@@ -263,8 +216,9 @@ def exposures(
         cell_ids = {*np.unique(answers.cell_id[is_own]).tolist(), *(act.cell_id for act in acts[entry.id])}
         hs_ids = {*np.unique(answers.hs_id[is_own]).tolist(), *(act.hs_id for act in acts[entry.id])}
         times = answers.time[is_own & is_online].tolist()
-        times += [_posix(act.at) for act in acts[entry.id] if act.rule != Rule.IMPORTED]
-        found.append((entry, measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
+        own_acts = (act for act in acts[entry.id] if act.rule != Rule.IMPORTED)
+        times += [datetime.fromisoformat(act.at).timestamp() for act in own_acts]
+        found.append((entry, pace.measure_exposure(len(cell_ids), len(hs_ids), sorted(times), clock.midnight)))
     return found
 
 
@@ -273,10 +227,9 @@ def answer_speeds(
 ) -> SpeedFigures:
     """Count how often each person answered sooner than the column's text can be read, and list the newest such answers.
 
-    Only the first answer on a pair counts: somebody who goes back to change it has read it before. Skips do not count:
-    nobody has to read what they do not want to judge. `bodies` are the texts of the columns by their id.
+    Skips do not count, nor do changes of answers: who changes one has read the text before.
     """
-    least_s = {cn_id: least_reading_s(n_words(body)) for cn_id, body in bodies.items()}
+    least_s = {cn_id: pace.least_reading_s(pace.n_words(body)) for cn_id, body in bodies.items()}
     names = {entry.id: entry.name for entry in everybody}
     is_timed = is_meant & ~np.isnan(answers.seconds) & ~answers.skipped & answers.is_first()
     cn_ids, text = np.unique(answers.cn_id[is_timed], return_inverse=True)
@@ -285,7 +238,7 @@ def answer_speeds(
     fast = answers.where(is_fast)
     columns = (fast.person_id, fast.cell_id, fast.cn_id, fast.seconds, fast.at)
     too_fast_answers = [
-        TooFastAnswer(names[person_id], to_public_number(cell_id), seconds, least_s[cn_id], at.decode())
+        TooFastAnswer(names[person_id], grids.to_public_number(cell_id), seconds, least_s[cn_id], at.decode())
         for person_id, cell_id, cn_id, seconds, at in zip(*(column.tolist() for column in columns), strict=True)
     ]
     n_timed, n_fast = (Counter(ids.tolist()) for ids in (answers.person_id[is_timed], fast.person_id))
@@ -335,25 +288,22 @@ def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
             choices = question.names if isinstance(question, AnyOf) else ()
             if isinstance(question, Closed) and len(question.choices) <= MOST_CHOICES:
                 choices = tuple(choice.name for choice in question)
-            rows_by_person = ((person, table[table["by"] == person.name]) for person in everybody)
-            persons = (_shares_of_person(person, rows, name, choices) for person, rows in rows_by_person if len(rows))
+            persons = []
+            for person in everybody:
+                rows = table[table["by"] == person.name]
+                if rows.empty:
+                    continue
+                answers, seconds = rows[name][rows[name] != ""], rows["seconds"].dropna().astype(float)
+                # An answer may hold several choices; the name of a choice may hold what else splits them.
+                chosen = ([answer] if answer in choices else answer.split("; ") for answer in answers)
+                n_by_choice = Counter(chain.from_iterable(chosen))
+                median_s = float(seconds.median()) if len(seconds) else None
+                counts = tuple(n_by_choice[choice] for choice in choices)
+                n_skipped, n_notes = int(rows["skipped"].sum()), int((rows["note"] != "").sum())
+                persons.append(
+                    PersonShares(
+                        person.name, person.retired, len(answers), counts, n_skipped, n_notes, median_s, len(seconds)
+                    )
+                )
             shares.append(QuestionShares(round_, name, choices, tuple(persons)))
     return tuple(shares)
-
-
-def _shares_of_person(person: Person, rows: pd.DataFrame, question: str, choices: tuple[str, ...]) -> PersonShares:
-    answers = rows[question][rows[question] != ""]
-    n_by_choice = Counter(
-        name for answer in answers for name in ([answer] if answer in choices else answer.split("; "))
-    )
-    seconds = rows["seconds"].dropna().astype(float)
-    return PersonShares(
-        name=person.name,
-        retired=person.retired,
-        n_answers=len(answers),
-        answers=tuple(n_by_choice[name] for name in choices),
-        skipped=int(rows["skipped"].sum()),
-        notes=int((rows["note"] != "").sum()),
-        median_s=float(seconds.median()) if len(seconds) else None,
-        n_timed=len(seconds),
-    )

@@ -13,38 +13,32 @@ from zlib import crc32
 import numpy as np
 
 from fcpair.pair_filter import NO_METADATA, check_name
-from fcpair.params import Adjudicate, Partition
-from fcpair.records import Figure, Person, Role, Round
+from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.records import Figure, Person, Role
 from fcpair.report.data import DecisionsPart, PeopleFigures
 from fcpair.stages.assignment.pace import PAUSE_S, Exposure
-from fcpair.stages.stats.agreement import Agreement, PartAgreements
-from fcpair.steps.adjudication.agreement import (
-    DisputedTexts,
-    load_disputed_texts,
-    metadata_blocks,
-    metadata_columns,
-)
+from fcpair.stages.stats.agreement import Agreement, PartAgreements, compute_agreement, compute_alpha
+from fcpair.steps.adjudication import agreement
+from fcpair.steps.adjudication.agreement import DisputedTexts
 from fcpair.steps.adjudication.discussion import Flag, load_flags
-from fcpair.steps.base.context import GridContext, effective_options, has_saved_options, is_planned, labels_of
-from fcpair.steps.base.figure_cache import Kept, Marks
-from fcpair.steps.oversight import activity
-from fcpair.steps.oversight.activity import QuestionShares, question_shares
-from fcpair.steps.oversight.label_figures import (
-    current_labels,
-    decision_figures,
-    load_agreement,
-    load_alpha,
-    load_people,
+from fcpair.steps.base.context import (
+    GridContext,
+    effective_options,
+    has_saved_options,
+    is_planned,
+    labels_of,
+    scheme_of,
 )
+from fcpair.steps.base.figure_cache import Kept, Marks
+from fcpair.steps.oversight import activity, label_figures
 from fcpair.steps.oversight.next_steps import NextStep, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
-from fcpair.steps.rules import pair_counts, rule_decisions
 from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
-from fcpair.store.answers import activity_log
-from fcpair.store.answers.answer_arrays import AnswerArrays, answer_arrays, n_by_origin
-from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.answers import activity_log, judgements
+from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids, sides, texts
 from fcpair.store.corpus.sides import Axis
 from fcpair.store.people import people
@@ -75,13 +69,6 @@ class Headlines:
 
 Made = TypeVar("Made")
 MINUTE_S = 60
-
-
-@dataclass(frozen=True)
-class _Acts:
-    everybody: list[Person]
-    answers: AnswerArrays
-    decisions: list[activity_log.Decision]
 
 
 def kept(make: Callable[[Any, Tx], Made]) -> Callable[[Any], Made]:
@@ -116,38 +103,48 @@ class Monitor:
     @kept
     def alpha(self, tx: Tx) -> Figure | None:
         """The alpha of `agreement`, without the rest of it."""
-        return load_alpha(tx, current_labels(tx, answer_arrays(tx)))
+        labels = label_figures.current_labels(tx, answer_arrays(tx))
+        if not len(labels["cell_id"]):
+            return None
+        ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
+        place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
+        place_of[ids_by_name] = np.arange(len(ids_by_name))
+        by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}
+        return compute_alpha(by_annotator, scheme_of(tx), effective_options(tx, Agree, {}), agreement.sides_of(tx))
 
     @kept
     def agreement(self, tx: Tx) -> Agreement | None:
         """Agreement on the labels, by the grid's own options; None before there are any."""
-        return load_agreement(tx)
+        labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
+        if labels.empty:
+            return None
+        return compute_agreement(labels, scheme_of(tx), effective_options(tx, Agree, {}), agreement.sides_of(tx))
 
     @kept
     def disputed_texts(self, tx: Tx) -> dict[Axis, DisputedTexts]:
         """The rows and the columns on which people disagree most."""
-        return load_disputed_texts(tx)
+        return agreement.load_disputed_texts(tx)
 
     def metadata_columns(self) -> dict[Axis, tuple[str, ...]]:
         """The metadata columns of each side for which `blocks` may be asked."""
-        return self._read(metadata_columns)
+        return self._read(agreement.metadata_columns)
 
     def blocks(self, axis: Axis, column: str) -> PartAgreements:
         """Agreement on the pairs with each value of one of the `metadata_columns`; raises InputError for another."""
         check_name(NO_METADATA, column, self.metadata_columns()[axis])
         name = f"blocks {axis} {column}"
-        return self._figures.get(name, lambda: metadata_blocks(self._grid, axis, column)).made
+        return self._figures.get(name, lambda: agreement.metadata_blocks(self._grid, axis, column)).made
 
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
         """What was decided, and the tiers that follow, by the grid's own rules."""
-        rules, labels = effective_options(tx, Partition, {}), current_labels(tx, answer_arrays(tx))
-        return decision_figures(tx, rules, self._tally(tx), labels)
+        rules, labels = effective_options(tx, Partition, {}), label_figures.current_labels(tx, answer_arrays(tx))
+        return label_figures.decision_figures(tx, rules, self._tally(tx), labels)
 
     @kept
     def people(self, tx: Tx) -> PeopleFigures:
         """Labels and verdicts of each person."""
-        return load_people(tx)
+        return label_figures.load_people(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
@@ -164,9 +161,9 @@ class Monitor:
 
         return build_sections(asked_part(tx, self._grid.grid.name, in_words=True))
 
-    def shares(self) -> tuple[QuestionShares, ...]:
+    def shares(self) -> tuple[activity.QuestionShares, ...]:
         """Answers of each person in each round of a planned grid."""
-        return self._figures.get("shares", lambda: question_shares(self._grid)).made
+        return self._figures.get("shares", lambda: activity.question_shares(self._grid)).made
 
     def cell_map(self, question: str = "") -> CellMap | None:
         """The map of the grid, as `load_cell_map` has it."""
@@ -195,32 +192,26 @@ class Monitor:
     def _kept_for_a_minute(self, now: datetime | None, name: str, make: Callable[[activity.Clock], Made]) -> Made:
         """Get a value that depends on the time as well: kept for a minute at most, unless it takes long to make."""
         if now is not None:
-            return make(activity.Clock.at_time(now))
+            return make(activity.Clock(now))
         return self._figures.get(
-            name, lambda: make(activity.Clock.at_time(datetime.now(UTC))), _minute_marks, base_marks=self._acts_marks
+            name, lambda: make(activity.Clock(datetime.now(UTC))), _minute_marks, base_marks=self._acts_marks
         ).made
 
     def _find_stages(self, clock: activity.Clock) -> tuple[activity.StageActivity, ...]:
         acts = self._kept_acts().made
         with self._grid._store.read() as tx:
-            counts_by_round = assignments.counts_of_grid(tx)
-            cell_span, check_round = grids.cell_range(tx), rounds.validation(tx)
-
-            def round_stage(round_: Round) -> activity.StageActivity:
-                vacant_and_free = len(open_slots.find_vacant(tx, round_)), open_slots.n_free(tx, round_)
-                counts = counts_by_round.get(round_.name, {})
-                return activity.round_activity(round_, acts.everybody, counts, acts.answers, vacant_and_free, clock)
-
-            stages = [round_stage(one) for one in rounds.answer_rounds(tx)]
+            counts = assignments.counts_of_grid(tx)
+            answering, checking = rounds.answer_rounds(tx), rounds.validation(tx)
+            stages = [
+                activity.round_activity(tx, one, counts.get(one.name, {}), acts, clock)
+                for one in (*answering, checking)
+                if one.ids
+            ]
+            if checking.ids:
+                stages[-1] = replace(stages[-1], not_due=disputes.n_verdicts_not_due(tx))
             if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
-                decisions = [one for one in acts.decisions if cell_span.has(one.cell_id)]
-                n_decided, n_again = pair_counts.n_decided_by_person(tx), len(rule_decisions.stale_decisions(tx))
-                pairs = self._tally(tx).pairs
-                stages.append(
-                    activity.adjudication_activity(acts.everybody, decisions, n_decided, pairs, n_again, clock)
-                )
-            if check_round.ids:
-                stages.append(replace(round_stage(check_round), not_due=disputes.n_verdicts_not_due(tx)))
+                deciding = activity.adjudication_activity(tx, self._tally(tx).pairs, acts, clock)
+                stages.insert(len(answering), deciding)
         return tuple(stages)
 
     def headlines(self) -> Headlines:
@@ -247,39 +238,35 @@ class Monitor:
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:
         """Pairs that each person has read in all grids, and for how long."""
-
-        def find(clock: activity.Clock) -> list[tuple[Person, Exposure]]:
-            acts = self._kept_acts().made
-            return activity.exposures(acts.everybody, acts.answers, acts.decisions, clock)
-
-        return self._kept_for_a_minute(now, "exposures", find)
+        return self._kept_for_a_minute(
+            now, "exposures", lambda clock: activity.exposures(self._kept_acts().made, clock)
+        )
 
     def speed(self) -> activity.SpeedFigures:
         """Answers that came sooner than the text of the column can be read."""
         return self._figures.get("speed", self._find_speed, base_marks=self._acts_marks).made
 
     def _find_speed(self) -> activity.SpeedFigures:
-        acts = self._kept_acts().made
+        everybody, answers, _ = self._kept_acts().made
         with self._grid._store.read() as tx:
             columns, cell_span = texts.texts_of(tx, grids.side_kinds(tx)[1]), grids.cell_range(tx)
         bodies = dict(zip(columns["id"].tolist(), columns["body"].tolist(), strict=True))
-        ids = acts.answers.cell_id
-        is_in_grid = (ids >= cell_span.first) & (ids <= cell_span.last)
-        return activity.answer_speeds(acts.everybody, acts.answers, is_in_grid, bodies)
+        is_in_grid = (answers.cell_id >= cell_span.first) & (answers.cell_id <= cell_span.last)
+        return activity.answer_speeds(everybody, answers, is_in_grid, bodies)
 
     def flags(self) -> list[Flag]:
         """The decisions on which the guidelines should say more, newest first."""
         return self._read(load_flags)
 
-    def _kept_acts(self) -> Kept[_Acts]:
+    def _kept_acts(self) -> Kept[activity.Acts]:
         return self._figures.get("acts", lambda: self._read(_read_acts))
 
     def _acts_marks(self) -> Marks:
         return self._kept_acts().marks
 
 
-def _read_acts(tx: Tx) -> _Acts:
-    return _Acts(people.people(tx), answer_arrays(tx), activity_log.decisions_by_people(tx))
+def _read_acts(tx: Tx) -> activity.Acts:
+    return people.people(tx), answer_arrays(tx), activity_log.decisions_by_people(tx)
 
 
 def _minute_marks() -> Marks:

@@ -1,7 +1,4 @@
-"""Examining a study: what was changed, lost or added behind fcpair's back, and whether its promises hold; and backups.
-
-What is restored is examined.
-"""
+"""Examining a study: what was changed, lost or added behind fcpair's back, and whether promises hold; and backups."""
 
 from __future__ import annotations
 
@@ -121,12 +118,17 @@ def examine(path: str | Path, *, progress: Progress | None = None) -> Health:
             marks += findings.marks
         if progress:
             progress(len(CHECKS), len(CHECKS))
-        digests = (_digest_readable(tx, rows) for rows in (study_checks.setting_rows, study_checks.log_rows))
-        settings_digest, log_digest = digests
+        digests = []
+        for read_rows in (study_checks.setting_rows, study_checks.log_rows):
+            try:
+                with tx.begin_nested():
+                    digests.append(_digest_rows(read_rows(tx)))
+            except Exception:  # as in `_perform_check`: damage keeps them from being read
+                digests.append("")
         is_sound = not any(one.found for one in results)
         notes = (*validate.look_again_notes(tx), *effective_words(tx).language_notes) if is_sound else ()
         tx.rollback()  # of a damaged file, not even the end of reading can be committed
-    return Health(store.place, tuple(results), _digest(marks), notes, revision, settings_digest, log_digest)
+    return Health(store.place, tuple(results), _digest(marks), notes, revision, *digests)
 
 
 def accept(tx: Tx, lost: dict[str, int], missing: dict[str, tuple[int, int]]) -> None:
@@ -140,20 +142,8 @@ def study_digests(tx: Tx, last_run: int) -> dict[str, str]:
     """The digests of a study as `examine` has them; that of the log up to a run, and without those of releases."""
     marks = [mark for check in CHECKS if check.name in MARKED for mark in check.make(tx).marks]
     log_rows = [row for row in study_checks.log_rows(tx) if row[0] <= last_run and row[1] != RELEASE]
-    return {
-        "answers": _digest(marks),
-        "settings": _digest_rows(study_checks.setting_rows(tx)),
-        "log": _digest_rows(log_rows),
-    }
-
-
-def _digest_readable(tx: Tx, read_rows: Callable[[Tx], Sequence[tuple[Any, ...]]]) -> str:
-    """The digest of rows; empty where damage keeps them from being read."""
-    try:
-        with tx.begin_nested():
-            return _digest_rows(read_rows(tx))
-    except Exception:  # as in `_perform_check`
-        return ""
+    settings_digest = _digest_rows(study_checks.setting_rows(tx))
+    return {"answers": _digest(marks), "settings": settings_digest, "log": _digest_rows(log_rows)}
 
 
 def _digest_rows(rows: Sequence[tuple[Any, ...]]) -> str:
@@ -277,11 +267,16 @@ def _check_releases(tx: Tx) -> CheckOutcome:
     """The file of each release is what was written; of several in one place the last."""
     releases, notes = runs.releases(tx), list[str]()
     newest_sha256 = {row["path"]: row["sha256"] for row in releases if row["path"]}
-    sha256_by_file = {file: sha256_now for file in newest_sha256 if (sha256_now := _sha256(file))}
-    changed_files = [file for file, sha256 in sha256_by_file.items() if sha256 != newest_sha256[file]]
-    missing_by_folder: dict[str, list[str]] = {}
-    for file in (file for file in newest_sha256 if file not in sha256_by_file):
-        missing_by_folder.setdefault(os.path.dirname(file), []).append(file)
+    missing_by_folder, faults, n_read = dict[str, list[str]](), list[str](), 0
+    for file, sha256 in newest_sha256.items():
+        try:
+            with open(file, "rb") as opened:
+                is_same = hashlib.file_digest(opened, "sha256").hexdigest() == sha256
+        except OSError:
+            missing_by_folder.setdefault(os.path.dirname(file), []).append(file)
+            continue
+        n_read += 1
+        faults += [] if is_same else [f"{file} differs from what was released"]
     if missing_by_folder:
         missing = ", ".join(
             of[0] if len(of) == 1 else f"{len(of)} files in {folder or '.'}" for folder, of in missing_by_folder.items()
@@ -289,16 +284,7 @@ def _check_releases(tx: Tx) -> CheckOutcome:
         notes.append(f"missing or unreadable, so not checked: {missing}")
     if n_downloaded := sum(row["path"] is None for row in releases):
         notes.append(f"downloaded, so not here to be checked: {n_downloaded:,}")
-    found = [f"{file} differs from what was released" for file in changed_files]
-    return CheckOutcome(len(sha256_by_file), found, note="; ".join(notes))
-
-
-def _sha256(file: str) -> str | None:
-    try:
-        with open(file, "rb") as opened:
-            return hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return None
+    return CheckOutcome(n_read, faults, note="; ".join(notes))
 
 
 CHECKS = (
@@ -331,11 +317,7 @@ CHECKS = (
     Check("work", "those done have an answer, those skipped have none", "assignments", _check_slots, LOOK_AT_PAIRS),
     Check("codes", "answers and decisions are possible ones", "rows", _check_codes),
     Check(
-        "roles",
-        "nobody checks a pair that they labelled or decided",
-        "checks",
-        study_checks.checkers,
-        LOOK_AT_PAIRS,
+        "roles", "nobody checks a pair that they labelled or decided", "checks", study_checks.checkers, LOOK_AT_PAIRS
     ),
     Check("rules", "rules would decide the same today", "decisions", _in_each_grid(_check_rules)),
     Check("tiers", "they follow from answers and decisions", "pairs", _in_each_grid(_check_tiers)),

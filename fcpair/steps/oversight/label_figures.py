@@ -1,4 +1,4 @@
-"""Figures of a grid of labels that the report and pages show: agreement, decisions and tiers, people."""
+"""Figures of a grid of labels that both the report and pages show: decisions and tiers, people."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from fcpair.params import Agree, Partition
-from fcpair.records import UNDECIDED, Figure, Role, Round, Status, Verdict
+from fcpair.params import Partition
+from fcpair.records import UNDECIDED, Role, Round, Status, Verdict
 from fcpair.report.data import DecisionsPart, PeopleFigures, PersonFigures, TierFigures
 from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import VERDICT, tier_obstacle
-from fcpair.stages.stats.agreement import Agreement, compute_agreement, compute_alpha
-from fcpair.steps.adjudication.agreement import sides_of
-from fcpair.steps.base.context import effective_options, scheme_of
+from fcpair.steps.base.context import scheme_of
 from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
 from fcpair.steps.rules.pair_counts import Tally, split_unanimous
 from fcpair.store import Tx
@@ -53,10 +51,7 @@ def decision_figures(tx: Tx, rules: Partition, tally: Tally, labels: LabelArrays
 def people_figures(
     tx: Tx, role: Role, round_: Round, question: Closed | None, counts: assignments.Counts
 ) -> tuple[PersonFigures, ...]:
-    """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`.
-
-    `counts` are those of `assignments.counts_of_grid`.
-    """
+    """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`."""
     columns = ("person_id", "code", "seconds", "has_note")
     answers, by_person = judgements.current_answers(tx, round_, *columns, in_order=False), counts.get(round_.name, {})
     figures = []
@@ -83,34 +78,13 @@ def people_figures(
 
 
 def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
-    """The labels among all `answers` that count in the grid of a transaction, as `judgements.label_arrays` has them,
-    in any order: `cell_id`, `hs_id`, `cn_id`, `person_id`, `code`.
-    """
+    """The labels that count in a grid, in any order: `cell_id`, `hs_id`, `cn_id`, `person_id`, `code`."""
     round_ids, ids_by_code = rounds.primary(tx).ids, rounds.label_ids(tx)
     code_of = np.full(max(ids_by_code.values(), default=NO_ANSWER) + 1, NO_CODE, np.int64)
     code_of[list(ids_by_code.values())] = list(ids_by_code)
     is_label = answers.current & ~answers.skipped & np.isin(answers.round_id, round_ids)
     columns = {name: getattr(answers, name)[is_label] for name in ("cell_id", "hs_id", "cn_id", "person_id")}
     return columns | {"code": code_of[answers.answer_id[is_label]]}
-
-
-def load_alpha(tx: Tx, labels: LabelArrays) -> Figure | None:
-    """The alpha of `load_agreement`, by itself; `labels` are those of `current_labels`."""
-    if not len(labels["cell_id"]):
-        return None
-    ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
-    place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
-    place_of[ids_by_name] = np.arange(len(ids_by_name))
-    by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}
-    return compute_alpha(by_annotator, scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
-
-
-def load_agreement(tx: Tx) -> Agreement | None:
-    """All figures of agreement, by the grid's own options; None before there are labels."""
-    labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-    if labels.empty:
-        return None
-    return compute_agreement(labels, scheme_of(tx), effective_options(tx, Agree, {}), sides_of(tx))
 
 
 def load_people(tx: Tx) -> PeopleFigures:

@@ -51,16 +51,15 @@ class Methods:
     def markdown(self) -> str:
         """The paragraphs in Markdown, with citations as Pandoc reads them and a list of references."""
         parts = [f"## {heading}\n\n{text}\n" for heading, text in self.sections]
-        lines = [f"- [@{key}] {reference_line(key)}" for key in self.keys]
-        references = ["\n".join(["## References", "", *lines, ""])] if lines else []
-        return "\n".join([*parts, *references])
+        if self.keys:
+            parts += ["## References", "", *(f"- [@{key}] {reference_line(key)}" for key in self.keys), ""]
+        return "\n".join(parts)
 
     @property
     def latex(self) -> str:
         """The paragraphs in LaTeX, to be included in a document that has `methods.bib` as a bibliography."""
-        return "\n".join(
-            f"\\paragraph{{{escape_latex(heading)}.}}\n{as_latex(text)}\n" for heading, text in self.sections
-        )
+        template = "\\paragraph{{{}.}}\n{}\n"
+        return "\n".join(template.format(escape_latex(heading), as_latex(text)) for heading, text in self.sections)
 
     @property
     def bib(self) -> str:
@@ -81,7 +80,7 @@ class Methods:
         where there is a file in the place of a folder.
         """
         place = Path(out)
-        form_of_file = {suffix: name for name, suffix in SUFFIXES.items()}.get(place.suffix.lower())
+        form_of_file = next((name for name, suffix in SUFFIXES.items() if suffix == place.suffix.lower()), None)
         if form_of_file and form not in (None, form_of_file):
             raise InputError(f"{place}: a {place.suffix} file holds {form_of_file}, not {form}; expected another name")
         if place.is_dir() if form_of_file else place.exists() and not place.is_dir():

@@ -1,7 +1,4 @@
-"""The next steps in a grid, `main` or planned: when each act is due, and what is printed and offered of it.
-
-What a recipe does of an act is in `recipe_runner.py`.
-"""
+"""The next steps in a grid, `main` or planned: when each act is due, and what is printed and offered of it."""
 
 from __future__ import annotations
 
@@ -280,17 +277,13 @@ class NextStep(NamedTuple):
 
 
 class OpenWork(NamedTuple):
-    """Progress of each round of a grid, by name, in their order; and what its decisions and verdicts leave to be done.
-
-    `tally` counts nothing where nothing is decided. `n_second_look` pairs were decided before their labels changed,
-    `n_not_due` open verdicts wait for labels, and `n_without_validator` pairs were decided too late for validators.
-    """
+    """Progress of each round of a grid, by name, in their order; and what decisions and verdicts leave to be done."""
 
     rounds: dict[str, RoundProgress]
-    tally: Tally
-    n_second_look: int
-    n_not_due: int
-    n_without_validator: int
+    tally: Tally  # of nothing where nothing is decided
+    n_second_look: int  # pairs that were decided before their labels changed
+    n_not_due: int  # open verdicts that wait for labels
+    n_without_validator: int  # pairs that were decided too late for validators
 
     @property
     def primary(self) -> RoundProgress:
@@ -304,26 +297,20 @@ class OpenWork(NamedTuple):
 
 
 TallyOf = Callable[[Tx], Tally]
-_NO_DECISIONS = Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0)
 
 
 def load_open_work(tx: Tx, counts: assignments.Counts | None = None, tally_of: TallyOf = tally) -> OpenWork:
-    """Load what is open in the grid of the transaction; `counts` are those of its assignments, where they are known,
-    and its pairs are counted by `tally_of`.
-    """
+    """Load what is open in the grid of the transaction, by the `counts` of its assignments where they are known."""
     progress = {round_.name: round_progress(tx, round_, counts) for round_ in rounds.of_grid(tx)}
-    has_decisions = not is_planned(tx) or has_saved_options(tx, Adjudicate)
-    n_second_look = len(rule_decisions.stale_decisions(tx)) if has_decisions and judgements.is_answered(tx) else 0
-    counted = tally_of(tx) if has_decisions else _NO_DECISIONS
-    n_without_validator = pair_counts.n_without_validator(tx) if has_decisions else 0
-    return OpenWork(progress, counted, n_second_look, disputes.n_verdicts_not_due(tx), n_without_validator)
+    n_not_due = disputes.n_verdicts_not_due(tx)
+    if is_planned(tx) and not has_saved_options(tx, Adjudicate):
+        return OpenWork(progress, Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0), 0, n_not_due, 0)
+    n_second_look = len(rule_decisions.stale_decisions(tx)) if judgements.is_answered(tx) else 0
+    return OpenWork(progress, tally_of(tx), n_second_look, n_not_due, pair_counts.n_without_validator(tx))
 
 
 def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) -> list[NextStep]:
-    """All that can be done now in the grid of the transaction, what comes first before the rest.
-
-    Where its open `work` is not known yet, its pairs are counted by `tally_of`.
-    """
+    """All that can be done now in the grid of the transaction, what comes first before the rest."""
     if not cells.number_range(tx)[1]:
         if plan := settings.of_stage(tx, PLAN):
             has_to_wait = any(wait_for_grids(tx, side["answers"]) for side in plan.values())
@@ -333,13 +320,30 @@ def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) 
     work = work or load_open_work(tx, tally_of=tally_of)
     if calibration_steps := list(_calibration_steps(tx, work)):
         return calibration_steps
-    answer_rounds = (
-        progress
+    round_steps = [
+        step
         for progress in work.rounds.values()
         if progress.round.checks is None and not progress.round.options.calibrates
-    )
-    round_steps = (step for progress in answer_rounds for step in _round_steps(tx, progress, work))
-    return [*round_steps, *_closing_steps(work)]
+        for step in _round_steps(tx, progress, work)
+    ]
+    # What people can decide, what a policy can when all answers are in, and what can be validated.
+    pairs, n_lost, verdicts = work.tally.pairs, work.tally.n_lost, work.validation
+    steps = [
+        (pairs.wait_for_person, NextStep(Act.DECIDE, pairs.wait_for_person)),
+        (not work.primary.counts["open"], NextStep(Act.APPLY_POLICY, pairs.wait_for_policy, blocks=False)),
+        (work.n_second_look, NextStep(Act.LOOK_AGAIN, work.n_second_look)),
+    ]
+    if verdicts is not None:
+        n_without, n_vacant, n_open = work.n_without_validator, verdicts.counts["vacant"], verdicts.counts["open"]
+        is_first = not verdicts.dealt and work.primary.done  # pairs are first assigned when all answers are in
+        steps += [
+            (is_first, NextStep(Act.ASSIGN_VALIDATION, pairs.no_verdict, blocks=False)),
+            (n_without, NextStep(Act.ASSIGN_MORE_VALIDATION, n_without, blocks=False)),
+            (n_lost, NextStep(Act.VALIDATE_AGAIN, n_lost, blocks=False)),
+            (n_vacant, NextStep(Act.ADD_VALIDATORS, n_vacant, blocks=False)),
+            (n_open > work.n_not_due, NextStep(Act.VALIDATE, n_open)),
+        ]
+    return [*round_steps, *(step for is_due, step in steps if is_due)]
 
 
 def _calibration_steps(tx: Tx, work: OpenWork) -> Iterator[NextStep]:
@@ -395,27 +399,6 @@ def _waits_for_round(tx: Tx, round_: Round, work: OpenWork) -> bool:
     return bool(earlier and not earlier.done) or wait_for_grids(tx, round_.options.passed)
 
 
-def _closing_steps(work: OpenWork) -> list[NextStep]:
-    """What people can decide, what a policy can when all answers are in, and what can be validated."""
-    pairs, n_lost, verdicts = work.tally.pairs, work.tally.n_lost, work.validation
-    steps = [
-        (pairs.wait_for_person, NextStep(Act.DECIDE, pairs.wait_for_person)),
-        (not work.primary.counts["open"], NextStep(Act.APPLY_POLICY, pairs.wait_for_policy, blocks=False)),
-        (work.n_second_look, NextStep(Act.LOOK_AGAIN, work.n_second_look)),
-    ]
-    if verdicts is not None:
-        n_without, n_vacant, n_open = work.n_without_validator, verdicts.counts["vacant"], verdicts.counts["open"]
-        is_first = not verdicts.dealt and work.primary.done  # pairs are first assigned when all answers are in
-        steps += [
-            (is_first, NextStep(Act.ASSIGN_VALIDATION, pairs.no_verdict, blocks=False)),
-            (n_without, NextStep(Act.ASSIGN_MORE_VALIDATION, n_without, blocks=False)),
-            (n_lost, NextStep(Act.VALIDATE_AGAIN, n_lost, blocks=False)),
-            (n_vacant, NextStep(Act.ADD_VALIDATORS, n_vacant, blocks=False)),
-            (n_open > work.n_not_due, NextStep(Act.VALIDATE, n_open)),
-        ]
-    return [step for is_due, step in steps if is_due]
-
-
 MAX_NAMED = 8  # of those who have something open
 
 
@@ -428,10 +411,7 @@ def commands(tx: Tx, grid: str = "", work: OpenWork | None = None) -> Iterator[s
 
 
 def _word_step(tx: Tx, step: NextStep, grid: str, grid_option: str) -> str | None:
-    """What is printed of a step; None where that is nothing.
-
-    As long as answers are open in a round of a planned grid, only who has them is said of it.
-    """
+    """The sentence of a step, None where nothing is printed: of open answers in a planned round, only who has them."""
     values: dict[str, Any] = {"n": step.n, "grid": grid, "grid_option": grid_option}
     values["option"] = f" {grid_option}" if grid else ""
     if step.act is Act.VALIDATE_AGAIN:
@@ -452,7 +432,13 @@ def _word_step(tx: Tx, step: NextStep, grid: str, grid_option: str) -> str | Non
                 f"`fcpair answers sheets DIR{values['option']} --round {quote(round_.name)}`"
             )
     if not grid or step.act in CALIBRATING:
-        values["where"] = _where_to_label(tx, step) if step.act is Act.ANSWER else ""
+        values["where"] = ""
+        if step.act is Act.ANSWER:  # sheets are of what people have
+            qualify = rounds.of_known_pairs(tx, use=Known.QUALIFICATION)
+            first = ", where people qualify first (`fcpair people qualified` lists them)" if qualify else ""
+            values["where"] = f"`fcpair serve`{first}, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"
+            if step.progress and (n_free := step.progress.counts.get("free")):
+                values["where"] = f"{n_free:,} of them are free for anybody in the browser: `fcpair serve`"
         return ACTS[step.act].main.format(**values)
     template = ACTS[step.act].planned
     if step.progress and round_:
@@ -469,12 +455,3 @@ def _word_step(tx: Tx, step: NextStep, grid: str, grid_option: str) -> str | Non
         values["options"] = f"{grid_option} --round {quote(round_.name)}"
         values["add_command"] = f"people add NAME --role {round_.role}"
     return template.format(**values)
-
-
-def _where_to_label(tx: Tx, step: NextStep) -> str:
-    """Where open labels are given; sheets are of what people have."""
-    if step.progress and (n_free := step.progress.counts.get("free")):
-        return f"{n_free:,} of them are free for anybody in the browser: `fcpair serve`"
-    qualify = rounds.of_known_pairs(tx, use=Known.QUALIFICATION)
-    first = ", where people qualify first (`fcpair people qualified` lists them)" if qualify else ""
-    return f"`fcpair serve`{first}, or `fcpair labels sheets DIR` and `fcpair labels import FILE`"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns
 from fcpair.lazy import pd
 from fcpair.notebook import Result
 from fcpair.pair_filter import NO_METADATA, NO_TIER, FilterChoices, FilterState, MetadataChoice, PairFilter, check_name
@@ -41,7 +41,6 @@ from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.corpus.sides import AXES
 from fcpair.store.oversight import pair_search
 from fcpair.store.people import people
 
@@ -108,7 +107,7 @@ def find_pairs(
         matching = pair_search.matching_pairs(tx, wanted, _resolve(grid, tx, wanted))
         size = n or max(len(matching), 1)
         begin = min(max(first, 0), max(len(matching) - 1, 0) // size * size)
-        layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+        layout = _layout(tx)
         columns = (layout.number, *layout.sides, *FACTS)
         records = list(_records(tx, matching[begin : begin + size].tolist()))
         return FoundPairs(columns, records, len(matching), begin)
@@ -147,19 +146,23 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         check_name(mark("there is no answer `%(name)s`; %(hint)s"), name, (choice.name for choice in question))
     has_answer = wanted.answer or wanted.other_answer
     answer_ids = {choice.name: rounds.label_ids(tx)[choice.code] for choice in question} if has_answer else {}
-    words, bodies = _fold(wanted.words).split(), list[tuple[int, str]]()
-    if words:
-        bodies = [(text_id, _fold(body)) for text_id, body in _text_bodies(tx).items()]
+    words = _fold(wanted.words).split()
+    bodies = [(text_id, _fold(body)) for text_id, body in _text_bodies(tx).items()] if words else []
+    known = _metadata_by_name(tx) if wanted.metadata else {}
+    rows, columns = list[list[int]](), list[list[int]]()  # that have each value which is wanted of their side
+    for name, value in wanted.metadata.items():
+        check_name(NO_METADATA, name, known)
+        texts = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
+        (rows if name.startswith(f"{_layout(tx).sides[0]}.") else columns).append(texts)
     ids = pair_search.FilterIds(
         tuple([text_id for text_id, body in bodies if word in body] for word in words),
         ids_by_name.get(wanted.person),
         answer_ids.get(wanted.answer),
         other=ids_by_name.get(wanted.other),
         other_answer=answer_ids.get(wanted.other_answer),
+        rows=tuple(rows),
+        columns=tuple(columns),
     )
-    if wanted.metadata:
-        rows, columns = _texts_with_metadata(tx, wanted.metadata)
-        ids = replace(ids, rows=rows, columns=columns)
     tiers = (*(rule.tier for rule in best_first(rules)), NO_TIER)
     check_name(mark("there is no tier `%(name)s`; %(hint)s"), wanted.tier, tiers)
     if wanted.tier:
@@ -184,24 +187,23 @@ def _rules(tx: Tx) -> tuple[TierRule, ...]:
     return tier_rules(effective_options(tx, Partition, {}))
 
 
+# The states that follow from rules of stages, which are read from what is kept between searches.
 BY_STANDING: dict[str, Callable[[Standings], NDArray[np.bool_]]] = {
     FilterState.WAITING: lambda standings: standings.waits,
     FilterState.VALID: lambda standings: standings.verdict == Verdict.AGREE,
     FilterState.NOT_VALID: lambda standings: standings.verdict == Verdict.DISAGREE,
 }
-"""The states that follow from rules of stages, which are read from what is kept between searches."""
 
 
 def _text_bodies(tx: Tx) -> dict[int, str]:
     """The texts of both sides, by id."""
-    return {text_id: body for axis, _ in AXES for text_id, body in sides.bodies(tx, axis)}
+    return {text_id: body for axis, _ in sides.AXES for text_id, body in sides.bodies(tx, axis)}
 
 
 def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
-    """What the texts of both sides came with: by its name after that of the side, each text's value; none is empty."""
-    layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+    """Metadata of the texts of both sides: by its name after that of the side, each text's value; none is empty."""
     by_name: dict[str, dict[int, str]] = {}
-    for side_name, (axis, _) in zip(layout.sides, AXES, strict=True):
+    for side_name, (axis, _) in zip(_layout(tx).sides, sides.AXES, strict=True):
         for text_id, metadata in zip(sides.text_ids(tx, axis), sides.values(tx, axis, "meta"), strict=True):
             for key, value in metadata.items():
                 if value not in (None, ""):
@@ -209,16 +211,8 @@ def _metadata_by_name(tx: Tx) -> dict[str, dict[int, str]]:
     return by_name
 
 
-def _texts_with_metadata(tx: Tx, wanted: Mapping[str, str]) -> tuple[tuple[list[int], ...], tuple[list[int], ...]]:
-    """The texts of the rows, and of the columns, with each value that is wanted of their side."""
-    known = _metadata_by_name(tx)
-    row_name = (CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS).sides[0]
-    row_texts, column_texts = list[list[int]](), list[list[int]]()
-    for name, value in wanted.items():
-        check_name(NO_METADATA, name, known)
-        matching = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
-        (row_texts if name.startswith(f"{row_name}.") else column_texts).append(matching)
-    return tuple(row_texts), tuple(column_texts)
+def _layout(tx: Tx) -> CellColumns:
+    return CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
 
 
 def _fold(text: str) -> str:
@@ -256,13 +250,6 @@ class Standings:
     decided: NDArray[np.bool_]
     waits: NDArray[np.bool_]
 
-    def replaced_by(self, newer: Standings) -> Standings:
-        """The same with newer ones in the place of theirs."""
-        kept = ~np.isin(self.cell_id, newer.cell_id)
-        order = np.argsort(np.concatenate([self.cell_id[kept], newer.cell_id]), kind="stable")
-        parts = (one.name for one in fields(self))
-        return Standings(*(np.concatenate([getattr(self, part)[kept], getattr(newer, part)])[order] for part in parts))
-
 
 def current_standings(grid: GridContext, tx: Tx) -> Standings:
     """The pairs that somebody has answered as they stand in a transaction."""
@@ -270,19 +257,22 @@ def current_standings(grid: GridContext, tx: Tx) -> Standings:
     def renew(tx: Tx, standings: Standings, marks: Marks) -> Standings:
         """Work them out again for those pairs alone that somebody has answered or decided since."""
         changed = disputes.pairs_touched_since(tx, *marks[:2])
-        return standings.replaced_by(load_standings(tx, changed)[1]) if changed else standings
+        if not changed:
+            return standings
+        newer = load_standings(tx, changed)[1]
+        is_kept = ~np.isin(standings.cell_id, newer.cell_id)
+        order = np.argsort(np.concatenate([standings.cell_id[is_kept], newer.cell_id]), kind="stable")
+        columns = zip(vars(standings).values(), vars(newer).values(), strict=True)
+        return Standings(*(np.concatenate([old[is_kept], new])[order] for old, new in columns))
 
     rules = effective_options(tx, Partition, {})
     return grid._figures.at(tx, "standings", lambda tx: load_standings(tx)[1], renew, rests_on=rules)
 
 
 def load_standings(tx: Tx, cell_ids: Sequence[int] | None = None) -> tuple[Evidence, Standings]:
-    """These pairs, or all, as far as somebody has answered them: what their standing rests on, and that.
-
-    All are read from the answers that are kept as arrays, which takes a large grid a tenth of the time.
-    """
+    """These pairs, or all, as far as somebody has answered them: what their standing rests on, and that."""
     question, counting = scheme_of(tx), rounds.primary(tx)
-    if cell_ids is None:
+    if cell_ids is None:  # from the answers that are kept as arrays: in a large grid that takes a tenth of the time
         answers = answer_arrays(tx)
         answered = np.unique(answers.cell_id[np.isin(answers.round_id, counting.ids)])
         labels: Mapping[str, NDArray[np.int64]] = current_labels(tx, answers)

@@ -1,4 +1,4 @@
-"""Walking a recipe: every stage that is not done yet, until people have to act or everything is done."""
+"""Running a recipe: every stage that is not done yet, until people have to act or everything is done."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.recipe_options import matches_saved_options
 from fcpair.steps.corpus import building, grids
-from fcpair.steps.oversight import recipe_check
-from fcpair.steps.oversight import study_recipe as kept
+from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms
 from fcpair.steps.release import evaluate, partition
@@ -52,7 +51,7 @@ def run_recipe(
         RecipeError: the study is not what the recipe says; nothing was done.
         RecipeEndError: the recipe has no section for the stage that comes next; what was done stands.
     """
-    recipe_check.check_recipe(study, recipe, loosen=loosen)
+    study_recipe.check_recipe(study, recipe, loosen=loosen)
     with study._store.read() as tx:
         existing_grids = {one.name: one for one in keys(tx)}
     for plan in recipe.grids:
@@ -61,12 +60,12 @@ def run_recipe(
     try:
         for n_done, run in enumerate(_run_all_grids(study, recipe, progress)):
             if not n_done:
-                kept.save_recipe(study, recipe)  # now that something has come of it
+                study_recipe.save_recipe(study, recipe)  # now that something has come of it
             yield run
     except RecipeEndError:
-        kept.save_recipe(study, recipe)
+        study_recipe.save_recipe(study, recipe)
         raise
-    kept.save_recipe(study, recipe)
+    study_recipe.save_recipe(study, recipe)
 
 
 def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | None) -> Iterator[RunRecord]:
@@ -83,28 +82,22 @@ def _run_all_grids(study: StudyContext, recipe: Recipe, progress: Progress | Non
         while stages := _next_stages(grid, plan, recipe, progress):
             for section, perform, options in stages:
                 if options is None:
-                    raise RecipeEndError(_missing_section(section, recipe))
+                    advice = "add it, or run the stage by hand"
+                    if section == Import.stage and not any(
+                        (recipe.select, recipe.retrieve, recipe.pair, recipe.assign)
+                    ):
+                        advice += (
+                            ". A recipe that makes no pairs is for a study that has some: `fcpair labels import FILE "
+                            "--reader fc-conan` imports those of a published partition, with their labels"
+                        )
+                    raise RecipeEndError(f"the recipe has no section [{section}], which comes next; {advice}")
                 yield perform(grid, options)
-
-
-def _missing_section(section: str, recipe: Recipe) -> str:
-    advice = "add it, or run the stage by hand"
-    if section == Import.stage and not any((recipe.select, recipe.retrieve, recipe.pair, recipe.assign)):
-        advice += (
-            ". A recipe that makes no pairs is for a study that has some: `fcpair labels import FILE "
-            "--reader fc-conan` imports those of a published partition, with their labels"
-        )
-    return f"the recipe has no section [{section}], which comes next; {advice}"
 
 
 def _next_stages(
     grid: GridContext, plan: GridPlan | None, recipe: Recipe, progress: Progress | None
 ) -> Sequence[Stage]:
-    """The next stages of a grid, planned or `main`, none of which changes what else is next: of each its section, how
-    it is run, its options.
-
-    None where people come next, or nothing does. Batches that are done are checked while their round is open.
-    """
+    """The next stages of a grid, none of which changes what else is next; none where people come next, or nothing."""
     with grid._store.read() as tx:
         steps = next_steps(tx)
         is_built = all(step.act not in BUILDING for step in steps)
@@ -115,7 +108,7 @@ def _next_stages(
                 return stages
             if stage := _stage_of(tx, step, plan, recipe, progress):
                 return [stage]
-            if step.blocks:
+            if step.blocks:  # batches that are done are checked while their round is open
                 open_round = step.progress.round.name if step.progress else None
                 checks = (_stage_of(tx, later, plan, recipe, progress) for later in steps if later.checks == open_round)
                 return [*islice(filter(None, checks), 1)]
@@ -169,10 +162,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
 
 
 def _known_pairs_stages(tx: Tx, step: NextStep, sections: GridPlan | Recipe) -> list[Stage]:
-    """The stages that set known pairs before people calibrate themselves for the round that counts, or it is assigned.
-
-    None where they are set, or the recipe has none.
-    """
+    """The stages that set known pairs, before the round that counts is assigned or calibrated; none if they are set."""
     is_before_work = step.act in (Act.ASSIGN, Act.START_CALIBRATION)
     if not is_before_work or (step.progress and not step.progress.round.counts):
         return []
@@ -200,11 +190,7 @@ def _calibration_stage(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Re
 
 
 def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | None) -> Stage | None:
-    """The stage that a planned grid has of its own: it is filled, its rounds are assigned, or models answer them.
-
-    Where a service would be asked there is none: that sends texts away and may cost something, so somebody says so
-    first.
-    """
+    """The stage that a planned grid has of its own: it is filled, its rounds are assigned, or models answer them."""
     if step.act is Act.PAIR:
         return "pair", grids.fill_grid, plan
     if not step.progress:
@@ -217,18 +203,15 @@ def _planned_stage(tx: Tx, step: NextStep, plan: GridPlan, progress: Progress | 
     if step.act is Act.ASK_MODELS:
         from fcpair.steps.answers import generate  # with the client of every model, of which most recipes name none
 
-        if not generate.queries_a_service(round_):
+        if not generate.queries_a_service(round_):  # which takes texts away and may cost money: somebody says so first
             return "grid.round", partial(generate.generate, progress=progress), round_.name
     return None
 
 
 def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progress | None) -> list[Stage]:
-    """The figures to be noted once all is answered: those that never were, that are to change, or are outdated.
-
-    What the recipe of `main` does not say of agreement and tiers is as it was set, or has its defaults.
-    """
+    """The figures to be noted once all is answered: those that never were, that are to change, or are outdated."""
     sections, grid = plan or recipe, plan.name if plan else MAIN
-    agree, rules = (
+    agree, rules = (  # what the recipe of `main` omits is as it was set
         options or (None if plan else effective_options(tx, cls, {}))
         for options, cls in ((sections.agreement, Agree), (sections.partition, Partition))
     )
@@ -245,14 +228,11 @@ def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progre
 
 
 def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:
-    """Whether figures of the grid were noted, and there are answers or decisions that they do not rest on.
-
-    Those of agreement rest on answers alone, and not on those of a round that checks. A run that set options, or wrote
-    a tier, noted none.
-    """
+    """Whether figures of the grid were noted, and there are answers or decisions that they do not rest on."""
+    # A run that set options, or wrote a tier, noted none.
     noted = [run for run in runs.runs(tx, stage) if grid_of(run) == grid and run.counts and "tier" not in run.params]
     if not noted:
         return False
-    is_agreement = stage == "agreement"
+    is_agreement = stage == "agreement"  # which rests on answers alone, and not on those of a round that checks
     meant = [round_ for round_ in rounds.of_grid(tx) if not (is_agreement and round_.checks is not None)]
     return runs.is_answered_since(tx, noted[-1], meant) or (not is_agreement and runs.is_decided_since(tx, noted[-1]))

@@ -22,21 +22,8 @@ from fcpair.files.tables.folders import replace_file
 from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
-from fcpair.report import data as report_data
-from fcpair.report.data import (
-    EvaluationFigures,
-    GridMap,
-    GridPart,
-    GroupFigures,
-    MainPart,
-    ModelFigures,
-    ReportData,
-    RoundPart,
-    Stage,
-    SurveyFigures,
-    SurveysPart,
-    WrittenTexts,
-)
+from fcpair.report import data
+from fcpair.report.data import Stage
 from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
@@ -63,7 +50,6 @@ from fcpair.steps.oversight.label_figures import decision_figures, load_people, 
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.steps.rules.round_progress import round_progress
 from fcpair.steps.surveys.survey import (
     answers_to_grid_items,
@@ -77,7 +63,6 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import for_each_grid, grid_id_of, keys, to_public_number
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
 
@@ -126,28 +111,40 @@ def write_report(
 
 def gather_report_data(
     study: StudyContext, partition: Partition | None = None, agreement: Agree | None = None
-) -> ReportData:
+) -> data.ReportData:
     """Everything that the report says, at whatever stage the study is."""
     with study._store.read() as tx:
-        main: MainPart | None = None
-        grid_parts: list[GridPart] = []
-        for key in for_each_grid(tx):
-            if is_planned(tx):
-                grid_parts.append(grid_part(tx, key.name, partition, agreement))
-            else:
+        main: data.MainPart | None = None
+        grid_parts: list[data.GridPart] = []
+        for key in grids.for_each_grid(tx):
+            if not is_planned(tx):
                 main = main_part(tx, partition, agreement)
+                continue
+            rules, options = _options_of(tx, partition, agreement)
+            counts = assignments.counts_of_grid(tx)
+            labels = judgements.label_arrays(tx, *GRADED)
+            grid_parts.append(
+                data.GridPart(
+                    facts=grid_facts(tx, key.name),
+                    look_again=tuple(look_again_notes(tx)),
+                    rounds=tuple(_round_part(tx, key.name, one, counts, options) for one in rounds.of_grid(tx)),
+                    decided=decision_figures(tx, rules, pair_counts.tally(tx), labels) if labels_of(tx) else None,
+                    asked=asked_part(tx, key.name),
+                    calibration=load_calibration_result(tx, options),
+                )
+            )
         origins, log = judgements.n_by_origin(tx), _log(tx)
         # None where the note on simulated people covers them.
         n_by_models = 0 if origins.get(Origin.SIMULATED.value) else origins.get(Origin.GENERATED.value, 0)
-        return ReportData(
+        return data.ReportData(
             facts=runs.study_facts(tx),
             version=version("fcpair"),
-            simulated=simulated_note(origins),
+            simulated=pair_counts.simulated_note(origins),
             by_models=f"{n_by_models:,} of {sum(origins.values()):,} judgements are by models" if n_by_models else None,
             log=log,
             releases=tuple(runs.releases(tx)),
             evaluation=_latest_evaluation(tx, log),
-            listed=tuple(grid_facts(tx, key.name) for key in for_each_grid(tx)),
+            listed=tuple(grid_facts(tx, key.name) for key in grids.for_each_grid(tx)),
             main=main,
             grids=tuple(grid_parts),
         )
@@ -155,15 +152,14 @@ def gather_report_data(
 
 def _log(tx: Tx) -> tuple[RunRecord, ...]:
     """Every run, and between them each decision of a person on a single pair, which leaves none; oldest first."""
-    names = {item.id: item.name for item in people.people(tx)}
     kinds = {Rule.PERSON.value: "person", Rule.REOPENED.value: "reopened"}
-    grid_names = {item.id: item.name for item in keys(tx)}
+    names, grid_names = ({item.id: item.name for item in named} for named in (people.people(tx), grids.keys(tx)))
     by_hand = []
     for item in activity_log.decisions_by_people(tx):
         if item.rule in kinds:
-            params: dict[str, Any] = {"pair": to_public_number(item.cell_id)}
+            params: dict[str, Any] = {"pair": grids.to_public_number(item.cell_id)}
             if len(grid_names) > 1:
-                params["grid"] = grid_names[grid_id_of(item.cell_id)]
+                params["grid"] = grid_names[grids.grid_id_of(item.cell_id)]
             params["by"] = names[item.person_id]
             by_hand.append(RunRecord(0, Adjudicate.stage, params, {kinds[item.rule]: 1}, "", item.at))
     # An older fcpair noted decisions by hand as runs, too.
@@ -171,19 +167,19 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     return tuple(merge(logged_runs, by_hand, key=attrgetter("at")))
 
 
-def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
+def latest_evaluation(study: StudyContext) -> data.EvaluationFigures | None:
     """The newest evaluation of systems, as it was noted; None before the first."""
     with study._store.read() as tx:
         return _latest_evaluation(tx, _log(tx))
 
 
-def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
+def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> data.EvaluationFigures | None:
     latest = next(runs.outcomes(tx), None)
     if latest is None:
         return None
     run, outcome = latest
     later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING_STAGES and "out" not in one.params]
-    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+    return data.EvaluationFigures(Outcome.from_data(outcome), run, len(later))
 
 
 BUILDING = {
@@ -195,15 +191,15 @@ BUILDING = {
 }
 
 
-def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> MainPart:
+def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = None) -> data.MainPart:
     """Everything about a grid whose answers are labels, at any stage; by its own options where none are given."""
-    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
+    rules, options = _options_of(tx, partition, agree)
     check_interval_scope(tx, options)
     question, people = scheme_of(tx), load_people(tx)
     decisions = adjudications.current_adjudications(tx, "hs_id", "cn_id", "rule", "code", standing=True)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
     tally = pair_counts.tally(tx)
-    return MainPart(
+    return data.MainPart(
         **vars(decision_figures(tx, rules, tally, {name: labels[name].to_numpy() for name in GRADED})),
         look_again=tuple(look_again_notes(tx)),
         stages=_stages(tx, labels, decisions),
@@ -211,7 +207,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
         agreement=compute_agreement(labels, question, options, sides_of(tx)) if len(labels) else None,
         annotators=people.annotators,
         validators=people.validators,
-        asked=SurveysPart(groups=group_figures(tx, rounds.primary(tx))),
+        asked=data.SurveysPart(groups=group_figures(tx, rounds.primary(tx))),
         sampled=load_sample_size(tx),
         calibration=load_calibration_result(tx, options),
     )
@@ -241,18 +237,17 @@ def _stages(tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame) -> tuple[Stag
 
 
 def _answering_stage(name: str, n_by_status: Mapping[str, int], answer: str, command: str) -> Stage:
-    n_done, n_open = n_by_status.get(Status.DONE.value, 0), n_by_status.get(Status.OPEN.value, 0)
+    n_done, n_open = (n_by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN))
     result = counted(n_done, answer) + (f", {n_open:,} still open" if n_open else "")
     return Stage(name, bool(n_done), result, command, n_open)
 
 
 def grid_map(
     tx: Tx, labels: pd.DataFrame, decisions: pd.DataFrame, question: Closed, waiting: Sequence[int]
-) -> GridMap | None:
-    """The map of the grid: of its `labels`, its standing `decisions`, and the pairs `waiting` for a person.
+) -> data.GridMap | None:
+    """The map of the grid: its `labels`, its standing `decisions`, and the pairs `waiting` for a person.
 
-    None before the grid has cells. Of a grid that is too large to be shown cell by cell, and of which only some cells
-    were drawn, it has those and the pairs of the corpus.
+    None before the grid has cells. Of a sample that is too large for a map of all cells, only its own and the corpus's.
     """
     n_pairs, shape, sample = build_progress.n_built(tx)["pair"], cells.shape(tx), load_sample_size(tx)
     if not n_pairs:
@@ -267,53 +262,47 @@ def grid_map(
         return places if listed is None else np.searchsorted(listed, places)
 
     # The pairs are counted, and read one by one only where the corpus does not explain the count.
-    kinds = np.full(n_shown, report_data.IN_GRID, np.int8)
+    kinds = np.full(n_shown, data.IN_GRID, np.int8)
     if n_pairs != shape[0] * shape[1]:
         is_told = not sample and n_pairs == n_shown - len(corpus)
-        kinds[:] = report_data.IN_GRID if is_told else report_data.HOLE
-        kinds[find(corpus)] = report_data.IN_CORPUS
+        kinds[:] = data.IN_GRID if is_told else data.HOLE
+        kinds[find(corpus)] = data.IN_CORPUS
         if not is_told:
-            kinds[find(cells.places_of(tx, cells.cells(tx)))] = report_data.IN_GRID
-    counts, decision = np.zeros(n_shown, np.int16), np.full(n_shown, report_data.UNDECIDED, np.int8)
+            kinds[find(cells.places_of(tx, cells.cells(tx)))] = data.IN_GRID
+    counts, decision = np.zeros(n_shown, np.int16), np.full(n_shown, data.UNDECIDED, np.int8)
     np.add.at(counts, find(cells.places_of(tx, labels)), 1)
     waiting_labels = labels[labels["cell_id"].isin(waiting)] if len(labels) else labels
-    decision[find(cells.places_of(tx, waiting_labels))] = report_data.WAITING
-    kind = np.where(decisions["code"].isin(question.positive), report_data.POSITIVE, report_data.OTHER)
-    decision[find(cells.places_of(tx, decisions))] = np.where(decisions["code"].isna(), report_data.DISCARDED, kind)
+    decision[find(cells.places_of(tx, waiting_labels))] = data.WAITING
+    kind = np.where(decisions["code"].isin(question.positive), data.POSITIVE, data.OTHER)
+    decision[find(cells.places_of(tx, decisions))] = np.where(decisions["code"].isna(), data.DISCARDED, kind)
     if listed is not None:
-        return GridMap(kinds, counts, decision, listed, shape)
-    return GridMap(kinds.reshape(shape), counts.reshape(shape), decision.reshape(shape))
+        return data.GridMap(kinds, counts, decision, listed, shape)
+    return data.GridMap(kinds.reshape(shape), counts.reshape(shape), decision.reshape(shape))
 
 
-def grid_part(tx: Tx, name: str, partition: Partition | None = None, agree: Agree | None = None) -> GridPart:
-    """Everything about the planned grid that a transaction is about; by its own options where none are given."""
-    rules, options = partition or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
-    counts, question = assignments.counts_of_grid(tx), labels_of(tx)
-    labels = judgements.label_arrays(tx, *GRADED)
-    return GridPart(
-        facts=grid_facts(tx, name),
-        look_again=tuple(look_again_notes(tx)),
-        rounds=tuple(_round_part(tx, name, round_, counts, options) for round_ in rounds.of_grid(tx)),
-        decided=decision_figures(tx, rules, pair_counts.tally(tx), labels) if question else None,
-        asked=asked_part(tx, name),
-        calibration=load_calibration_result(tx, options),
-    )
+def _options_of(tx: Tx, rules: Partition | None, agree: Agree | None) -> tuple[Partition, Agree]:
+    """The rules of tiers and options of agreement that are given, or the grid's own."""
+    return rules or effective_options(tx, Partition, {}), agree or effective_options(tx, Agree, {})
 
 
-def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, options: Agree) -> RoundPart:
+def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, options: Agree) -> data.RoundPart:
     form, checks, by_models = form_of(round_.form), round_.checks is not None, round_.role is Role.MODEL
     question = VERDICT if checks else closed_question(form)
     if question and len(question.choices) > MOST_CHOICES:  # whose answers cannot be counted one by one
         question = None
-    texts, blocks = list[WrittenTexts](), tuple[AgreementBlock, ...]()
+    texts, blocks = list[data.WrittenTexts](), tuple[AgreementBlock, ...]()
     if not checks and judgements.answered_cells(tx, round_):
-        blocks = _with_numbered_sides(tx, agreement_blocks(tx, round_, drop_unfit_bins(form, options)), options)
+        blocks = agreement_blocks(tx, round_, drop_unfit_bins(form, options))
+        by_text = options.blocks is not None and options.metadata is None
+        if by_text and grids.side_kinds(tx)[options.blocks == "column"] != "name":  # a text that the plan does not name
+            numbers = {text: at for at, text in enumerate(dict.fromkeys(one.of for one in blocks if one.of), 1)}
+            blocks = tuple(replace(one, of=f"{options.blocks} {numbers[one.of]}") if one.of else one for one in blocks)
         answers = [form.load(value) for value in judgements.current_labels(tx, "value", of=round_)["value"]]
         for name, written in form.questions:
             if isinstance(written, Text):
                 lengths = [n for answer in answers if (n := n_words(answer[name] or ""))]  # None where it was not asked
-                texts.append(WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
-    return RoundPart(
+                texts.append(data.WrittenTexts(name, len(lengths), float(median(lengths)) if lengths else None))
+    return data.RoundPart(
         name=round_.name,
         role=round_.role,
         form=round_.form,
@@ -329,7 +318,7 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
 
 def _model_figures(
     tx: Tx, grid: str, round_: Round, counts_by_person: Mapping[int, Mapping[str, int]]
-) -> tuple[ModelFigures, ...]:
+) -> tuple[data.ModelFigures, ...]:
     """Counts of each model that has had cells of a round, and which model it is by the runs that asked it."""
     model_records: dict[str, Any] = {}
     for run in runs.runs(tx, "generate"):
@@ -340,37 +329,23 @@ def _model_figures(
         if by_status := counts_by_person.get(person.id):
             record = model_records.get(person.name, {})
             counts = (by_status.get(status.value, 0) for status in (Status.DONE, Status.OPEN, Status.SKIPPED))
-            figures.append(ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *counts))
+            figures.append(data.ModelFigures(person.name, record.get("name", ""), record.get("sha256", ""), *counts))
     return tuple(figures)
 
 
-def _with_numbered_sides(
-    tx: Tx, measured_blocks: tuple[AgreementBlock, ...], options: Agree
-) -> tuple[AgreementBlock, ...]:
-    """Agreement by column or row, with the number of each in place of a text that the plan does not name."""
-    by_text = options.blocks is not None and options.metadata is None
-    if not by_text or grids.side_kinds(tx)[options.blocks == "column"] == "name":
-        return measured_blocks
-    numbers = {text: at for at, text in enumerate(dict.fromkeys(one.of for one in measured_blocks if one.of), 1)}
-    return tuple(replace(one, of=f"{options.blocks} {numbers[one.of]}") if one.of else one for one in measured_blocks)
-
-
-def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> SurveysPart:
-    """Figures on the answers to a survey or to items: the grid of this name, which a transaction is about.
-
-    Texts that the plan does not name stand by number, unless all is to be said `in_words`.
-    """
+def asked_part(tx: Tx, name: str, *, in_words: bool = False) -> data.SurveysPart:
+    """Figures on the answers to a survey or to items; unnamed texts stand by number, unless all is said `in_words`."""
     round_ = rounds.primary(tx)
     if not judgements.answered_cells(tx, round_):
-        return SurveysPart()
+        return data.SurveysPart()
+    groups = group_figures(tx, round_)
     if not is_planned(tx):
-        return SurveysPart(groups=group_figures(tx, round_))
-    return SurveysPart(
-        _survey_figures(tx, name, round_, in_words=in_words), _bias_scores(tx, name, round_), group_figures(tx, round_)
-    )
+        return data.SurveysPart(groups=groups)
+    survey = _survey_figures(tx, name, round_, in_words=in_words)
+    return data.SurveysPart(survey, _bias_scores(tx, name, round_), groups)
 
 
-def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> SurveyFigures | None:
+def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> data.SurveyFigures | None:
     if round_.role is not Role.RESPONDENT or not is_survey(form_of(round_.form)):
         return None
     survey = survey_of(tx, name)
@@ -382,7 +357,7 @@ def _survey_figures(tx: Tx, name: str, round_: Round, *, in_words: bool) -> Surv
     if not in_words and grids.side_kinds(tx)[1] != "name":
         questions = dict.fromkeys(answers["question"])
         answers["question"] = answers["question"].map({text: f"question {at}" for at, text in enumerate(questions, 1)})
-    return SurveyFigures(add_shares(count_answers(answers)), n_people, margin_of_error(n_people))
+    return data.SurveyFigures(add_shares(count_answers(answers)), n_people, margin_of_error(n_people))
 
 
 def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnswers], ...]:
@@ -400,7 +375,7 @@ def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnsw
     )
 
 
-def group_figures(tx: Tx, round_: Round) -> GroupFigures | None:
+def group_figures(tx: Tx, round_: Round) -> data.GroupFigures | None:
     """Groups of those who answered a round; None where none were declared, or it asks no question with a list."""
     question = next((name for name, one in form_of(round_.form).questions if isinstance(one, Closed)), None)
     if question is None or not declared_questions(tx)[0] or round_.role is Role.MODEL:
@@ -410,5 +385,5 @@ def group_figures(tx: Tx, round_: Round) -> GroupFigures | None:
     try:
         comparison = compare_groups_of_round(tx, round_, question=question)
     except InputError as error:
-        return GroupFigures(question, (), {}, str(error))
-    return GroupFigures(comparison.question, comparison.compared, comparison.exploratory)
+        return data.GroupFigures(question, (), {}, str(error))
+    return data.GroupFigures(comparison.question, comparison.compared, comparison.exploratory)

@@ -12,7 +12,7 @@ from fcpair.errors import FcpairError, InputError, at_fault
 from fcpair.notebook import frame_of, html_of
 from fcpair.param_values import as_params
 from fcpair.params import Adjudicate, Note
-from fcpair.records import Round, RunLog, RunRecord, Status
+from fcpair.records import RunLog, RunRecord, Status
 from fcpair.sentences import say, say_number
 from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import form_of
@@ -32,14 +32,12 @@ from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
 from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.pair_counts import look_again, simulated_note
 from fcpair.steps.rules.round_progress import round_progress
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import current_grid_id, for_each_grid
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
@@ -77,12 +75,12 @@ def status(study: StudyContext) -> dict[str, Any]:
             if is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
-        main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(current_grid_id(tx), {}))
+        main = _NO_MAIN if is_planned(tx) else _main_status(tx, counts.get(grids.current_grid_id(tx), {}))
         known_pairs = []
         if rounds.known_ids(tx):
             from fcpair.steps.people.known_pairs import scores
 
-            known_pairs = [{"grid": key.name, **row} for key in for_each_grid(tx) for row in scores(tx)]
+            known_pairs = [{"grid": key.name, **row} for key in grids.for_each_grid(tx) for row in scores(tx)]
         steps_now = [step for one in (main, *planned) for step in (one["next"], *one["also"])]
         return {
             "study": {
@@ -98,7 +96,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **({"known_pairs": known_pairs} if known_pairs else {}),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
-            "simulated": simulated_note(origins),
+            "simulated": pair_counts.simulated_note(origins),
             "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned,
             **_next_and_also(filter(None, steps_now), _final_commands(tx)),
@@ -113,10 +111,9 @@ def _next_and_also(steps: Iterable[str], otherwise: str | None = None) -> dict[s
 
 def _final_commands(tx: Tx) -> str:
     """Commands to run when nobody has anything left to do."""
-    planned_flags, offered = [], list[str]()
-    for key in for_each_grid(tx):
-        planned_flags.append(is_planned(tx))
-        if not planned_flags[-1]:
+    offered = []
+    for key in grids.for_each_grid(tx):
+        if not is_planned(tx):
             offered.append("partition")
             continue
         primary_round, question = rounds.primary(tx), labels_of(tx)
@@ -127,7 +124,7 @@ def _final_commands(tx: Tx) -> str:
         if has_several and form_of(primary_round.form).parts():
             offered.append(f"agreement {option}")
         offered.append(f"{decide} {option}" if has_tiers else f"answers export {option} --out FILE")
-    if not any(planned_flags):
+    if offered == ["partition"]:  # of `main`, which is the only grid
         return "run `fcpair partition` for the tiers, `fcpair report --out report.html` for everything"
     named = ", ".join(f"`fcpair {command}`" for command in offered)
     return f"everything has been answered: {named}, `fcpair report --out report.html`"
@@ -148,9 +145,8 @@ def workload(study: StudyContext) -> list[dict[str, Any]]:
 def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
     """Status of the grid `main` alone, whose assignments are counted in `counts`."""
     work = load_open_work(tx, counts)
-    sample = load_sample_size(tx)
     return {
-        "sampled": asdict(sample) if sample else None,
+        "sampled": asdict(sample) if (sample := load_sample_size(tx)) else None,
         "stages": build_progress.n_built(tx),
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": {name: progress.counts for name, progress in work.rounds.items()},
@@ -168,29 +164,37 @@ def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
 
 
 def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes:
-    """The notes of `status` in a transaction about the oldest grid, whose pairs are counted by `tally_of`.
-
-    `origins` counts the current judgements by origin.
-    """
+    """The notes of `status` in a transaction about the oldest grid; `origins` counts the judgements by origin."""
     notes = _clock_notes(tx)
     if not is_planned(tx):
         counts = assignments.counts_of_grid(tx)
         notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
-    return StudyNotes(simulated_note(origins), (*notes, *effective_words(tx).language_notes))
+    return StudyNotes(pair_counts.simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
-    not_due = say_number(  # which were dealt, and are asked for only then
-        "%(n)s open verdict waits until all labels of its pair are in",
-        "%(n)s open verdicts wait until all labels of their pairs are in",
-        work.n_not_due,
+    """Sentences on the grid `main`: on what must be looked at again, waits, or came too late to get work."""
+    notes: list[str] = [str(sample)] if (sample := load_sample_size(tx)) else []
+    notes += pair_counts.look_again(work.n_second_look, work.tally.n_lost)
+    if work.n_not_due:  # which were assigned, and are asked for only then
+        notes.append(
+            say_number(
+                "%(n)s open verdict waits until all labels of its pair are in",
+                "%(n)s open verdicts wait until all labels of their pairs are in",
+                work.n_not_due,
+            )
+        )
+    round_ = work.primary.round
+    joined = people.people(tx, round_.role, active=True)
+    late_names = [one.name for one in joined if one.id not in counts.get(round_.name, {})]
+    has_open = assignments.sum_of_round(counts, round_)[Status.OPEN.value] > 0
+    if not late_names or not has_open or lease_minutes(tx, round_) is not None:
+        return notes
+    late = say(
+        "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share",
+        names=late_names,
     )
-    return [
-        *([str(sample)] if (sample := load_sample_size(tx)) else []),
-        *look_again(work.n_second_look, work.tally.n_lost),
-        *([not_due] if work.n_not_due else []),
-        *_late_joiner_notes(tx, counts, work.primary.round),
-    ]
+    return [*notes, late]
 
 
 def _clock_notes(tx: Tx) -> list[str]:
@@ -205,24 +209,9 @@ def _clock_notes(tx: Tx) -> list[str]:
     ]
 
 
-def _late_joiner_notes(tx: Tx, counts: assignments.Counts, label_round: Round) -> list[str]:
-    """Notes on people who joined after the pairs were assigned and have got none, while there are open ones."""
-    active_people = people.people(tx, label_round.role, active=True)
-    late_names = [one.name for one in active_people if one.id not in counts.get(label_round.name, {})]
-    n_open = assignments.sum_of_round(counts, label_round)[Status.OPEN.value]
-    if not late_names or lease_minutes(tx, label_round) is not None or not n_open:
-        return []
-    return [
-        say(
-            "%(names)s joined after the pairs were assigned and got none; `fcpair assign --more` gives an even share",
-            names=late_names,
-        )
-    ]
-
-
 def _people_status(tx: Tx, counts: dict[int, assignments.Counts]) -> list[dict[str, Any]]:
     n_decided = Counter[int]()
-    for _ in for_each_grid(tx):
+    for _ in grids.for_each_grid(tx):
         n_decided.update(pair_counts.n_decided_by_person(tx))
     sums = assignments.sums_of_people(counts)
     return [
@@ -247,11 +236,8 @@ def log(study: StudyContext) -> RunLog:
 def add_note(grid: GridContext, note: Note | None = None, *, text: str = "", pair: int | None = None) -> RunRecord:
     """Add a note to the log: something that happened outside of the program, such as that two annotators talked.
 
-    It changes nothing else. No release publishes it, as it may be about single people.
-
-    Raises:
-        InputError: the note is empty or too long.
-        UnknownIdError: the grid has no such pair.
+    It changes nothing else. No release publishes it, as it may be about single people. Raises InputError for an empty
+    note, or one that is too long; UnknownIdError where the grid has no such pair.
     """
     note = note or Note()
     with at_fault("text"):
@@ -283,11 +269,9 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
 
 def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
     """Facts that `overview` gives about the grid that the transaction is about."""
-    row_name, column_name = grids.side_names(tx)
     return {
         "name": name,
-        "row_name": row_name,
-        "column_name": column_name,
+        **dict(zip(("row_name", "column_name"), grids.side_names(tx), strict=True)),
         **{plural: sides.n_texts(tx, axis) for axis, plural in sides.AXES},
         "cells": cells.n_cells(tx),
         "rounds": [

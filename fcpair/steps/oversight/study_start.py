@@ -105,20 +105,15 @@ class StudyStart:
             return _load_draft(tx)
 
     def save(self, *parts: DraftPart, by: str, seen: int) -> Draft:
-        """Keep what a step has settled, and what follows from it for others.
-
-        `by` is a person of the study, `seen` the version of the draft that they saw.
+        """Keep what a step has settled `by` a person who saw the version `seen`, and what follows from it for others.
 
         Another table or other columns take back the plan, which rests on them, and another number of people the names.
 
-        Raises:
-            ConflictError: the draft was changed since; the message says by whom.
-            StageError: the study has been started, or an earlier step is missing.
-            InputError: what a part says cannot be done.
+        Raises ConflictError where the draft was changed since, StageError where the study has been started or an
+        earlier step is missing, InputError where what a part says cannot be done.
         """
-        draft = self.draft()
         changes: Any = {part.step: part for part in parts}
-        draft = replace(draft, **changes)
+        draft = replace(self.draft(), **changes)
         for part in parts:
             self._check(part, draft)
         with self._store.write() as tx, grids.on_first_grid(tx):
@@ -129,8 +124,7 @@ class StudyStart:
                 run = runs.find_run(tx, current.version)
                 who, step = (run.params["by"], run.params["step"]) if run else ("somebody", "draft")
                 raise ConflictError.say(CHANGED, step=step, name=who)
-            values = _changed_values(current, parts)
-            if values:
+            if values := _changed_values(current, parts):
                 noted = note_run(tx, STAGE, {"step": parts[0].step, "by": by}, {})
                 settings.save_settings(tx, STAGE, values, noted.id)
             return _load_draft(tx)
@@ -152,11 +146,11 @@ class StudyStart:
     def preview(self, draft: Draft, columns: ColumnsDraft | StatementsDraft | None = None) -> TablePreview:
         """The table as the study would read it, by these columns or else those of the draft."""
         columns = columns or _need(draft.columns, ColumnsDraft)
-        if isinstance(columns, StatementsDraft):
-            path, name = self._file(draft)
-            preview = survey.preview_statements(path, columns)
-            return replace(preview, problem=uploaded_table.reword(preview.problem, path, name))
-        return uploaded_table.preview(*self._file(draft), columns)
+        path, name = self._file(draft)
+        if not isinstance(columns, StatementsDraft):
+            return uploaded_table.preview(path, name, columns)
+        preview = survey.preview_statements(path, columns)
+        return replace(preview, problem=uploaded_table.reword(preview.problem, path, name))
 
     def _file(self, draft: Draft) -> tuple[Path, str]:
         table = _need(draft.table, TableDraft)

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 from fcpair.errors import InputError
 from fcpair.files.corpus import corpus as corpora
-from fcpair.files.corpus.corpus import Corpus, guess_columns
 from fcpair.files.tables.tabular import LINE, READERS, read_table
 from fcpair.params import FORMAT_BY_SUFFIX, format_of
 from fcpair.sentences import Id, Joined, Sentence, join, say
@@ -30,12 +29,11 @@ def check_suffix(name: str) -> str:
     """The suffix of a file that can be a table; raises InputError for any other."""
     suffix = Path(name).suffix.lower()
     if suffix not in FORMAT_BY_SUFFIX:
-        sentence = say(
+        raise InputError.say(
             "`%(name)s` is not a table that can be read; choose a file that ends in %(suffixes)s",
             name=name,
             suffixes=tuple(READERS),
         )
-        raise InputError(sentence)
     return suffix
 
 
@@ -43,13 +41,12 @@ def read_header(path: Path, name: str, least: int = 2) -> list[str]:
     """The columns of a table; raises InputError, which calls it by its own name, for what is none, or has too few."""
     header = _read(_read_columns, path, name)
     if len(header) < least:
-        sentence = say(
+        raise InputError.say(
             "%(file)s: has one column only, `%(column)s`; a table of pairs has a column for each of the two texts. A "
             "CSV must be separated by commas",
             file=name,
             column=header[0],
         )
-        raise InputError(sentence)
     return header
 
 
@@ -59,7 +56,7 @@ def _read_columns(path: Path, _mtime: int) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _read_pairs(path: Path, _mtime: int, options: tuple[tuple[str, Any], ...]) -> Corpus:
+def _read_pairs(path: Path, _mtime: int, options: tuple[tuple[str, Any], ...]) -> corpora.Corpus:
     return corpora.read_corpus(path, **dict(options))
 
 
@@ -77,7 +74,7 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
     has_columns = chosen and {chosen.hs, chosen.cn, *filter(None, (chosen.hs_id, chosen.cn_id))} <= set(header)
     if chosen and has_columns and chosen.reader in (*corpora.PUBLISHED_COLUMNS, format_of(path)):
         return chosen
-    guess = guess_columns(header)
+    guess = corpora.guess_columns(header)
     is_published = guess.reader in corpora.PUBLISHED_COLUMNS and path.suffix == ".csv"
     reader: Any = guess.reader if is_published else format_of(path)
     names = {name: getattr(guess, name) for name in ("hs", "cn", "hs_id", "cn_id")}
@@ -86,12 +83,10 @@ def choose_columns(path: Path, name: str, chosen: ColumnsDraft | None) -> Column
 
 def reading_options(columns: ColumnsDraft) -> dict[str, Any]:
     """The parameters of `Import`, without the path; a published layout has its own columns."""
-    options: dict[str, Any] = {"reader": columns.reader, "only_language": columns.language}
-    options["unpaired"] = columns.unpaired
-    if columns.reader not in corpora.PUBLISHED_COLUMNS:
-        options |= {"hs_column": columns.hs, "cn_column": columns.cn}
-        options |= {"hs_id_column": columns.hs_id, "cn_id_column": columns.cn_id}
-    return options
+    options = {"reader": columns.reader, "only_language": columns.language, "unpaired": columns.unpaired}
+    if columns.reader in corpora.PUBLISHED_COLUMNS:
+        return options
+    return options | {f"{name}_column": getattr(columns, name) for name in ("hs", "cn", "hs_id", "cn_id")}
 
 
 def preview(path: Path, name: str, columns: ColumnsDraft) -> TablePreview:
@@ -108,7 +103,7 @@ def preview(path: Path, name: str, columns: ColumnsDraft) -> TablePreview:
     return TablePreview(len(pairs), n_hs, n_cn, rows, tuple(corpus.metadata))
 
 
-def _read_corpus(path: Path, name: str, columns: ColumnsDraft) -> Corpus:
+def _read_corpus(path: Path, name: str, columns: ColumnsDraft) -> corpora.Corpus:
     return _read(_read_pairs, path, name, tuple(reading_options(columns).items()))
 
 
@@ -120,17 +115,17 @@ def reword(sentence: str, path: Path, name: str) -> str:
         parts = (part for part in sentence.parts if not part.startswith(corpora.COLUMNS_OF))
         return join((reword(part, path, name) for part in parts), sentence.template)
     if isinstance(sentence, Sentence):
-        texts = {
-            key: value for key, value in sentence.values.items() if isinstance(value, Sentence) or type(value) is str
+        values = {
+            key: reword(value, path, name) if isinstance(value, Sentence) or type(value) is str else value
+            for key, value in sentence.values.items()
         }
-        reworded = {key: reword(text, path, name) for key, text in texts.items()}
-        return Sentence(sentence.template, {**sentence.values, **reworded}, sentence.many)
+        return Sentence(sentence.template, values, sentence.many)
     return sentence.replace(str(path), name)
 
 
 def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) -> PlanFigures:
     """The size of a study that is made of the table by a plan; raises InputError for one that cannot be carried out."""
-    n_hs, n_cn, n_cells, at_most = _grid_size(_read_corpus(path, name, columns), plan)
+    n_cn, n_cells = _grid_size(_read_corpus(path, name, columns), plan)
     if not n_cells:
         raise InputError.say(
             "no pair is left to be labelled: the table has them all; choose more HS or other candidates"
@@ -141,10 +136,10 @@ def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) 
     labels_each = ceil(n_labels / plan.annotators)
     verdicts_each = ceil(n_cells / plan.validators) if plan.validators else 0
     return PlanFigures(
-        n_hs,
+        plan.hs,
         n_cn,
         n_cells,
-        at_most,
+        plan.kind != "full" and plan.candidates is None,
         {n: n_pairs for n, n_pairs in by_labels.items() if n_pairs},
         n_labels,
         labels_each,
@@ -155,8 +150,8 @@ def plan_figures(path: Path, name: str, columns: ColumnsDraft, plan: PlanDraft) 
     )
 
 
-def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
-    """The number of HS, of candidates and of cells, and whether there may be fewer."""
+def _grid_size(corpus: corpora.Corpus, plan: PlanDraft) -> tuple[int, int]:
+    """The number of candidates and of cells; where their number is not in the plan, there may be fewer."""
     pairs = corpus.pairs
     has_hs, has_cn = (pairs[side].str.strip() != "" for side in (corpora.HS, corpora.CN))
     all_hs, n_all_cn = pairs["hs_digest"][has_hs].unique(), pairs["cn_digest"][has_cn].nunique()
@@ -164,7 +159,7 @@ def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
     sources = pairs[has_hs & has_cn & pairs["hs_digest"].isin(selected)]
     if plan.kind == "full":
         n_known = len(sources[["hs_digest", "cn_digest"]].drop_duplicates())
-        return plan.hs, n_all_cn, plan.hs * n_all_cn - n_known, False
+        return n_all_cn, plan.hs * n_all_cn - n_known
     n_sources = sources["cn_digest"].nunique()
     most = min(plan.k * n_sources, n_all_cn - n_sources)
     if not most:
@@ -173,7 +168,7 @@ def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
         )
     n_cn = most if plan.candidates is None else plan.candidates
     if n_cn > most:
-        sentence = say(
+        raise InputError.say(
             "%(number)s candidates cannot be drawn: %(least)s neighbours of each of %(sources)s source CNs are at most "
             "%(most)s; lower the number, or raise the neighbours",
             number=n_cn,
@@ -181,5 +176,4 @@ def _grid_size(corpus: Corpus, plan: PlanDraft) -> tuple[int, int, int, bool]:
             sources=n_sources,
             most=most,
         )
-        raise InputError(sentence)
-    return plan.hs, n_cn, plan.hs * n_cn, plan.candidates is None
+    return n_cn, plan.hs * n_cn

@@ -26,7 +26,6 @@ from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
 from fcpair.store.people import optouts, people
 from fcpair.store.people.optouts import OptOut, topic_key
-from fcpair.store.people.people import TimeSpan
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 
@@ -86,10 +85,7 @@ class Access:
     def add(self, names: list[str], role: Role) -> dict[str, str]:
         """Add people in one role as `Study.add_people` does, and invite them: their tokens by name, shown this once.
 
-        All are added and invited, or none.
-
-        Raises:
-            InputError: one of the names cannot be a pseudonym, or is taken.
+        All are added and invited, or none. Raises InputError where one of the names cannot be a pseudonym, or is taken.
         """
         with self._store.write() as tx:
             return _issue_tokens(tx, enrol_people(tx, names, role))
@@ -106,9 +102,7 @@ class Access:
     def invite(self, name: str) -> str:
         """A new token for a person, shown this once; the one before and its sessions end.
 
-        Raises:
-            UnknownIdError: there is nobody of that name.
-            StageError: the person takes no further part, or is a model.
+        Raises UnknownIdError where there is nobody of that name, StageError for who takes no further part, and models.
         """
         return self.invite_all([name])[name]
 
@@ -125,11 +119,9 @@ class Access:
         """
         with self._store.write() as tx:
             if names is None:
-                ids_with_token = people.ids_with_token(tx)
-                everybody = people.people(tx, active=True)
-                invitees = [
-                    person for person in everybody if person.id not in ids_with_token and person.role is not Role.MODEL
-                ]
+                ids_with_token, everybody = people.ids_with_token(tx), people.people(tx, active=True)
+                can_have_token = (person for person in everybody if person.role is not Role.MODEL)
+                invitees = [person for person in can_have_token if person.id not in ids_with_token]
             else:
                 invitees = [find_person(tx, name) for name in dict.fromkeys(names)]
             if not invitees and not people.people(tx, active=True):
@@ -149,11 +141,9 @@ class Access:
         return tokens
 
     def revoke(self, name: str) -> RunRecord:
-        """Shut the door: the person's token and sessions end. Their work stays as it is.
+        """End a person's token and sessions. Their work stays as it is.
 
-        Raises:
-            UnknownIdError: there is nobody of that name.
-            StageError: the person has no token.
+        Raises UnknownIdError where there is nobody of that name, StageError where they have no token.
         """
         with self._store.write() as tx:
             person = find_person(tx, name)
@@ -252,12 +242,10 @@ class Access:
         `split` are the characters at which a value is split into topics; empty: each value is one.
         """
         with self._store.read() as tx:
-            opt_outs = [
-                opt_out for opt_out in people.opt_outs(tx, person_id).get(person_id, ()) if opt_out.column == column
-            ]
+            opt_outs = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
             open_counts = optouts.open_by_topic(tx, person_id, column, split)
             return [
-                Topic(topic, open_counts[topic_key(topic)], any(opt_out.covers(topic) for opt_out in opt_outs))
+                Topic(topic, open_counts[topic_key(topic)], any(one.covers(topic) for one in opt_outs))
                 for topic in optouts.topics(tx, column, split)
             ]
 
@@ -270,16 +258,14 @@ class Access:
         """Raise InputError where terms to serve on have an opt-out that no text of the grid has metadata for (there
         may be no grid yet), or would loosen what holds in the study, unless that is meant (`loosen`).
         """
-        if not loosen:
-            with self._store.read() as tx:
+        with self._store.read() as tx:
+            if not loosen:
                 check_not_looser(tx, annotate)
-        if annotate.opt_out is not None:
-            with self._store.read() as tx:
-                if build_progress.n_built(tx)["pair"] and not optouts.topics(tx, annotate.opt_out, ""):
-                    raise InputError.say(
-                        "no text of the study has metadata called `%(name)s`, so nobody can opt out by it",
-                        name=annotate.opt_out,
-                    )
+            column = annotate.opt_out
+            if column is not None and build_progress.n_built(tx)["pair"] and not optouts.topics(tx, column, ""):
+                raise InputError.say(
+                    "no text of the study has metadata called `%(name)s`, so nobody can opt out by it", name=column
+                )
 
     def opt_out(
         self, person_id: int, column: str, chosen: Sequence[str], *, split: str = TOPIC_SPLIT, seed: int = 0
@@ -289,9 +275,7 @@ class Access:
         `chosen` is everything that the person opts out of among the `topics` of this column. What is omitted is opted
         in again: what was taken back for it comes back in its place, whoever has answered it meanwhile, as somebody who
         sees only what nobody else needed could tell control pairs by that. Only rounds that are closed stay so.
-
-        Raises:
-            InputError: a topic that no text of the grid names.
+        Raises InputError for a topic that no text of the grid names.
         """
         with self._store.write() as tx:
             all_topics = optouts.topics(tx, column, split)
@@ -358,9 +342,8 @@ def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
 def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
     """Open again what was taken back from a person for topics that they opt out of no more; returns how much.
 
-    Who has it open instead loses it; where somebody has answered it, there will be one more answer. Of a round that is
-    closed to this person, such as a qualification whose answers they have read, nothing comes back. In open assignment,
-    where nobody has a shard, they may ask for it again.
+    Who has it open instead loses it; where somebody has answered it, there will be one more answer. In open assignment
+    they may ask for it again; of a round that is closed to them nothing comes back.
     """
     by_round: dict[tuple[int, int], list[int]] = {}
     for taken in optouts.taken_back(tx, person_id, opted_out):
@@ -386,11 +369,10 @@ def _hash_token(token: str) -> str:
 
 
 class LoginThrottle:
-    """Attempts to come in that failed. Nothing here looks at a right token, nor writes for one.
+    """Attempts to come in that failed; right tokens never come here.
 
     Where one cannot be counted, because somebody else writes for long, too many come at once or the disk is full, it
-    is refused as if there had been too many: else whoever brings that about could go on uncounted. Nobody is shut out
-    by that, as right tokens never come here.
+    is refused as if there had been too many: else whoever brings that about could go on uncounted.
     """
 
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
@@ -441,22 +423,17 @@ class LoginThrottle:
 
 
 def neighbourhood(address: str) -> str:
-    """Neighbourhood that an address is counted as: an IPv4 address alone, an IPv6 address with all others of its /64.
-
-    What is no address counts as one and the same, since whoever sends it through a proxy can make up another.
-    """
+    """Neighbourhood that an address counts as: an IPv4 address alone, an IPv6 address with all others of its /64."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
-        return UNREADABLE
+        return UNREADABLE  # all together, since whoever sends one through a proxy can make up another
     if isinstance(parsed, IPv4Address):
         return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ip_network((int(parsed), _SUBSCRIBER), strict=False))
+    return str(parsed.ipv4_mapped or ip_network((int(parsed), _SUBSCRIBER), strict=False))
 
 
-def _counting_span(now: datetime) -> TimeSpan:
+def _counting_span(now: datetime) -> people.TimeSpan:
     """When what counts was; a clock that runs ahead by no more than WINDOW_S does not let anybody off."""
     window = timedelta(seconds=WINDOW_S)
     return _format_time(now - window), _format_time(now + window)

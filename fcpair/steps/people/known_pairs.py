@@ -1,6 +1,4 @@
-"""Known pairs of a grid: setting them from a table, what people got right of them, and so may begin their shard; and
-assigning them: a qualification to everybody, and control pairs among those of each shard.
-"""
+"""Known pairs of a grid (qualification, control pairs): setting and assigning them, and what people got right."""
 
 from __future__ import annotations
 
@@ -31,15 +29,12 @@ from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.store import Tx
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.assignment.assignments import KnownAnswer
-from fcpair.store.assignment.open_slots import Candidate
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
 from fcpair.store.people import people
 
 KNOWN_PAIRS = "known_pairs"  # the settings that hold the pairs, by their use
 NOWHERE = -1  # the id of no text
-_OTHER_USE = {Known.QUALIFICATION: Known.CONTROLS, Known.CONTROLS: Known.QUALIFICATION}
 
 
 @takes_params
@@ -91,26 +86,22 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
 
         row_ids, column_ids = map(ids_by_mention, cells.AXES)
         only_column = next(iter(column_ids.values())) if len(set(column_ids.values())) == 1 else NOWHERE
-        known_pairs = [
-            KnownPair(
-                find_id(row_ids, item.row),
-                find_id(column_ids, item.column) if item.column else only_column,
-                item.answer,
-                item.explanation,
-            )
+        pairs = [
+            (find_id(row_ids, item.row), find_id(column_ids, item.column) if item.column else only_column)
             for item in items
         ]
+        known_pairs = [[*pair, item.answer, item.explanation] for pair, item in zip(pairs, items, strict=True)]
         place, first_lines, findings = str(options.file), dict[tuple[int, int], int](), list[Finding]()
-        use = Known(options.stage)
-        in_grid = assignments.known_cell_ids(tx, [one[:2] for one in known_pairs])
-        used_otherwise = {one[:2] for one in known_pairs_of(tx, _OTHER_USE[use])}
-        for pair, line in zip((one[:2] for one in known_pairs), lines, strict=True):
+        (other_use,) = set(Known) - {Known(options.stage)}
+        in_grid = assignments.known_cell_ids(tx, pairs)
+        used_otherwise = {one[:2] for one in known_pairs_of(tx, other_use)}
+        for pair, line in zip(pairs, lines, strict=True):
             if pair not in in_grid:
                 findings.append(Finding(place, line, "this pair is not in the grid, so nobody can be asked it"))
             elif (first := first_lines.setdefault(pair, line)) != line:
                 findings.append(Finding(place, line, f"this pair has a known answer in line {first} already"))
             elif pair in used_otherwise:
-                other = f"this pair is among those of [{_OTHER_USE[use]}] already; use each for one"
+                other = f"this pair is among those of [{other_use}] already; use each for one"
                 findings.append(Finding(place, line, other))
         reject(options.file, findings)
         if isinstance(options, Qualification) and (options.known_pairs or 0) > len(known_pairs):
@@ -119,7 +110,7 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
                 "it, or add known pairs"
             )
         run = note_stage_run(tx, options, {"pairs": len(known_pairs)})
-        settings.save_settings(tx, KNOWN_PAIRS, {options.stage: [list(one) for one in known_pairs]}, run.id)
+        settings.save_settings(tx, KNOWN_PAIRS, {options.stage: known_pairs}, run.id)
         return run
 
 
@@ -153,11 +144,6 @@ def has_control_pairs(study: StudyContext) -> bool:
     """Whether any grid of the study has control pairs, of which consent says that there are some."""
     with study._store.read() as tx:
         return any(known_pairs_of(tx, Known.CONTROLS) for _ in grids.for_each_grid(tx))
-
-
-def known_options(tx: Tx, use: Known) -> Any:
-    """The options with which known pairs were set for a use."""
-    return options_as_done(tx, PARAMS[use])
 
 
 def has_known_pairs(tx: Tx) -> bool:
@@ -200,13 +186,11 @@ class KnownScore(NamedTuple):
 
 def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
     """The code of the right answer to each known pair of a round, by its texts."""
-    question = closed_question(form_of(known_round.form))
-    codes = {choice.name: choice.code for choice in question or ()}
-    pairs = known_pairs_of(tx, Known(known_round.options.known))
-    return {pair[:2]: codes[pair.answer] for pair in pairs}
+    codes = {choice.name: choice.code for choice in closed_question(form_of(known_round.form)) or ()}
+    return {pair[:2]: codes[pair.answer] for pair in known_pairs_of(tx, Known(known_round.options.known))}
 
 
-def _score(answers: list[KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
+def _score(answers: list[assignments.KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
     n_right = sum(one.code is not None and one.code == codes.get((one.row_id, one.column_id)) for one in answers)
     n_skipped = sum(one.status == Status.SKIPPED for one in answers)
     return KnownScore(len(answers), sum(one.status == Status.DONE for one in answers), n_skipped, n_right)
@@ -250,8 +234,8 @@ def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
     }
 
 
-def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[KnownAnswer]]:
-    answers_by_person: dict[int, list[KnownAnswer]] = {}
+def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[assignments.KnownAnswer]]:
+    answers_by_person: dict[int, list[assignments.KnownAnswer]] = {}
     for one in assignments.known_answers(tx, known_round):
         answers_by_person.setdefault(one.person_id, []).append(one)
     return answers_by_person
@@ -262,8 +246,8 @@ def _standing(tx: Tx, person_id: int, score: KnownScore) -> Standing:
         return Standing.LET_ON
     if not score.is_done:
         return Standing.OPEN
-    passed = score.reaches(known_options(tx, Known.QUALIFICATION).pass_mark)
-    return Standing.PASSED if passed else Standing.WAITS
+    pass_mark = options_as_done(tx, PARAMS[Known.QUALIFICATION]).pass_mark
+    return Standing.PASSED if score.reaches(pass_mark) else Standing.WAITS
 
 
 def known_scores(grid: GridContext) -> list[dict[str, Any]]:
@@ -289,31 +273,20 @@ def scores(tx: Tx) -> Iterator[dict[str, Any]]:
                     low, high = wilson_intervals(score.right, score.answered)
                     share = {"share": score.right / score.answered, "low": float(low), "high": float(high)}
                 standing = str(_standing(tx, person.id, score)) if use == Known.QUALIFICATION else ""
-                yield {
-                    "name": person.name,
-                    "retired": person.retired,
-                    "use": use,
-                    **score._asdict(),
-                    **share,
-                    "standing": standing,
-                }
+                about = {"name": person.name, "retired": person.retired, "use": use}
+                yield {**about, **score._asdict(), **share, "standing": standing}
 
 
-class _Share(NamedTuple):
-    """Known pairs for one person: `wanted` so many more, of the cells that they can have."""
-
-    person_id: int
-    wanted: int
-    cells: Ints
+Share = tuple[int, int, Ints]
+"""Known pairs for one person, by id: how many more they are to have, and the cells that they can have."""
 
 
 def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: bool | None = None) -> dict[str, int]:
     """Give everybody the known pairs that they should have beside their shard in a round; returns how many, by use.
 
-    Nobody is given a pair that is, or was, in their shard, so that no answer that counts depends on any of this, nor
-    one that they had in a calibration, where it may have been discussed. Where the round shows one row after the other
-    (`by_row`), so come control pairs. Where it is `strict`, InputError is raised where somebody cannot have enough;
-    else they get what there is.
+    Nobody is given a pair of their shard, so that no answer that counts depends on any of this. Where the round shows
+    one row after the other (`by_row`), so come control pairs. Raises InputError where somebody cannot have enough, if
+    `strict`; else they get what there is.
     """
     if not round_.counts or not has_known_pairs(tx):
         return {}
@@ -336,15 +309,14 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
 
 
 def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) -> int:
-    """Give people as many more known pairs of a qualification as they have skipped now, as long as there are any.
-
-    So a skip neither helps nor costs the pass. Returns how many were given.
-    """
+    """Replace known pairs that people have skipped, so that a skip neither helps nor costs them; returns how many."""
     round_ = rounds.by_name(tx, qualification.options.known_for)
     candidates = [one for one in open_slots.candidates(tx, round_.role) if one.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
-    shares = (_Share(one.id, n_skipped[one.id], cells) for one, cells in zip(candidates, free_cells, strict=True))
-    return sum(_give(tx, round_, qualification, share, by_row=False) for share in shares)
+    return sum(
+        _give(tx, round_, qualification, (one.id, n_skipped[one.id], cells), by_row=False)
+        for one, cells in zip(candidates, free_cells, strict=True)
+    )
 
 
 def assign_everywhere(tx: Tx) -> dict[str, int]:
@@ -356,9 +328,9 @@ def assign_everywhere(tx: Tx) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *, strict: bool) -> list[_Share]:
+def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *, strict: bool) -> list[Share]:
     use = Known(known_round.options.known)
-    options, n_given = known_options(tx, use), assignments.n_active_by_person(tx, known_round)
+    options, n_given = options_as_done(tx, PARAMS[use]), assignments.n_active_by_person(tx, known_round)
     candidates = open_slots.candidates(tx, round_.role)
     free_cells = _free_cells(tx, round_, use, candidates)
     if use is Known.CONTROLS:
@@ -369,33 +341,31 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
         is_over = (standing_by_person.get(one.id, Standing.OPEN) is not Standing.OPEN for one in candidates)
         wanted = {one.id: 0 if over else n_each for one, over in zip(candidates, is_over, strict=True)}
     shares = [
-        _Share(one.id, max(wanted[one.id] - n_given.get(one.id, 0), 0), cells)
+        (one.id, max(wanted[one.id] - n_given.get(one.id, 0), 0), cells)
         for one, cells in zip(candidates, free_cells, strict=True)
     ]
-    if strict:
-        names = {one.id: one.name for one in people.people(tx)}
-        for share in shares:
-            n_left = len(share.cells)
-            if use is Known.CONTROLS and share.wanted > n_left:
-                raise InputError(
-                    f"a rate of {options.rate:g} asks for {share.wanted:,} control pairs in the shard of "
-                    f"`{names[share.person_id]}`, for whom {n_left:,} known pairs are left; add known pairs, or lower "
-                    "`rate`"
-                )
-            if use is Known.QUALIFICATION and share.wanted > n_left:
-                raise InputError(
-                    f"`{names[share.person_id]}` is to qualify on {share.wanted:,} pairs, but only {n_left:,} known "
-                    "pairs are neither in their shard nor in a calibration; add known pairs, or lower `pairs`"
-                )
-            if use is Known.QUALIFICATION and not share.wanted:
-                raise InputError(
-                    "somebody has every known pair in their shard, so nobody can qualify on the same number of pairs; "
-                    "add known pairs"
-                )
+    names = {one.id: one.name for one in people.people(tx)}
+    for person_id, n, own_cells in shares if strict else ():
+        n_left = len(own_cells)
+        if use is Known.CONTROLS and n > n_left:
+            raise InputError(
+                f"a rate of {options.rate:g} asks for {n:,} control pairs in the shard of `{names[person_id]}`, for "
+                f"whom {n_left:,} known pairs are left; add known pairs, or lower `rate`"
+            )
+        if use is Known.QUALIFICATION and n > n_left:
+            raise InputError(
+                f"`{names[person_id]}` is to qualify on {n:,} pairs, but only {n_left:,} known pairs are neither "
+                "in their shard nor in a calibration; add known pairs, or lower `pairs`"
+            )
+        if use is Known.QUALIFICATION and not n:
+            raise InputError(
+                "somebody has every known pair in their shard, so nobody can qualify on the same number of pairs; add "
+                "known pairs"
+            )
     return shares
 
 
-def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidate]) -> list[Ints]:
+def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slots.Candidate]) -> list[Ints]:
     """The known cells that each of these people can be given; what they discussed in a calibration is no test."""
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
@@ -408,17 +378,18 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[Candidat
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
 
 
-def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: bool) -> int:
+def _give(tx: Tx, round_: Round, known_round: Round, share: Share, *, by_row: bool) -> int:
     """Give somebody known pairs, as many as are wanted and there are; returns how many."""
-    n = min(share.wanted, len(share.cells))
+    person_id, wanted, free_cells = share
+    n = min(wanted, len(free_cells))
     if not n:
         return 0
     use = Known(known_round.options.known)
-    seed = [known_options(tx, use).seed, list(Known).index(use), share.person_id, len(share.cells)]
-    rng = np.random.default_rng(seed)
-    chosen = rng.choice(share.cells, n, replace=False).tolist()
+    seed = options_as_done(tx, PARAMS[use]).seed
+    rng = np.random.default_rng([seed, list(Known).index(use), person_id, len(free_cells)])
+    chosen = rng.choice(free_cells, n, replace=False).tolist()
     if use is Known.CONTROLS:  # places are made among what they have open
-        places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), share.person_id)
+        places = assignments.open_places(tx, rounds.with_known_pairs(tx, round_), person_id)
         located = cells.arrays_by_id(tx, chosen)
         row_by_cell = dict(zip(located["cell_id"].tolist(), located["hs_id"].tolist(), strict=True))
         control_rows = [row_by_cell[cell] for cell in chosen]
@@ -428,9 +399,9 @@ def _give(tx: Tx, round_: Round, known_round: Round, share: _Share, *, by_row: b
         assignments.set_positions(tx, {place.id: position_by_index[index] for index, place in enumerate(places)})
         positions = [position_by_index[len(places) + at] for at in range(n)]
     else:
-        last = assignments.last_positions(tx, known_round, [share.person_id]).get(share.person_id, 0)
+        last = assignments.last_positions(tx, known_round, [person_id]).get(person_id, 0)
         positions = [last + at for at in range(1, n + 1)]
-    given = {"person_id": share.person_id, "round_id": known_round.id, "replaces": None}
+    given = {"person_id": person_id, "round_id": known_round.id, "replaces": None}
     rows = [{"cell_id": cell, "position": at, **given} for cell, at in zip(chosen, positions, strict=True)]
     open_slots.fill_slots(tx, rows)
     return n

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from fcpair.errors import InputError, StageError, UnknownIdError
 from fcpair.param_values import N_PEOPLE
@@ -35,18 +36,22 @@ def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people as `add` does, in a transaction that is under way."""
     existing_names = [one.name for one in people.people(tx)]
     check_n_people(len(existing_names) + len(names))
-    counted = Counter([*existing_names, *names])
-    duplicates = [name for name in names if counted[name] > 1]
     for name in names:
         check_pseudonym(name)
-    if duplicates:
+    counted = Counter([*existing_names, *names])
+    if duplicates := [name for name in names if counted[name] > 1]:
         raise InputError.say("`%(name)s` already exists; choose another pseudonym", name=duplicates[0])
     check_distinct_spelling(names, existing_names)
     new_people = people.add_people(tx, names, role)
-    counts = {"people": len(new_people), **reassign_everywhere(tx, seed=0), **assign_everywhere(tx)}
-    run = note_run(tx, "people", {"add": names, "role": role.value}, counts)
-    departures.update_people(tx, run.id)
+    _give_work(tx, {"add": names, "role": role.value}, people=len(new_people))
     return new_people
+
+
+def _give_work(tx: Tx, params: dict[str, Any], seed: int = 0, **counts: int) -> RunRecord:
+    """Give out what the change of people in `params` leaves open, and note it."""
+    run = note_run(tx, "people", params, counts | reassign_everywhere(tx, seed) | assign_everywhere(tx))
+    departures.update_people(tx, run.id)
+    return run
 
 
 def check_n_people(n: int) -> None:
@@ -69,32 +74,24 @@ def check_pseudonym(name: str) -> None:
 
 def find_person(tx: Tx, name: str) -> Person:
     """The person of this name; raises UnknownIdError with the names that there are."""
-    everybody = people.people(tx)
-    for person in everybody:
-        if person.name == name:
-            return person
-    names = [person.name for person in everybody] or say("none")
-    raise UnknownIdError.say("there is nobody called `%(name)s`; there are %(codes)s", name=name, codes=names)
+    people_by_name = {person.name: person for person in people.people(tx)}
+    if name not in people_by_name:
+        names = [*people_by_name] or say("none")
+        raise UnknownIdError.say("there is nobody called `%(name)s`; there are %(codes)s", name=name, codes=names)
+    return people_by_name[name]
 
 
 def ensure_active(tx: Tx, role: Role, n: int | None) -> list[Person]:
-    """The active people in a role, by name; when there are none yet, `n` new ones with numbered pseudonyms.
-
-    They are dealt to in that order, so that nothing rests on who was added first.
-
-    Raises what `expected_names` does.
-    """
+    """The active people in a role, by name, or `n` new ones with numbered pseudonyms; raises as `expected_names`."""
     names = expected_names(tx, role, n)
     active_people = people.people(tx, role, active=True) or people.add_people(tx, names, role)
-    return sorted(active_people, key=lambda person: person.name)
+    return sorted(active_people, key=lambda person: person.name)  # nothing rests on who was added first
 
 
 def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
     """The pseudonyms of those whom `ensure_active` finds or would add, in its order.
 
-    Raises:
-        StageError: there are none and no number was given.
-        InputError: a number that is not the number of those who are there, or below 1.
+    Raises StageError where there are none and no number is given, InputError for a number that cannot be.
     """
     active_people = people.people(tx, role, active=True)
     if active_people:
@@ -118,15 +115,15 @@ def expected_names(tx: Tx, role: Role, n: int | None) -> list[str]:
     check_n_people(n)
     width = len(str(n))
     names = [f"{_PREFIX[role]}{i:0{width}d}" for i in range(1, n + 1)]
-    taken_names = {person.name for person in people.people(tx)} & set(names)
-    if taken_names:
+    existing_names = [person.name for person in people.people(tx)]
+    if taken_names := {*existing_names} & {*names}:
         raise InputError.say(
             "`%(name)s` is taken by somebody in another role; add %(people)s with `%(command)s`",
             name=min(taken_names),
             people=say(f"{role}s"),
             command=_how_to_add(role),
         )
-    check_distinct_spelling(names, [person.name for person in people.people(tx)])
+    check_distinct_spelling(names, existing_names)
     return names
 
 
@@ -137,9 +134,8 @@ def _how_to_add(role: Role) -> str:
 def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
     """Give a person without open work another role; who has seen labels cannot come to give any.
 
-    Raises:
-        UnknownIdError: there is nobody of that name.
-        StageError: they have been retired, have open pairs, or may have seen labels.
+    Raises UnknownIdError for no such person, StageError for who has been retired, has open pairs or may have seen
+    labels.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)
@@ -159,8 +155,7 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
                 role=say(person.role.value),
                 text=_how_to_add(role),
             )
-        n_open = _n_open(tx, person.id)
-        if n_open:
+        if n_open := _n_open(tx, person.id):
             raise StageError.say(
                 "`%(name)s` has %(number)s open pairs; `fcpair people handover %(text)s` first",
                 name=name,
@@ -168,10 +163,7 @@ def change_role(study: StudyContext, name: str, role: Role) -> RunRecord:
                 text=name,
             )
         people.change(tx, person.id, role=role.value)
-        params = {"role": name, "to": role.value, "from": person.role.value}
-        run = note_run(tx, "people", params, reassign_everywhere(tx, seed=0) | assign_everywhere(tx))
-        departures.update_people(tx, run.id)
-        return run
+        return _give_work(tx, {"role": name, "to": role.value, "from": person.role.value})
 
 
 def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
@@ -182,10 +174,7 @@ def retire(study: StudyContext, name: str, *, seed: int = 0) -> RunRecord:
             raise StageError.say("`%(name)s` has been retired already", name=name)
         people.retire(tx, person.id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
-        counts = {"withdrawn": n_withdrawn, **reassign_everywhere(tx, seed), **assign_everywhere(tx)}
-        run = note_run(tx, "people", {"retire": name, "seed": seed}, counts)
-        departures.update_people(tx, run.id)
-        return run
+        return _give_work(tx, {"retire": name, "seed": seed}, seed, withdrawn=n_withdrawn)
 
 
 def hand_over(
@@ -210,8 +199,7 @@ def hand_over(
                 name=person.name,
                 role=say(person.role.value),
             )
-        n_open = _n_open(tx, person.id)
-        if not n_open:
+        if not (n_open := _n_open(tx, person.id)):
             raise StageError.say("`%(name)s` has no open work", name=name)
         if last is not None and not 1 <= last <= n_open:
             raise InputError.say(
@@ -236,9 +224,7 @@ def _n_open(tx: Tx, person_id: int) -> int:
 def let_on(grid: GridContext, name: str) -> RunRecord:
     """Let somebody below the pass mark of the qualification begin their shard.
 
-    Raises:
-        UnknownIdError: there is nobody of that name.
-        StageError: they are not waiting for that.
+    Raises UnknownIdError where there is nobody of that name, StageError where they are not waiting for that.
     """
     with grid._store.write() as tx:
         person = find_person(tx, name)

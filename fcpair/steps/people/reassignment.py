@@ -33,9 +33,7 @@ MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all
 
 @dataclass(frozen=True)
 class Handover:
-    """Slots by who takes them over: `rows` as `open_slots.fill_slots` takes them; `vacant` slots found nobody;
-    `freed` ones go to whoever asks, by the round.
-    """
+    """Slots by who takes them over, as rows of `fill_slots`; those `vacant`; those `freed` for whoever asks."""
 
     rows: list[dict[str, Any]]
     vacant: int
@@ -50,11 +48,7 @@ class Handover:
 
 
 def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = None) -> dict[str, int]:
-    """Give slots that were skipped or withdrawn to others; returns how many found somebody and how many did not.
-
-    All such slots, or one alone, by its assignment; to whoever may take them, or `to` one person. In open dealing they
-    are free for whoever asks.
-    """
+    """Give slots that were skipped or withdrawn, all or one, to others, or `to` one person; returns how many."""
     handover = plan_handover(tx, seed, to=to, slot=slot)
     open_slots.fill_slots(tx, handover.rows)
     merge_doubled_controls(tx)
@@ -64,10 +58,7 @@ def reassign(tx: Tx, seed: int, *, to: Person | None = None, slot: int | None = 
 
 
 def pass_on_skipped(tx: Tx, assignment_id: int, *, is_control: bool) -> None:
-    """Give a pair that somebody has just skipped to somebody else.
-
-    A control pair goes to nobody. It takes the same statements as any other: the time of a reply tells none.
-    """
+    """Give a pair that somebody has just skipped to somebody else; a control pair to nobody, by the same statements."""
     with tentative(tx, is_kept=not is_control):
         reassign(tx, assignment_id, slot=assignment_id)
 
@@ -79,10 +70,7 @@ def merge_doubled_controls(tx: Tx) -> None:
 
 
 def reassign_everywhere(tx: Tx, seed: int, *, to: Person | None = None) -> dict[str, int]:
-    """Do what `reassign` does in every grid of the study, as when somebody comes or goes.
-
-    Who has come is dealt what everybody answers (`dealt`, where that is anything).
-    """
+    """Do what `reassign` does in every grid of the study; who has come is assigned what everybody answers (`dealt`)."""
     counts = Counter(reassigned=0, vacant=0)
     for _ in grids.for_each_grid(tx):
         counts.update(reassign(tx, seed, to=to))
@@ -185,11 +173,8 @@ def assign_missing(tx: Tx, pairs: pd.DataFrame, round_: Round) -> None:
 
 
 def loads(candidates: Sequence[Candidate]) -> Ints:
-    """Number of pairs that each of these people has done or has open, shape `(n_people,)`.
-
-    Not what is open alone: whoever is quick has least open, and would be given what the slow leave.
-    """
-    return np.array([one.load for one in candidates], np.int64)
+    """Number of pairs that each of these people has done or has open, shape `(n_people,)`."""
+    return np.array([one.load for one in candidates], np.int64)  # of open ones alone, the quick would have least
 
 
 def ineligibility_matrix(
@@ -203,12 +188,9 @@ def ineligibility_matrix(
 ) -> Bools:
     """Mark who may not get which pair in a round, shape `(n_slots, n_people)`.
 
-    That is who has taken part in it already, or has answered the pair as a known one, who wrote one of its texts or
-    made its row, who has not passed the pilot that the round asks for, who has another cell of its row where nobody may
-    have two, and who has opted out of what it is about.
     Before the first assignment of a round (`first_assignment`) nobody has anything in it, and what people have opted
-    out of is dealt, and then taken back. Who asks for work (`on_request`) is offered nothing that they have had in the
-    round, but may be given again what they had and lost before they answered.
+    out of is assigned, and then taken back. Who asks for work (`on_request`) is offered nothing that they have had in
+    the round, but may be given again what they had and lost before they answered.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     matrix = np.zeros((len(pairs), len(candidates)), np.bool_)
@@ -237,12 +219,11 @@ def ineligibility_matrix(
         matrix |= _row_holders(tx, pairs, person_ids, round_)
     if round_.options.author:
         name_by_id = {one.id: one.name for one in people.people(tx)}
-        matrix |= authorship_matrix(tx, pairs.tolist(), [name_by_id[one.id] for one in candidates], round_)
+        matrix |= authorship_matrix(tx, pair_ids, [name_by_id[one.id] for one in candidates], round_)
     for entry in candidates:
         if entry.opted_out and not first_assignment:
-            opted_out_pairs = optouts.pairs_about(
-                tx, entry.opted_out, pairs.tolist() if len(pairs) <= MAX_PAIRS_BY_ID else None
-            )
+            pairs_asked = pair_ids if len(pairs) <= MAX_PAIRS_BY_ID else None
+            opted_out_pairs = optouts.pairs_about(tx, entry.opted_out, pairs_asked)
             matrix[:, column_by_person[entry.id]] |= np.isin(pairs, opted_out_pairs)
     return matrix[row]
 
@@ -251,9 +232,8 @@ def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_:
     """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
     authors_by_cell = authorship.authors_of_rows(tx, cell_ids, round_.options.author)
     folded_names = [authorship.fold_name(name) for name in names]
-    return np.array(
-        [[name in authors_by_cell.get(one, ()) for name in folded_names] for one in cell_ids], np.bool_
-    ).reshape(len(cell_ids), len(names))
+    is_author = [[name in authors_by_cell.get(one, ()) for name in folded_names] for one in cell_ids]
+    return np.array(is_author, np.bool_).reshape(len(cell_ids), len(names))
 
 
 def _is_about(later: Round, earlier: Round) -> bool:
@@ -276,25 +256,13 @@ def _row_holders(tx: Tx, pairs: Ints, person_ids: list[int], round_: Round) -> B
     return has[row_index[: len(pairs)]]
 
 
-class PilotResult(NamedTuple):
-    """Result of one person in a pilot: how many texts they `wrote`, how many of these were `judged`, and `good`; and
-    whether they `passed`.
-    """
-
-    person_id: int
-    good: int
-    judged: int
-    wrote: int
-    passed: bool
-
-
-def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
-    """Results of everybody who wrote anything in the pilot that a round asks for; empty where it asks for none.
+def _results_by_person(tx: Tx, round_: Round) -> dict[int, dict[str, int]]:
+    """Results of everybody who wrote in the pilot that a round asks for, by id; empty where it asks for none.
 
     A text is good where more of its definite judgements are positive than not.
     """
     if not round_.options.passed:
-        return []
+        return {}
     with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
         judging_round = rounds.primary(tx)
         question = closed_question(form_of(judging_round.form))
@@ -314,14 +282,13 @@ def results_by_person(tx: Tx, round_: Round) -> list[PilotResult]:
         with grids.on_grid(tx, find_grid(tx, pilot).id):
             for person_id, texts in authorship.texts_by_writer(tx, rounds.primary(tx)).items():
                 texts_by_writer.setdefault(person_id, []).extend(texts)
-    outcomes = []
+    results = {}
     for person_id, texts in texts_by_writer.items():
         text_votes = [votes[one] for one in texts if one in votes]
-        good = sum(one > 0 for one in text_votes)
-        outcomes.append(
-            PilotResult(person_id, good, len(text_votes), len(texts), good >= (round_.options.pass_at or 0))
-        )
-    return outcomes
+        n_good = sum(one > 0 for one in text_votes)
+        passed = n_good >= (round_.options.pass_at or 0)
+        results[person_id] = {"good": n_good, "judged": len(text_votes), "wrote": len(texts), "passed": passed}
+    return results
 
 
 class Pilot(NamedTuple):
@@ -335,29 +302,23 @@ class Pilot(NamedTuple):
 def list_pilots(grid: GridContext) -> list[Pilot]:
     """List the pilots that rounds of a grid ask for."""
     with grid._store.read() as tx:
-        return [
-            Pilot(one.name, one.options.passed, one.options.pass_at or 0)
-            for one in rounds.answer_rounds(tx)
-            if one.options.passed
-        ]
+        options_by_round = {one.name: one.options for one in rounds.answer_rounds(tx)}
+    return [Pilot(name, one.passed, one.pass_at or 0) for name, one in options_by_round.items() if one.passed]
 
 
 def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:
     """Results of everybody in the pilot that a round asks for, by person; without `round`, the one that counts.
 
-    Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round asks for no pilot, or nobody has written in it yet.
+    Keys: `name`, `good` (texts with more positive than other judgements), `judged`, `wrote` and `passed`. Raises
+    UnknownIdError for no such round, StageError where the round asks for no pilot, or nobody has written in it yet.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
         if not round_.options.passed:
             raise StageError(f"round `{round_.name}` asks for no pilot; name one that has `passed` with `--round`")
         names = {entry.id: entry.name for entry in people.people(tx)}
-        results = [entry._asdict() for entry in results_by_person(tx, round_)]
-        rows = [{"name": names[fields.pop("person_id")], **fields} for fields in results]
+        results = _results_by_person(tx, round_)
+        rows: list[dict[str, Any]] = [{"name": names[id_], **result} for id_, result in results.items()]
     if not rows:
         raise StageError(f"nobody has written in the pilot of round `{round_.name}` yet")
     return sorted(rows, key=lambda entry: entry["name"])
@@ -365,4 +326,5 @@ def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str,
 
 def who_passed(tx: Tx, round_: Round) -> set[int] | None:
     """Those who passed the pilot of a round; None where it asks for none."""
-    return {one.person_id for one in results_by_person(tx, round_) if one.passed} if round_.options.passed else None
+    results = _results_by_person(tx, round_)
+    return {id_ for id_, result in results.items() if result["passed"]} if round_.options.passed else None

@@ -1,8 +1,4 @@
-"""The terms on which people take part: what they are told, agree to and are asked, how much they may read, and the
-guidelines that they follow, with every version before.
-
-The limits on what a person may read are one rule for all who answer or decide, by page, API or dialogue.
-"""
+"""The terms on which people take part: texts, consent, questions, guidelines, and how much a person may read."""
 
 from __future__ import annotations
 
@@ -79,11 +75,6 @@ def save_terms(
         return run
 
 
-def _midnight() -> str:
-    """The last midnight where the server is, as the study keeps times."""
-    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
-
-
 def check_not_looser(tx: Tx, terms: Annotate) -> None:
     """Raise InputError where terms have a looser limit than the study, or another opt-out."""
     if looser := list(loosened_limits(tx, terms)):
@@ -149,15 +140,12 @@ class ReadingAllowance:
 
 
 def reading_allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bool = False) -> ReadingAllowance:
-    """Count the pairs that a person has read, and may read on these terms.
-
-    Decisions have no index by person, so they are looked for where they can matter: for somebody who `decides`, and
-    where there is a limit.
-    """
+    """Count the pairs that a person has read, and may read on these terms."""
     counts = [task_queries.pairs_read]
-    if decides or has_limit(annotate):
+    if decides or has_limit(annotate):  # decisions have no index by person, so they are counted only where they matter
         counts.append(disputes.n_pairs_decided)
-    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), BEGINNING))
+    midnight = start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (midnight, BEGINNING))
     full = annotate.daily_limit is not None and today >= annotate.daily_limit
     ahead = sum(count(tx, person_id, latest_plausible_time()) for count in counts) if full else 0
     return ReadingAllowance(today, read, annotate.daily_limit, annotate.total_limit, ahead)
@@ -258,13 +246,13 @@ def edit_guidelines(study: StudyContext, body: str, *, by: str, seen: int | None
         if is_blank(body) or "\0" in body:
             raise InputError.say("the guidelines are empty or hold a NUL; write what annotators should do")
         check_guidelines(body)
-        newest = people.current_guidelines(tx)[0]
+        newest, current_body = people.current_guidelines(tx)
         if seen not in (None, newest):
             raise ConflictError.say(
                 "somebody else has edited the guidelines since you opened them, and version %(number)s is current now",
                 number=Id(newest),
             )
-        if body == people.current_guidelines(tx)[1]:
+        if body == current_body:
             raise StageError.say("these are already the current guidelines")
         version = people.add_guidelines(tx, body, find_person(tx, by).id)
         return note_run(tx, "guidelines", {"by": by}, {"version": version})

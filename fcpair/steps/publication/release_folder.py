@@ -1,6 +1,4 @@
-"""A release: a study frozen as a folder that others can cite, load and check; whether a folder is what was written,
-whether a study still gives it, and how two differ.
-"""
+"""A release: a study frozen as a folder, whether a folder is what a study gives, and how two differ."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.resources import files
+from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -20,15 +19,7 @@ from fcpair.files.release.documents import CROISSANT, croissant_text, document_t
 from fcpair.files.release.redaction import Redaction, escape_html
 from fcpair.files.release.release_diff import RECORD_SHAPE, ReleaseChanges, compare_releases, find_misfit
 from fcpair.files.release.release_facts import DATA, FORM_FILE, ReleaseFacts, ReleaseForm, ReleaseTable, read_form
-from fcpair.files.tables.folders import (
-    SUMS,
-    check_folder,
-    check_new_folder,
-    digest_file,
-    new_folder,
-    read_sums,
-    write_sums,
-)
+from fcpair.files.tables import folders
 from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
@@ -47,17 +38,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
-from fcpair.steps.publication.release_tables import (
-    GridTables,
-    Pseudonyms,
-    Withheld,
-    demographic_counts,
-    is_survey,
-    load_redaction,
-    load_withheld,
-    public_log,
-    uncounted_questions,
-)
+from fcpair.steps.publication import release_tables
 from fcpair.steps.rules.pair_counts import split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -73,15 +54,6 @@ JOIN_SCRIPT = "join_texts.py"
 _NAME = re.compile(r"\w[\w.-]*")
 AGREEMENT_COLUMNS = ("grid", "round", "part", "figure", "value", "low", "high", "n", "undefined", "note")
 MAKING_STAGES = ("import", "select", "retrieve", "pair")  # those that come after are done bit by bit, run after run
-
-
-@dataclass(frozen=True)
-class ReleaseContent:
-    """All that a release holds: its tables, its other files by their paths, and what the study notes of it."""
-
-    facts: ReleaseFacts
-    files: Mapping[str, str]
-    record: Mapping[str, Any]
 
 
 def release_study(
@@ -114,15 +86,15 @@ def release_study(
         raise InputError(
             f"`{name}` cannot name a release; use at most {LONGEST_NAME} letters, digits, `_`, `-` and `.`"
         )
-    check_new_folder(folder)
+    folders.check_new_folder(folder)
     form = form if isinstance(form, ReleaseForm) else read_form(form)
     if form.missing and not draft:
         keys = ", ".join(f"`{path}`" for path in form.missing)
         raise InputError(f"{FORM_FILE} lacks {keys}; fill them in, or release a draft (`--draft`)")
     with study._store.read() as tx:
-        content = load_content(tx, name, form, seed=seed, texts=texts)
-    with new_folder(folder) as temporary:
-        digest = write_content(content, temporary)
+        facts, texts_by_path, record = load_content(tx, name, form, seed=seed, texts=texts)
+    with folders.new_folder(folder) as temporary:
+        digest = write_content(facts, texts_by_path, temporary)
         with study._store.write() as tx:
             for run in runs.runs(tx, RELEASE):
                 if run.params["name"] == name and run.counts["digest"] != digest:
@@ -130,31 +102,34 @@ def release_study(
                         f"the name `{name}` is taken by a release of {run.at[:10]} with other content (run {run.id}, "
                         f"digest {run.counts['digest'][:16]}); choose another name"
                     )
-            for table in content.facts.tiers:
+            for table in facts.tiers:
                 path = f"{table.path}.parquet"
                 rule = {"rule": table.rule, "release": name, "table": table.name}
-                sha256 = digest_file(temporary / path)
+                sha256 = folders.digest_file(temporary / path)
                 runs.add_release(tx, table.tier, rule, {"pairs": len(table.rows)}, str(Path(folder) / path), sha256)
             params = {"name": name, "seed": seed, "texts": texts, "draft": draft, "out": str(folder)}
-            pairs = {"pairs": content.record["pairs"]} if content.facts.tiers else {}
-            counts = {"tables": len(content.facts.tables), **pairs, "digest": digest}
+            pairs = {"pairs": record["pairs"]} if facts.tiers else {}
+            counts = {"tables": len(facts.tables), **pairs, "digest": digest}
             return note_run(tx, RELEASE, params, counts)
 
 
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
-) -> ReleaseContent:
-    """What a release of this study holds, with its log up to a run; raises StageError where nothing was answered."""
-    pseudonyms, withheld = Pseudonyms(tx, seed), load_withheld(tx)
+) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
+    """What a release of this study holds: facts with tables, other files by their paths, and the record of it.
+
+    It has the log up to a run. Raises StageError where nothing was answered.
+    """
+    pseudonyms, withheld = release_tables.Pseudonyms(tx, seed), release_tables.load_withheld(tx)
     log = [run for run in runs.runs(tx) if run.stage != RELEASE and (last_run is None or run.id <= last_run)]
-    redaction = load_redaction(tx, pseudonyms, log)
-    published_log = public_log(tx, log, redaction)
+    redaction = release_tables.load_redaction(tx, pseudonyms, log)
+    log_lines, line_numbers = release_tables.public_log(tx, log, redaction)
     tables: list[ReleaseTable] = []
     agreement: list[dict[str, Any]] = []
     qrels: dict[str, str] = {}
     scheme, rules, is_answered = {}, {}, False
     for key in grids.for_each_grid(tx):
-        grid = GridTables(tx, key, pseudonyms, withheld)
+        grid = release_tables.GridTables(tx, key, pseudonyms, withheld)
         tables += grid.tables()
         qrels |= grid.qrels()
         agreement += agreement_rows(tx, key, redaction)
@@ -181,7 +156,7 @@ def load_content(
             "section `partition.own_tiers` of the recipe"
         )
     tables = tables if texts else [table.without_texts() for table in tables]
-    facts = load_facts(tx, name, form, tables, published_log.lines, agreement, redaction, withheld, has_texts=texts)
+    facts = load_facts(tx, name, form, tables, log_lines, agreement, redaction, withheld, has_texts=texts)
     newest_run = log[-1].id if log else 0
     hidden = pseudonyms.ids  # of a bare digest names could be guessed, and the number of runs counts acts on people
     record = {
@@ -200,10 +175,8 @@ def load_content(
     other_files = {
         **({GUIDELINES: guideline_text} if facts.guidelines_version else {}),
         "scheme.json": _as_json(scheme),
-        "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, published_log.line_numbers)),
-        "runs.jsonl": "".join(
-            json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in published_log.lines
-        ),
+        "recipe.toml": redaction.clean_toml(recipe_text_of(tx, pseudonyms.by_name, line_numbers)),
+        "runs.jsonl": "".join(json.dumps(run, ensure_ascii=False, sort_keys=True) + "\n" for run in log_lines),
         **({AGREEMENT: _agreement_csv(agreement)} if facts.has_agreement else {}),
         **{f"qrels/{tier}.qrels": lines for tier, lines in qrels.items()},
         **({} if texts else {JOIN_SCRIPT: files("fcpair.files.release").joinpath(JOIN_SCRIPT).read_text("utf-8")}),
@@ -211,32 +184,30 @@ def load_content(
         RECORD: _as_json(record),
         **document_texts(facts),
     }
-    return ReleaseContent(facts, other_files, record)
+    return facts, other_files, record
 
 
-def write_content(content: ReleaseContent, folder: Path) -> str:
+def write_content(facts: ReleaseFacts, texts_by_path: Mapping[str, str], folder: Path) -> str:
     """Write a release into an empty folder; returns the digest of its SHA256SUMS."""
     (folder / DATA).mkdir()
-    for table in content.facts.tables:
+    for table in facts.tables:
         for suffix in (".parquet", ".csv"):
             write_table(table.rows, folder / f"{table.path}{suffix}")
-    for path, text in content.files.items():
+    for path, text in texts_by_path.items():
         place = folder / path
         place.parent.mkdir(exist_ok=True)
         place.write_text(text, "utf-8", newline="\n")
-    paths = [f"{table.path}.parquet" for table in content.facts.tables]
-    croissant = croissant_text(content.facts, {path: digest_file(folder / path) for path in paths})
+    paths = [f"{table.path}.parquet" for table in facts.tables]
+    croissant = croissant_text(facts, {path: folders.digest_file(folder / path) for path in paths})
     (folder / CROISSANT).write_text(croissant, "utf-8", newline="\n")
-    return write_sums(folder)
+    return folders.write_sums(folder)
 
 
 def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The figures, to twelve digits: those behind depend on the order in which people are summed up."""
-
-    def rounded(value: Any) -> Any:
-        return float(f"{value:.12g}") if isinstance(value, float) else value
-
-    return format_csv([AGREEMENT_COLUMNS, *([rounded(row[name]) for name in AGREEMENT_COLUMNS] for row in rows)])
+    values = ([row[name] for name in AGREEMENT_COLUMNS] for row in rows)
+    rounded = ([float(f"{one:.12g}") if isinstance(one, float) else one for one in row] for row in values)
+    return format_csv([AGREEMENT_COLUMNS, *rounded])
 
 
 def _as_json(value: Any) -> str:
@@ -251,7 +222,7 @@ def load_facts(
     public_log: Sequence[Mapping[str, Any]],
     agreement: Sequence[Mapping[str, Any]],
     redaction: Redaction,
-    withheld: Withheld,
+    withheld: release_tables.Withheld,
     *,
     has_texts: bool,
 ) -> ReleaseFacts:
@@ -282,11 +253,8 @@ def load_facts(
     steps = [_counted(stage, grid, n) for (stage, grid), n in newest.items() if stage in MAKING_STAGES]
     guidelines_version, guideline_text = people.current_guidelines(tx)
 
-    # every part of a round that has a figure that is defined
-    def place(row: Mapping[str, Any]) -> tuple[str, ...]:
-        return row["grid"], row["round"], row["part"]
-
-    defined = {place(row) for row in agreement if row["value"] is not None}
+    place = itemgetter("grid", "round", "part")
+    defined = {place(row) for row in agreement if row["value"] is not None}  # parts of rounds with a defined figure
     n_by_role = Counter(person.role for person in people.people(tx))
     records: dict[str, Any] = {}
     for run in runs.runs(tx, "generate"):
@@ -306,7 +274,7 @@ def load_facts(
         origins=origins,
         people={role.value: n_by_role[role] for role in Role if n_by_role[role] and role is not Role.MODEL},
         models={one.name: str((records.get(one.name) or {}).get("name", "")) for one in people.people(tx, Role.MODEL)},
-        demographics=demographic_counts(tx),
+        demographics=release_tables.demographic_counts(tx),
         agreement=[row for row in agreement if place(row) in defined],
         has_agreement=bool(agreement),
         sources=list(sources),
@@ -318,14 +286,11 @@ def load_facts(
 
 
 def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[str, Any]]:
-    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`.
-
-    Respondents of a survey need not agree, and from the figures of a few statements their counts could be had.
-    """
+    """Agreement in the grid that a transaction is about, over all people, with intervals; see `Agreement.to_frame`."""
     options = replace(effective_options(tx, Agree, {}), blocks=None, metadata=None)
     for round_ in rounds.answer_rounds(tx):
-        if is_survey(round_) or not judgements.answered_cells(tx, round_):
-            continue
+        if release_tables.is_survey(round_) or not judgements.answered_cells(tx, round_):
+            continue  # from figures of a survey, counts of fewer than five people could be had
         if question := labels_of(tx) if round_.counts else None:
             labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code", of=round_)
             figures = [("", row) for row in compute_agreement(labels, question, options, sides_of(tx)).rows()]
@@ -338,24 +303,24 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
                 yield {column: redaction.clean({**row, **place}.get(column)) for column in AGREEMENT_COLUMNS}
 
 
-def _left_out(tx: Tx, withheld: Withheld) -> Iterator[str]:
+def _left_out(tx: Tx, withheld: release_tables.Withheld) -> Iterator[str]:
     """What the study has that no table has: answers to known pairs, of calibrations, and those of respondents."""
     n_calibrating, n_known = 0, 0
     for key in grids.for_each_grid(tx):
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
         n_known += sum(_n_answers(tx, round_) for round_ in rounds.of_known_pairs(tx))
         for round_ in rounds.answer_rounds(tx):
-            names = [name for name, _ in uncounted_questions(round_)]
+            names = [name for name, _ in release_tables.uncounted_questions(round_)]
             if names and _n_answers(tx, round_):
                 which = ", ".join(f"`{name}`" for name in names)
                 yield f"What respondents of the grid {key.name} answered to {which} is not counted here"
-            if not is_survey(round_) and (key.name, round_.name) in withheld.rounds and _n_answers(tx, round_):
+            edits_answers = (key.name, round_.name) in withheld.rounds and not release_tables.is_survey(round_)
+            if edits_answers and _n_answers(tx, round_):
                 yield f"The round {round_.name} of the grid {key.name} is left out: it edits what respondents wrote"
         if key.name in withheld.grids:
             yield f"The grid {key.name} is left out: it is made of what respondents wrote"
     if n_calibrating:
-        carried = "those that count are among the labels"
-        yield f"The {n_calibrating:,} answers of calibration rounds are left out; {carried}"
+        yield f"The {n_calibrating:,} answers of calibration rounds are left out; those that count are among the labels"
     if n_known:
         yield (
             f"The {n_known:,} answers to known pairs (qualification, control pairs) are left out: no label, tier or "
@@ -386,14 +351,15 @@ def _answers_and_decisions(tx: Tx) -> Iterator[str]:
         for round_ in rounds.of_grid(tx):
             counts = assignments.n_by_status(tx, round_)
             n_done, n_skipped = (counts.get(status.value, 0) for status in (Status.DONE, Status.SKIPPED))
-            if is_survey(round_):  # few skips may be one respondent's
+            if release_tables.is_survey(round_):  # few skips may be one respondent's
                 answers = {"answers and skips": n_done + n_skipped}
             else:
                 answers = {"answers": n_done, "skipped": n_skipped}
             if n_done or n_skipped:
                 yield _counted(f"round {round_.name}", grid, answers)
         by_rule = Counter(adjudications.current_adjudications(tx, "rule", standing=True)["rule"])
-        if by_rule and not is_survey(rounds.primary(tx)):  # as how many statements all agreed on tells single answers
+        # Of a survey, on how many statements all agreed tells single answers.
+        if by_rule and not release_tables.is_survey(rounds.primary(tx)):
             yield _counted("decisions", grid, split_unanimous(tx, by_rule))
 
 
@@ -431,29 +397,24 @@ def verify_release(folder: str | Path, study: StudyContext | None = None) -> Ver
         raise InputError(f"{folder}: is a file; name the folder of a release, and unpack one that is packed")
     if not place.is_dir():
         raise InputError(f"{folder}: there is no such folder; name the folder of a release")
-    check = check_folder(place)
+    check = folders.check_folder(place)
     if study is None or check.faults:
         return Verification(*check)
     record = read_record(place)
     with study._store.read() as tx:
-        pseudonyms = Pseudonyms(tx, record["seed"])
+        pseudonyms = release_tables.Pseudonyms(tx, record["seed"])
         if pseudonyms.study_key != record["study"]:
             raise InputError(f"{place} is a release of another study, or of one that was made anew")
         try:
-            content = load_content(
-                tx,
-                record["name"],
-                read_form(place / FORM_FILE),
-                seed=record["seed"],
-                texts=record["texts"],
-                last_run=pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1,
-            )
+            last_run = pseudonyms.ids.decrypt(RELEASE, record["last_run"]) - 1
+            options = {"seed": record["seed"], "texts": record["texts"], "last_run": last_run}
+            content = load_content(tx, record["name"], read_form(place / FORM_FILE), **options)
         except StageError as error:
             return Verification(*check, (f"the study gives no release now: {error}",))
     with tempfile.TemporaryDirectory() as temporary:
-        write_content(content, Path(temporary))
-        now = read_sums((Path(temporary) / SUMS).read_bytes())
-    before = read_sums((place / SUMS).read_bytes())
+        write_content(*content[:2], Path(temporary))
+        now = folders.read_sums((Path(temporary) / folders.SUMS).read_bytes())
+    before = folders.read_sums((place / folders.SUMS).read_bytes())
     differences = tuple(
         f"{show_foreign(path)} would {'be missing' if path not in now else 'differ' if path in before else 'be new'}"
         for path in sorted(now | before)
@@ -478,8 +439,8 @@ def diff_releases(before: str | Path, after: str | Path) -> ReleaseChanges:
 
     Raises InputError where a folder is no release, or not as it was written.
     """
-    folders = Path(before), Path(after)
-    for folder in folders:
+    places = Path(before), Path(after)
+    for folder in places:
         if faults := verify_release(folder).faults:
             raise InputError(f"{folder}: {faults[0]}; `fcpair verify` lists all that differs from what was released")
-    return compare_releases(*folders, [read_record(folder) for folder in folders])
+    return compare_releases(*places, [read_record(folder) for folder in places])

@@ -37,9 +37,7 @@ from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
 from fcpair.store.people import people
 
@@ -86,10 +84,7 @@ _EVIDENCE: dict[str, tuple[str, dict[str, str]]] = {
             "verdict": "whether validators agreed with it: `valid` or `not valid`; empty where none has said so yet",
         },
     ),
-    LABELS: (
-        "The current answer of each annotator on each pair.",
-        {"label": f"the answer, or `{SKIP}`"},
-    ),
+    LABELS: ("The current answer of each annotator on each pair.", {"label": f"the answer, or `{SKIP}`"}),
     DECISIONS: (
         "The decision that stands on each pair.",
         {
@@ -106,27 +101,23 @@ _EVIDENCE: dict[str, tuple[str, dict[str, str]]] = {
 
 
 class GridTables:
-    """The tables of the grid that a transaction is about, and what else follows from its tiers.
-
-    A survey has no tiers, and a withheld grid no tables.
-    """
+    """The tables of the grid that a transaction is about: a survey has no tiers, and a withheld grid no tables."""
 
     def __init__(self, tx: Tx, key: GridKey, pseudonyms: Pseudonyms, withheld: Withheld) -> None:
         self._tx, self._pseudonyms, self._withheld = tx, pseudonyms, withheld
         self.prefix = "" if key.name == MAIN else f"{key.name}-"
         self.key = key
-        question = labels_of(tx)
-        is_answered = bool(judgements.answered_cells(tx, rounds.primary(tx)))
-        is_public = key.name not in withheld.grids and (key.name, rounds.primary(tx).name) not in withheld.rounds
-        has_tiers = question is not None and not tier_obstacle(question) and is_answered and is_public
-        self._question = question
+        self._question, primary = labels_of(tx), rounds.primary(tx)
+        is_public = key.name not in withheld.grids and (key.name, primary.name) not in withheld.rounds
+        has_tiers = self._question is not None and not tier_obstacle(self._question) and is_public
         self._texts = cells.texts_of_grid(tx)
         side_kinds = zip(("hs_id", "cn_id"), grids.side_kinds(tx), sides.AXES, strict=True)
         self._numbers = {  # the places of written texts on their side, by the column of their ids
             name: {text_id: number for number, text_id in enumerate(sides.text_ids(tx, axis), 1)}
             for name, kind, (axis, _) in side_kinds
-            if kind == WRITTEN
+            if kind == rounds.WRITTEN
         }
+        has_tiers = has_tiers and bool(judgements.answered_cells(tx, primary))
         self.tiers = tiers_of(tx, effective_options(tx, Partition, {})) if has_tiers else None
 
     def tables(self) -> Iterator[ReleaseTable]:
@@ -186,7 +177,7 @@ class GridTables:
         )
         names = {choice.code: choice.name for choice in self._question}
         rows = answers[[]].assign(
-            pair=to_public_number(answers["cell_id"]),
+            pair=grids.to_public_number(answers["cell_id"]),
             annotator=answers["annotator"].map(self._pseudonyms.replace),
             label=answers["code"].astype("Int64").map(names).astype(object).where(~answers["skipped"], SKIP),
             origin=answers["origin"],
@@ -196,7 +187,7 @@ class GridTables:
         decisions = adjudications.current_adjudications(self._tx, *columns, standing=True)
         decided = decisions["code"].map(self._question.name, na_action="ignore").astype(object)
         rows = decisions[[]].assign(
-            pair=to_public_number(decisions["cell_id"]),
+            pair=grids.to_public_number(decisions["cell_id"]),
             decision=decided.where(decided.notna(), IRRECONCILABLE),
             rule=decisions["rule"],
             by=decisions["person_id"].map(self._pseudonyms.by_id).astype(object).fillna(""),
@@ -204,7 +195,7 @@ class GridTables:
         yield self._table(DECISIONS, rows)
         verdicts = judgements.current_verdicts(self._tx, "cell_id", "person_id", "code", "origin")
         rows = verdicts[[]].assign(
-            pair=to_public_number(verdicts["cell_id"]),
+            pair=grids.to_public_number(verdicts["cell_id"]),
             validator=verdicts["person_id"].map(self._pseudonyms.by_id),
             verdict=verdicts["code"].map({1: "agree", 0: "disagree"}),
             origin=verdicts["origin"],
@@ -385,20 +376,13 @@ def _study_words(tx: Tx) -> Iterator[str]:
                     yield from (part.name, *(choice.name for choice in part.question))
 
 
-class PublicLog(NamedTuple):
-    """The log as it is published: its lines, and the number of the line that a run of the study is in."""
+def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> tuple[list[dict[str, Any]], dict[int, int]]:
+    """The lines of the log as it is published, and the number of the line that each run of the study is in.
 
-    lines: list[dict[str, Any]]
-    line_numbers: dict[int, int]
-
-
-def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog:
-    """The log as it is published: what was done to the study, with the day of each, and nothing about single people.
-
-    Neither the number of lines nor their order follows people. Runs about people are left out; those that brought or
-    took answers, of which there may be one a person, are a single line for each round; of runs with the same parameters
-    only the newest is there, as earlier ones counted what a few people had done by then. So lines have numbers of their
-    own. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
+    Nothing is about single people, and neither the number of lines nor their order follows them. Runs about people are
+    left out; those that brought or took answers, of which there may be one a person, are a single line for each round;
+    of runs with the same parameters only the newest is there, as earlier ones counted what a few people had done by
+    then. Of a survey only answers and skips are counted, together, as few skips may be one respondent's.
     """
     surveys = {  # a round that counts has the name "" there
         (key.name, "" if round_.counts else round_.name)
@@ -410,7 +394,9 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog
     keys: dict[int, str] = {}
     for run in (run for run in runs if run.stage not in _ABOUT_PEOPLE):
         params = redaction.clean({name: value for name, value in run.params.items() if name != BY})
-        counts, place = run.counts, _place(run)
+        values = {**run.params, **run.counts}
+        round_name = values.get("round") or run.stage.removesuffix(" import").removesuffix(" withdraw")
+        counts, place = run.counts, (str(values.get("grid") or MAIN), str(round_name))  # as far as it is about a round
         if run.stage not in _BEFORE_ANSWERS and {place, (place[0], "")} & surveys:  # only what no answer changes
             counts = {"answers and skips": counts["answers"] + counts["skips"]} if "skips" in counts else {}
         line = {
@@ -426,10 +412,8 @@ def public_log(tx: Tx, runs: list[RunRecord], redaction: Redaction) -> PublicLog
         earlier = lines.pop(key, None)  # and the line comes behind all others
         lines[key] = _join(earlier, line) if earlier and is_bringing else line
     numbers = {key: number for number, key in enumerate(lines, 1)}
-    return PublicLog(
-        [{"run": numbers[key], **line} for key, line in lines.items()],
-        {run_id: numbers[key] for run_id, key in keys.items()},
-    )
+    numbered = [{"run": numbers[key], **line} for key, line in lines.items()]
+    return numbered, {run_id: numbers[key] for run_id, key in keys.items()}
 
 
 def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]:
@@ -440,21 +424,13 @@ def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]
     return {**line, "params": params, "counts": counts}
 
 
-def _place(run: RunRecord) -> tuple[str, str]:
-    """The grid and the round that a run is about, as far as it is about a round."""
-    values = {**run.params, **run.counts}
-    round_name = values.get("round") or run.stage.removesuffix(" import").removesuffix(" withdraw")
-    return str(values.get("grid") or MAIN), str(round_name)
-
-
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
     """What people said about themselves: question, answer and number of people, in cells of five or more."""
     said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
     questions = sorted({question for answers in said for question in answers})
+    counts = {question: Counter(answers.get(question) or "(not said)" for answers in said) for question in questions}
     return [
         (question, answer, n)
-        for question in questions
-        for answer, n in sorted(
-            merge_small_cells(Counter(answers.get(question) or "(not said)" for answers in said)).items()
-        )
+        for question, by_answer in counts.items()
+        for answer, n in sorted(merge_small_cells(by_answer).items())
     ]

@@ -1,7 +1,4 @@
-"""Evaluating systems on the tiers: the pool and the labels from the store, rankings from the systems.
-
-And planning how many HS tell two systems apart, from what such an evaluation shows, or what is assumed.
-"""
+"""Evaluating systems on the tiers, and planning how many HS tell two systems apart."""
 
 from __future__ import annotations
 
@@ -117,13 +114,11 @@ def _evaluate_and_record(
     functions: Mapping[str, Ranker] = MappingProxyType({}),
     saves: bool = False,
 ) -> tuple[Outcome, RunRecord]:
-    own_systems = [Function(name, ranker) for name, ranker in functions.items()]
-    systems = [*_parse_systems(options, own_systems), *own_systems]
+    systems = _parse_systems(options, [Function(name, ranker) for name, ranker in functions.items()])
     rules, search, tiers, notes = _load_inputs(grid, options)
     grid._store.check_writable()
-    for folder in (runs, figures):
-        if folder is not None:
-            make_writable_folder(folder)  # now, and not after hours of ranking
+    for folder in filter(None, (runs, figures)):
+        make_writable_folder(folder)  # now, and not after hours of ranking
     rankings = [system.rank(replace(search, progress=progress)) for system in systems]
     measures = [parse_measure(measure, options.cutoff) for measure in options.measures]
     outcome = replace(evaluate(systems, rankings, tiers, measures, options, options.pool), **notes)
@@ -137,8 +132,7 @@ def _evaluate_and_record(
     counts: dict[str, Any] = {"systems": len(systems), "hs": len(search.hs), "pool": len(search.cn)}
     if cut := {str(system): ranking.n_cut for system, ranking in zip(systems, rankings, strict=True) if ranking.n_cut}:
         counts["cut_texts"] = cut
-    params = as_params(options) | ({} if saves else rules.noted)
-    params |= {"functions": [*functions]} if functions else {}
+    params = as_params(options) | ({} if saves else rules.noted) | ({"functions": [*functions]} if functions else {})
     with grid._store.write() as tx:
         run = note_run(tx, options.stage, params, counts, outcome=outcome.as_data())
         if saves:
@@ -148,10 +142,7 @@ def _evaluate_and_record(
 
 
 def score_each_hs(grid: GridContext, options: Evaluate, measure: str) -> tuple[str, NDArray[np.float64]]:
-    """The largest of the tiers of an evaluation, and the score of each of its HS by each system, (n_hs, n_systems).
-
-    Nothing is noted. Raises what `run_evaluation` does.
-    """
+    """The largest of the tiers of an evaluation, and the score of each of its HS by each system, (n_hs, n_systems)."""
     systems = _parse_systems(options)
     _, search, tiers, _ = _load_inputs(grid, options)
     rankings = [system.rank(search) for system in systems]
@@ -164,23 +155,18 @@ def _parse_systems(options: Evaluate, others: Sequence[System] = ()) -> list[Sys
     if not (options.systems or others):
         raise InputError("no system is given; name at least one, as in `fcpair evaluate --system tfidf`")
     check_evaluation(options)
-    return [parse_system(system) for system in options.systems]
+    return [*map(parse_system, options.systems), *others]
 
 
 def _load_inputs(
     grid: GridContext, options: Evaluate
 ) -> tuple[Partition, Search, tuple[TierLabels, ...], dict[str, Any]]:
-    """The tiers' rules, the systems' search, each tier's labels, and what an outcome notes: how many answers are
-    `simulated`, what NDCG takes for `gains`, and how many cells were `sampled`.
-    """
+    """The tiers' rules, the systems' search, each tier's labels, and notes: `simulated`, `sampled`, NDCG's `gains`."""
     with grid._store.read() as tx:
         need_labels(tx, "evaluate")
-        rules = rules_of(grid, tx)
-        tiers = tiers_of(tx, rules)
+        rules, kinds, row_ids = rules_of(grid, tx), grids.side_kinds(tx), sides.text_ids(tx, "row")
+        tiers, body = tiers_of(tx, rules), texts.bodies(tx, kinds)
         pool = pool_ids(tx, tiers, options.pool)
-        kinds = grids.side_kinds(tx)
-        body = texts.bodies(tx, kinds)
-        row_ids = sides.text_ids(tx, "row")
         notes = {"simulated": simulated_note(judgements.n_by_origin(tx)), "sampled": load_sample_size(tx)}
         ids = {side: text_ids(tx, kind) for side, kind in zip((HS, CN), kinds, strict=True)}
     wanted = {find_rule(tiers.rules, tier).tier for tier in options.tiers}
@@ -188,13 +174,10 @@ def _load_inputs(
     labelled_hs_ids = {hs_id for rule in chosen_tiers for hs_id in tiers.in_tier(rule.tier)["hs_id"].tolist()}
     hs = [hs_id for hs_id in row_ids if hs_id in labelled_hs_ids]
     labels = tuple(_tier_labels(rule, tiers, hs, pool, options.pool) for rule in chosen_tiers)
-    bodies = tuple(body.loc[hs]), tuple(body.loc[pool])
-    search = Search(*bodies, tuple(hs), tuple(pool), ids=ids)
-    gains = None
-    if by_label := grades_of(tiers.question):
-        graded = sorted(by_label.items(), key=lambda item: item[1])
-        listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
-        gains = f"the gain of NDCG is the grade of the label: {listed}"
+    search = Search(tuple(body.loc[hs]), tuple(body.loc[pool]), tuple(hs), tuple(pool), ids=ids)
+    graded = sorted((grades_of(tiers.question) or {}).items(), key=lambda item: item[1])
+    listed = ", ".join(f"{tiers.question[code].name} {grade}" for code, grade in graded)
+    gains = f"the gain of NDCG is the grade of the label: {listed}" if graded else None
     return rules, search, labels, {**notes, "gains": gains}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -30,7 +29,7 @@ from fcpair.files.release.tier import (
 from fcpair.files.tables.folders import check_new_folder, new_folder, replace_file
 from fcpair.files.tables.tabular import check_suffix, write_table
 from fcpair.lazy import pd
-from fcpair.params import Export, Pair, Partition
+from fcpair.params import Export, Pair
 from fcpair.records import RunRecord, Tier
 from fcpair.sentences import say
 from fcpair.stages.adjudication.partition import find_rule, tier_rules
@@ -47,7 +46,7 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.keywords import takes_params
-from fcpair.steps.release.partition import TierTable, empty_tier_message, load_tier, pool_ids, tiers_of
+from fcpair.steps.release.partition import empty_tier_message, load_tier, pool_ids, tiers_of
 from fcpair.steps.rules.pair_counts import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
@@ -92,7 +91,7 @@ class Exports:
     ) -> RunRecord:
         """Write the grades of a tier as TREC qrels; see `grades`."""
         with self._grid._store.read() as tx:
-            derived = _derive_tiers(self._grid, tx, tier)
+            derived = _TierExport(self._grid, tx, tier)
             graded_pairs, _, counts = _grade_pairs(tx, derived, options)
         params = derived.params("qrels", options)
         return _write(self._grid, path, {"": qrels_text(graded_pairs)}, params, counts)
@@ -110,7 +109,7 @@ class Exports:
         """Write the pool, the HS and the grades of a tier as a BEIR folder; see `beir_files`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _derive_tiers(self._grid, tx, tier)
+            derived = _TierExport(self._grid, tx, tier)
             graded_pairs, cns, counts = _grade_pairs(tx, derived, options)
             files = beir_files(graded_pairs, texts.bodies(tx, grids.side_kinds(tx)), cns)
         params = derived.params("beir", options)
@@ -155,7 +154,7 @@ class Exports:
         """Write triplets, pairs or preferences as `train.jsonl` and `test.jsonl`; see `training_sets`."""
         check_new_folder(folder)
         with self._grid._store.read() as tx:
-            derived = _derive_tiers(self._grid, tx, tier)
+            derived = _TierExport(self._grid, tx, tier)
             bodies = texts.bodies(tx, grids.side_kinds(tx))
         pairs = derived.pairs.assign(appropriate=derived.pairs["final"].isin(derived.tiers.question.positive))
         sets = training_sets(kind, pairs, bodies, options)
@@ -186,7 +185,7 @@ class Exports:
                 no_corpus = say("there is no corpus yet; run `fcpair import`")
                 raise StageError(NO_CORPUS if judgements.is_answered(tx) else no_corpus)
             if without is not None:
-                derived = _derive_tiers(self._grid, tx, without)
+                derived = _TierExport(self._grid, tx, without)
                 hs_ids = set(derived.pairs["hs_id"].tolist())
                 cn_ids = set(pool_ids(tx, derived.tiers, options.pool))
         if without is None:
@@ -223,9 +222,8 @@ class Exports:
         with self._grid._store.read() as tx:
             rows = written_table(tx, round)
             row_table = rows_table(tx, self._grid.grid.name) if layout == TEMPLATES else None
-            facts = runs.study_facts(tx)
-            row, column = grids.side_names(tx)
-            card: dict[str, Any] = {"title": facts["title"], "row": row, "column": column, "version": version("fcpair")}
+            card: dict[str, Any] = dict(zip(("row", "column"), grids.side_names(tx), strict=True))
+            card |= {"title": runs.study_facts(tx)["title"], "version": version("fcpair")}
             card["simulated"] = simulated_note(judgements.n_by_origin(tx))
         split_options = {"test_share": options.test_share, "seed": options.seed} if layout in FOLDERS else {}
         params = {"kind": "texts", "layout": layout, "round": round, **split_options}
@@ -273,13 +271,14 @@ def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
     return np.asarray(stratify(groups, types, shares, options.seed).side == 1)
 
 
-@dataclass(frozen=True)
 class _TierExport:
-    """A `tier` by its name, with the `tiers` that the `rules` make."""
+    """The `tier` of a name, with the `tiers` of the grid; raises StageError where there are no labels."""
 
-    tier: str
-    rules: Partition
-    tiers: TierTable
+    def __init__(self, grid: GridContext, tx: Tx, tier: Tier | str) -> None:
+        self._rules = rules_of(grid, tx)
+        self.tier = find_rule(tier_rules(self._rules), tier).tier
+        need_labels(tx, Export.stage)
+        self.tiers = tiers_of(tx, self._rules)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -292,14 +291,7 @@ class _TierExport:
     def params(self, kind: str, options: Export) -> dict[str, Any]:
         """The parameters that this kind of export rests on, as its run has them."""
         tier, read = "without" if kind == "corpus" else "tier", EXPORTS[kind].params
-        return {"kind": kind, tier: self.tier, **{name: getattr(options, name) for name in read}, **self.rules.noted}
-
-
-def _derive_tiers(grid: GridContext, tx: Tx, tier: Tier | str) -> _TierExport:
-    rules = rules_of(grid, tx)
-    name = find_rule(tier_rules(rules), tier).tier
-    need_labels(tx, Export.stage)
-    return _TierExport(name, rules, tiers_of(tx, rules))
+        return {"kind": kind, tier: self.tier, **{name: getattr(options, name) for name in read}, **self._rules.noted}
 
 
 def _grade_pairs(tx: Tx, derived: _TierExport, options: Export) -> tuple[pd.DataFrame, list[int], dict[str, Any]]:

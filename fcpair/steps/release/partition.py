@@ -135,10 +135,8 @@ def derive_tiers(grid: GridContext) -> TierTable:
         tiers = tiers_of(tx, rules_of(grid, tx))
         ids = tiers.pairs["cell_id"]
         n_second_look = int(ids[tiers.pairs["tiers"] > 0].isin(rule_decisions.stale_decisions(tx)).sum())
-        pairs, n_simulated = (
-            with_pair_numbers(tiers.pairs),
-            judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0),
-        )
+        n_simulated = judgements.n_by_origin_of_all(tx).get(Origin.SIMULATED.value, 0)
+        pairs = with_pair_numbers(tiers.pairs)
         return replace(tiers, pairs=pairs, n_simulated=n_simulated, n_second_look=n_second_look)
 
 
@@ -312,33 +310,21 @@ def empty_tier_message(tier: str) -> str:
 
 
 def pool_ids(tx: Tx, tiers: TierTable, pool: str) -> list[int]:
-    """The ids of the CNs in the pool, in candidate order.
+    """The ids of the CNs in the pool, a name in `POOLS` or a file that lists CNs, in candidate order.
 
-    Args:
-        tx: of the study.
-        tiers: as `tiers_of` derives them.
-        pool: a name in `POOLS`, or a file that lists CNs.
-
-    Raises:
-        InputError: an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
+    Raises InputError for an empty pool, no such file, a text that is not in the study, a CN that is not in the grid.
     """
-    column_ids = sides.text_ids(tx, "column", drawn=True)
-    if pool not in POOLS:
-        pool_cns = _listed_pool(tx, pool, set(column_ids))
-    elif pool == "all":
-        pool_cns = set(column_ids)
-    else:
-        bronze = tiers.in_tier(Tier.BRONZE)
-        if pool == "positive":
-            bronze = bronze[bronze["final"].isin(tiers.question.positive)]
-        pool_cns = set(bronze["cn_id"].tolist())
-    if pool in POOLS and not pool_cns:
-        raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
-    return [cn for cn in column_ids if cn in pool_cns]
-
-
-def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
-    path = Path(pool)
+    column_ids, path = sides.text_ids(tx, "column", drawn=True), Path(pool)
+    pool_cns = set(column_ids)
+    if pool in POOLS:
+        if pool != "all":
+            pairs = tiers.in_tier(Tier.BRONZE)
+            if pool == "positive":
+                pairs = pairs[pairs["final"].isin(tiers.question.positive)]
+            pool_cns = set(pairs["cn_id"].tolist())
+        if not pool_cns:
+            raise InputError(f"the pool `{pool}` ({POOLS[pool]}) is empty; `fcpair partition` shows every tier")
+        return [cn for cn in column_ids if cn in pool_cns]
     if not path.is_file():
         if path.suffix or path.name != pool:
             raise InputError(f"--pool {pool}: there is no such file; expected {', '.join(POOLS)}, or a file of CNs")
@@ -346,10 +332,10 @@ def _listed_pool(tx: Tx, pool: str, grid_cns: set[int]) -> set[int]:
     if NO_TEXT.search(pool):
         raise InputError(f"--pool {pool}: the name is not UTF-8 and cannot be recorded; rename the file")
     ids = find_listed_texts(tx, CN, path)
-    n_outside = sum(cn not in grid_cns for cn in ids)
-    if n_outside:
+    if n_outside := sum(cn not in pool_cns for cn in ids):
         raise InputError(f"{path}: {n_outside} of {len(ids)} CNs are in the corpus but not in the grid of the study")
-    return set(ids)
+    pool_cns = set(ids)
+    return [cn for cn in column_ids if cn in pool_cns]
 
 
 NO_LABELS = "the answers in this grid are not labels"
@@ -403,22 +389,15 @@ def _with_outcome_names(rows: Iterable[dict[str, Any]], question: Closed | None)
     names_without_label = {Rule.REOPENED.value: mark("taken back"), Rule.REQUESTED.value: mark("waits for a person")}
     outcomes = []
     for row in rows:
-        code = row.pop("code")
-        answer = (
-            names_without_label.get(row["rule"], mark("discarded"))
-            if code is None or not question
-            else question[int(code)].name
-        )
+        code, answer = row.pop("code"), names_without_label.get(row["rule"], mark("discarded"))
         if row["rule"] == Rule.REQUESTED:
             row["note"] = read_request_note(row["note"])
-        outcomes.append({**row, "answer": answer})
+        outcomes.append({**row, "answer": question[int(code)].name if question and code is not None else answer})
     return tuple(outcomes)
 
 
 def _with_formatted_answers(rows: Iterable[dict[str, Any]], grid_rounds: list[Round]) -> tuple[dict[str, Any], ...]:
-    """Answers as people read them: a verdict in the round that checks, in others what its form makes of it, `skip`, or
-    `withdrawn`.
-    """
+    """Answers as people read them: a verdict in the round that checks, else what its form makes of them."""
     rounds_by_name, rows_with_answers = {one.name: one for one in grid_rounds}, []
     for row in rows:
         code, value, round_ = row.pop("code"), row.pop("value"), rounds_by_name[row["round"]]

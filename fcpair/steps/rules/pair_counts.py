@@ -1,9 +1,4 @@
-"""Pairs that a number or an act is about, and sentences that whoever reads a figure must know.
-
-Each number of pairs by state that a status, a page or a report shows is counted here, and only here. Lists of pairs are
-read from the numbers that people give to pairs of the grid, and are said in short. The sentences say what was made up,
-and what people decided of labels that changed.
-"""
+"""Counts of pairs by their state, which every status, page and report shows, and what readers of them must know."""
 
 from __future__ import annotations
 
@@ -16,7 +11,7 @@ from fcpair.errors import InputError
 from fcpair.param_values import whole_number
 from fcpair.params import Validate
 from fcpair.records import UNDECIDED, Origin, Rule
-from fcpair.sentences import Sentence, mark, say, say_number
+from fcpair.sentences import Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
 from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
 from fcpair.steps.rules import rule_decisions
@@ -48,36 +43,31 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class Tally:
-    """Where the `pairs` are; how many newest decisions each rule made, those taken back included; and how many pairs
-    have verdicts, none of which is about the label that they have now. `waiting` are the pairs that wait for a person,
-    by id.
-    """
+    """Where the pairs of a grid are, and the decisions and verdicts that brought them there."""
 
     pairs: PairCounts
-    by_rule: dict[str, int]
-    n_lost: int
-    waiting: tuple[int, ...] = ()
+    by_rule: dict[str, int]  # newest decisions, those taken back included
+    n_lost: int  # pairs that have verdicts, none of which is about the label that they have now
+    waiting: tuple[int, ...] = ()  # the pairs that wait for a person, by id
 
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    decision_counts = adjudications.n_by_rule(tx)
+    by_rule, n_standing, n_discarded = dict[str, int](), 0, 0
+    for (rule, discards), n in adjudications.n_by_rule(tx).items():
+        by_rule[rule] = by_rule.get(rule, 0) + n
+        if rule not in UNDECIDED:
+            n_standing += n
+            n_discarded += n if discards else 0
     n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
-    n_for_person = len(waiting)
-    standing_counts = {key: n for key, n in decision_counts.items() if key[0] not in UNDECIDED}
-    n_standing = sum(standing_counts.values())
-    n_discarded = sum(n for (_, discards), n in standing_counts.items() if discards)
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
     n_valid = sum(n for (agree, disagree), n in balances.items() if is_valid(agree - disagree))
     n_checked = sum(balances.values())
-    by_rule: dict[str, int] = {}
-    for (rule, _), n in decision_counts.items():
-        by_rule[rule] = by_rule.get(rule, 0) + n
     pairs = PairCounts(
         no_label=build_progress.n_built(tx)["pair"] - n_undecided - n_standing,
-        wait_for_person=n_for_person,
-        wait_for_policy=n_undecided - n_for_person,
+        wait_for_person=len(waiting),
+        wait_for_policy=n_undecided - len(waiting),
         discarded=n_discarded,
         no_verdict=n_standing - n_discarded - n_checked,
         valid=n_valid,
@@ -87,10 +77,7 @@ def tally(tx: Tx) -> Tally:
 
 
 def split_unanimous(tx: Tx, by_rule: Mapping[str, int]) -> dict[str, int]:
-    """Count those of the `unanimous` decisions apart, as `one_label`, whose pair has a single label: none could differ.
-
-    By rule, in their order; rules without a decision are left out.
-    """
+    """Decisions by rule, as far as there are any; of `unanimous` ones, those on a single label are `one_label`."""
     n_single = adjudications.n_with_one_label(tx)
     counts = {**by_rule, ONE_LABEL: n_single, Rule.UNANIMOUS.value: by_rule.get(Rule.UNANIMOUS.value, 0) - n_single}
     return {rule: n for rule, n in sorted(counts.items()) if n}
@@ -102,10 +89,7 @@ def n_decided_by_person(tx: Tx) -> Counter[int]:
 
 
 def n_without_validator(tx: Tx) -> int:
-    """Count the pairs with an adjudicated label, and all of theirs, that were not there when others were validated.
-
-    0 before pairs were assigned to validators, and where only some are to be validated (`Validate.pairs`).
-    """
+    """Count the pairs that were decided after others were assigned to validators; 0 where only some are validated."""
     if not has_saved_options(tx, Validate) or effective_options(tx, Validate, {}).pairs:
         return 0
     pairs = adjudications.pairs_without_validator(tx)
@@ -113,10 +97,7 @@ def n_without_validator(tx: Tx) -> int:
 
 
 def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
-    """The ids of the pairs with these numbers, ascending, each once.
-
-    Raises InputError where none is named, UnknownIdError for a number that no pair of the grid has.
-    """
+    """The ids of the pairs with these numbers, ascending, each once; raises InputError for none, UnknownIdError."""
     ids = sorted({to_cell_id(tx, whole_number("pair", number)) for number in numbers})
     if not ids:
         raise InputError("no pair is named; name at least one")
@@ -128,10 +109,8 @@ def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
 
 def as_ranges(numbers: Sequence[int]) -> str:
     """Numbers in short, such as `1-3, 7`."""
-    runs = (
-        [number for _, number in group]
-        for _, group in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
-    )
+    groups = groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
+    runs = ([number for _, number in group] for _, group in groups)
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
@@ -158,26 +137,16 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
 
 def look_again(second_look: int, lost: int) -> list[Sentence]:
     """Of how many pairs the decision, and the verdict, is about labels that have changed since."""
-    notes = []
-    if second_look:
-        notes.append(
-            say_number(
-                "%(n)s pair was decided before its labels changed and waits for a second look; until then the decision "
-                "stands",
-                "%(n)s pairs were decided before their labels changed and wait for a second look; until then the "
-                "decision stands",
-                second_look,
-            )
-        )
-    if lost:
-        notes.append(
-            say_number(
-                "%(n)s pair has a verdict on a label that it no longer has; such a verdict does not count",
-                "%(n)s pairs have verdicts on a label that they no longer have; such a verdict does not count",
-                lost,
-            )
-        )
-    return notes
+    decided = mark_plural(
+        "%(n)s pair was decided before its labels changed and waits for a second look; until then the decision stands",
+        "%(n)s pairs were decided before their labels changed and wait for a second look; until then the decision "
+        "stands",
+    )
+    checked = mark_plural(
+        "%(n)s pair has a verdict on a label that it no longer has; such a verdict does not count",
+        "%(n)s pairs have verdicts on a label that they no longer have; such a verdict does not count",
+    )
+    return [say_number(*forms, n) for forms, n in ((decided, second_look), (checked, lost)) if n]
 
 
 def without_validator_notes(n: int) -> list[Sentence]:

@@ -1,8 +1,6 @@
-"""Permission to read, label, check, decide or take back a pair: who has it, and when; one answer for every door.
+"""Permission to read, label, check, decide or take back a pair: who has it, and when; one answer for every way in.
 
-The dialogue, files of answers and decisions, `Grid.decide`, simulated people, sheets, the pages and the API all ask
-here. Who may be assigned a pair to validate or to label is said by `reassignment.ineligibility_matrix`: nobody who has
-had anything to do with it.
+Who may be assigned a pair to validate or to label is said by `reassignment.ineligibility_matrix`.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from fcpair.records import BY_HAND, Known, Person, Role, Round, Rule
 from fcpair.sentences import Id, mark, say
 from fcpair.steps.base.context import scheme_of
 from fcpair.steps.people import known_pairs
-from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -51,33 +48,28 @@ class OpenedCase:
 def find_decider(tx: Tx, name: str, *, allow_retired: bool = False) -> Person | None:
     """The person of this name, who must be one to decide; None for somebody new, who then becomes an adjudicator.
 
-    Raises:
-        InputError: no pseudonym, one that differs from another in capitals alone, or somebody in another role.
-        RefusedError: somebody who has left; a file may name them (`allow_retired`), because it tells what was decided
-        before.
+    Raises InputError for no pseudonym, one that differs from another in capitals alone, and for another role;
+    RefusedError for somebody who has left, whom a file of earlier decisions may name (`allow_retired`).
     """
     people_by_name = {one.name: one for one in people.people(tx)}
     if name not in people_by_name:
         check_pseudonym(name)
         check_distinct_spelling([name], people_by_name)
         return None
-    if people_by_name[name].role not in (Role.ADJUDICATOR, Role.LEAD):
-        raise InputError.say(
-            "`%(name)s` is %(role)s; adjudicators have that role, or lead",
-            name=name,
-            role=say(str(people_by_name[name].role)),
-        )
-    if people_by_name[name].retired and not allow_retired:
+    person = people_by_name[name]
+    if person.role not in (Role.ADJUDICATOR, Role.LEAD):
+        sentence = mark("`%(name)s` is %(role)s; adjudicators have that role, or lead")
+        raise InputError.say(sentence, name=name, role=say(str(person.role)))
+    if person.retired and not allow_retired:
         raise RefusedError.say("`%(name)s` has left the study and can no longer decide", name=name)
-    return people_by_name[name]
+    return person
 
 
 def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
-    """Why these pairs cannot be decided by this person, or not now: an error for each that cannot.
+    """The error for each of these pairs that this person cannot decide, or not now; None is nobody, or somebody new.
 
     Nobody decides a pair that has no label, or that somebody has still to label; nor one that they answered or skipped
-    in any round, also as a known pair, that they validate, or whose topic they opted out of. `person` is None where
-    nobody is named, or somebody new.
+    in any round, also as a known pair, that they validate, or whose topic they opted out of.
     """
     pair_ids = [int(pair) for pair in cell_ids]
     errors: dict[int, FcpairError] = {
@@ -98,10 +90,7 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
 
 
 def not_due_reasons(tx: Tx, cell_ids: Sequence[int]) -> dict[int, FcpairError]:
-    """Why nobody checks these pairs now: an error for each that somebody has still to label.
-
-    A validator is shown the label that the others have given, which tells it before everybody has given theirs.
-    """
+    """The error for each of these pairs that somebody has still to label, and that nobody may check before."""
     return {pair: still_labelled_error(pair) for pair in disputes.pairs_to_label(tx, [int(pair) for pair in cell_ids])}
 
 
@@ -133,20 +122,14 @@ def excluded_pairs(tx: Tx, person: Person | None) -> set[int]:
 
 
 def spared_pairs(tx: Tx, person_id: int, cell_ids: Sequence[int] | None = None) -> set[int]:
-    """The pairs, or those of these, that somebody is not to be shown in any role: they opted out of a topic of theirs.
-
-    Nobody has such a pair open (`access.withdraw_opted_out`); all else that shows pairs to people asks here.
-    """
+    """The pairs, or those of these, that somebody is to be shown in no role: they opted out of a topic of theirs."""
     opted_out = people.opt_outs(tx, person_id).get(person_id)
     return set(optouts.pairs_about(tx, opted_out, cell_ids)) if opted_out else set()
 
 
 def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
-    """Those of these people whose answers in a round are not taken, because they have still to qualify for it.
-
-    Where a qualification is set that nobody was assigned yet, that is everybody.
-    """
-    if not round_.counts or not known_pairs_of(tx, Known.QUALIFICATION):
+    """Those of these people whose answers in a round are not taken, because they have still to qualify for it."""
+    if not round_.counts or not known_pairs.known_pairs_of(tx, Known.QUALIFICATION):
         return set()
     standings = {
         person_id: standing
@@ -163,13 +146,9 @@ def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:
 
 
 def open_case(tx: Tx, person: Person | None, cell_id: int) -> OpenedCase:
-    """Open a case that waits, or one's own: its labels differ, it was decided before they changed, or its decision was
-    requested.
+    """Open a case that waits for a decision, or that one has decided oneself.
 
-    Raises:
-        RefusedError, ConflictError: as in `blocking_reasons`; or there is nothing to decide, because the labels agree,
-        or somebody
-            else, a rule or a file has.
+    Raises RefusedError and ConflictError as in `blocking_reasons`, and where the labels agree or another has decided.
     """
     check_may_decide(tx, person, cell_id)
     standing = disputes.standing_decision(tx, cell_id)
@@ -197,10 +176,7 @@ def _decider(standing: disputes.StandingDecision) -> str:
 
 
 def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | None, answer_id: int | None) -> None:
-    """Raise ConflictError unless a case is as it was shown: the decision that stands, and where it is told the labels.
-
-    `answer_id` is the newest answer that was there; None: not told.
-    """
+    """Raise ConflictError unless a case is as it was shown: its decision, and its newest answer, if that is given."""
     standing = opened.standing.id if opened.standing else None
     if standing != decision_id and standing is None:
         raise _conflict(mark("pair %(number)s has been taken back since it was shown; look at it again"), cell_id)
@@ -211,11 +187,7 @@ def check_still_as_shown(opened: OpenedCase, cell_id: int, decision_id: int | No
 
 
 def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
-    """Raise unless this person may take back what was decided on a pair: their own decision, or as lead any by hand.
-
-    Raises:
-        ConflictError: no decision stands on it, or one that is not theirs.
-    """
+    """Raise ConflictError unless a decision stands on a pair that is this person's, or by hand and they lead."""
     standing = disputes.standing_decision(tx, cell_id)
     if standing is None:
         raise _conflict(mark("pair %(number)s has no current decision, so there is none to take back"), cell_id)
@@ -273,9 +245,7 @@ def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> N
 
 
 def texts_to_judge(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The two texts of a cell as whoever decides about it is shown them: where those who answer it do not see the
-    column, neither do they.
-    """
+    """The two texts of a cell as those who decide about it see them: no column that those who answer do not see."""
     row, column = cells.texts_of(tx, cell_id)
     hidden: dict[str, Any] = {"body": NOT_SHOWN, "language": None, "meta": {}}
     return row, ({**column, **hidden} if rounds.primary(tx).options.hides_column else column)

@@ -33,9 +33,7 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
     progress = round_progress(tx, round_)
     if not progress.dealt:
         raise StageError.say(
-            "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned",
-            name=round_.name,
-            grid=grid,
+            "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned", name=round_.name, grid=grid
         )
     if n := progress.counts["open"]:
         raise StageError(

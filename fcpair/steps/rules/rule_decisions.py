@@ -1,8 +1,7 @@
 """Decisions by rule follow the labels: whoever writes labels, or takes them back, calls `apply_policy` at once.
 
-A decision by rule is a row like any other, so that it can be explained and a verdict can be about it. But it stands
-only as long as the policy that holds would make it of the labels that are there: otherwise another decision takes its
-place, or it is reopened.
+A decision by rule is a row like any other, so that a verdict can be about it. But it stands only as long as the policy
+that holds would make it of the labels that are there: otherwise another takes its place, or it is reopened.
 """
 
 from __future__ import annotations
@@ -33,10 +32,7 @@ def policy_that_holds(tx: Tx) -> Adjudicate | None:
 
 
 def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
-    """Let the decisions by rule about these pairs follow their labels, in the transaction that changed those.
-
-    Does nothing before a policy has been set. Returns what was written, where anything was: `decided`, `reopened`.
-    """
+    """Let decisions by rule follow labels in the transaction that changed these; returns how many were written."""
     policy = policy_that_holds(tx)
     if policy is None or not len(cell_ids):
         return {}
@@ -49,8 +45,7 @@ def apply_policy(tx: Tx, cell_ids: Sequence[int]) -> dict[str, int]:
 def follow_answer(tx: Tx, cell_id: int, *, counts: bool) -> None:
     """Let the decision by rule about a pair follow an answer on it, where a policy has been set.
 
-    An answer on a control pair does not count (`counts`), and changes nothing. It takes the same statements as any
-    other, and so does an answer after which the decision stands: the time of a reply tells none from another.
+    The same statements are run for an answer that does not count, on a control pair: the time of a reply tells none.
     """
     changes = _decisions(preview_policy(tx, effective_options(tx, Adjudicate, {}), [cell_id]))
     is_kept = counts and bool(changes)
@@ -79,10 +74,10 @@ def _reopened(cell_id: int) -> dict[str, Any]:
 
 
 def repair_old_decisions(tx: Tx) -> RunRecord | None:
-    """Make the decisions by rule of a study right that an older fcpair kept, by which they did not follow the labels.
+    """Make the decisions by rule right in a study of an older fcpair, where they did not follow the labels.
 
-    There, `manual` took back nothing that another policy had decided, and the dialogue set it each time. So the policy
-    that holds is the newest of those that made what stands, and only where none did, the newest of all.
+    There, the dialogue set `manual`, which took back nothing. So the policy that holds is the newest of those that made
+    what stands, and only where none did, the newest of all.
     """
     current_policy = policy_that_holds(tx)
     if current_policy is None:

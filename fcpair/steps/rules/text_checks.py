@@ -16,7 +16,7 @@ from fcpair.models.model_files import resolve
 from fcpair.models.similarity import SimilarityIndex
 from fcpair.records import Role, Round
 from fcpair.round_options import Checks
-from fcpair.sentences import Id, join, say
+from fcpair.sentences import Id, join, mark, say
 from fcpair.stages.questions import Form, Text, n_words
 from fcpair.steps.base.answer_values import form_of, parse_answer, text_sent
 from fcpair.store import Store, Tx
@@ -55,12 +55,10 @@ def likeness(model: str) -> SimilarityIndex:
 
 
 def check_prerequisites(round_: Round) -> None:
-    """See that the checks of a round can be done, before people are dealt it.
+    """See that the checks of a round can be done, before people are assigned it.
 
-    Raises:
-        InputError: a language that cannot be detected, or none of those that harper knows.
-        MissingExtraError: what tells languages or checks grammar is not installed.
-        ModelError: the encoder cannot be had.
+    Raises InputError for a language that cannot be checked, MissingExtraError where a checker is not installed,
+    ModelError where the encoder cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)
     if expected:
@@ -82,20 +80,16 @@ def texts_to_compare(tx: Tx, round_: Round) -> list[str]:
 
 
 def encode_texts(round_: Round, texts: Sequence[str]) -> None:
-    """Have texts encoded that are to be compared, so that no transaction waits for that.
-
-    Raises ModelError where the encoder cannot be had.
-    """
+    """Have texts encoded that are to be compared, so that no transaction waits for that; raises ModelError."""
     checks = checks_of(round_)
     if checks.similar is not None and is_checked(round_):
         likeness(checks.model).preload(texts)
 
 
 def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Load what the checks of a study's rounds need, and read and encode what texts are compared with there.
+    """Load what a study's checks need, so that the first writer need not wait; a server that `is_over` leaves off.
 
-    For a server that has just started, so that the first writer need not wait; it leaves off when that `is_over`. What
-    cannot be had is left to be said when a text is looked at.
+    What cannot be had is left to be said when a text is checked.
     """
     with store.read() as tx:
         rounds_with_texts = [
@@ -130,8 +124,7 @@ class _RoundTextCounts:
     def __init__(self) -> None:
         self._lock = Lock()
         self._newest_number = 0
-        # Of each assignment its newest judgement and its text.
-        self._newest_by_assignment: dict[int, tuple[int, str | None]] = {}
+        self._newest_by_assignment: dict[int, tuple[int, str | None]] = {}  # its newest judgement and text
         self._n_by_text: Counter[str] = Counter()
         self._frequent_by_threshold: dict[int, list[str]] = {}  # by how often is not yet often
 
@@ -176,8 +169,7 @@ def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) ->
 def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
     """Check an answer, as a client sends it, by the rules of a round: report what refuses it, and what it `warns` of.
 
-    A grammar checker that cannot be reached refuses nothing, and a remark says so. Raises ModelError where the encoder
-    cannot be had.
+    Raises ModelError where the encoder cannot be had; a grammar checker that cannot be reached refuses nothing.
     """
     form = form_of(round_.form)
     try:
@@ -197,19 +189,14 @@ def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
     question, text = form[form.written_question or ""], text_sent(form, submitted)
     if isinstance(question, Text) and text is not None:
         n = n_words(text)
-        if n < question.min_words:
-            sentence = say(
-                "Please write %(least)s words or more; this text has %(number)s.",
-                least=Id(question.min_words),
-                number=Id(n),
-            )
-            return Remark(WORDS, str(question), True, sentence, n)
-        if question.max_words is not None and n > question.max_words:
-            sentence = say(
-                "Please write %(most)s words or fewer; this text has %(number)s.",
-                most=Id(question.max_words),
-                number=Id(n),
-            )
+        least, most, sentence = question.min_words, question.max_words, None
+        if n < least:
+            template = mark("Please write %(least)s words or more; this text has %(number)s.")
+            sentence = say(template, least=Id(least), number=Id(n))
+        elif most is not None and n > most:
+            template = mark("Please write %(most)s words or fewer; this text has %(number)s.")
+            sentence = say(template, most=Id(most), number=Id(n))
+        if sentence:
             return Remark(WORDS, str(question), True, sentence, n)
     return Remark(FORM, str(form), True, join((str(error), "."), ""), None)
 

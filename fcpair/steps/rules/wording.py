@@ -1,7 +1,4 @@
-"""The words of a study: what people who answer read in place of its names, and what one unit of their work is called.
-
-A recipe's section `[words]` holds them; they are no data, and may change at any time.
-"""
+"""The words of a study: what people who answer read in place of its names, and what a unit of their work is called."""
 
 from __future__ import annotations
 
@@ -58,11 +55,10 @@ def effective_words(tx: Tx) -> Words:
 def load_names(study: StudyContext) -> list[GridNames]:
     """The names that the study's grids have, to which words can be given."""
     with study._store.read() as tx:
-        return study_names(tx)
+        return _study_names(tx)
 
 
-def study_names(tx: Tx) -> list[GridNames]:
-    """The names that the study's grids have, to which words can be given."""
+def _study_names(tx: Tx) -> list[GridNames]:
     names = []
     for key in grids.for_each_grid(tx):
         plan = settings.of_stage(tx, PLAN)
@@ -74,7 +70,6 @@ def study_names(tx: Tx) -> list[GridNames]:
 
 
 def _listed_names(plan: Mapping[str, Any], side: str) -> list[str]:
-    """The texts of a side that the recipe lists as `names`."""
     return list(plan.get(side, {}).get("names") or ())
 
 
@@ -94,10 +89,7 @@ def side_words(tx: Tx, words: Words) -> SideWords:
 
 
 def page_words(study: StudyContext, role: Role, grid: str | None = None, language: str | None = None) -> PageWords:
-    """The words of pages for people in a role, about a grid or, without its name, about the first one.
-
-    They are in the `language` that somebody chose, if it is given.
-    """
+    """The words of pages for a role, about a grid or else the first one, in the `language` that somebody chose."""
     with study._store.read() as tx:
         words = effective_words(tx).in_language(language)
         grid_id = find_grid(tx, grid).id if grid else grids.keys(tx)[0].id
@@ -176,7 +168,7 @@ def save_words(
             check_seen(tx, Words, seen)
         new_words = effective_words(tx) if words is None else words
         try:
-            check_words(new_words, study_names(tx))
+            check_words(new_words, _study_names(tx))
         except ExceptionGroup as group:
             raise InputError(join(map(str, group.exceptions), "; ")) from None
         counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}

@@ -1,8 +1,4 @@
-"""A survey: its grids are planned and filled at once, dealt to respondents, and what they said is counted.
-
-It may start from an uploaded table. What groups of people answered is compared for any closed question, and answers to
-items that templates were expanded to are scored for bias.
-"""
+"""Surveys: their grids, also from an uploaded table; answers of respondents, of groups, and to items of bias tests."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ from fcpair.notebook import Plotted, column_names
 from fcpair.params import BELIEVED, Annotate
 from fcpair.plans import GridPlan
 from fcpair.records import Round, RunRecord
-from fcpair.sentences import Id, say
+from fcpair.sentences import Id
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
@@ -52,7 +48,6 @@ from fcpair.store.oversight import settings
 from fcpair.store.people import people
 from fcpair.values import parse_json
 
-N_DEFINITE = 2  # answers that say yes or no
 SURVEY = "survey"
 QUESTIONS = ("Have you heard this said?", "Do you believe it?")
 N_SHOWN = 20
@@ -63,8 +58,7 @@ UNDECLARED = "no question was declared beforehand (`compare` of the section [ann
 def import_survey(study: StudyContext, plans: Sequence[GridPlan]) -> list[RunRecord]:
     """Add the grids of a survey, as `survey_plans` has them, and make their cells; all of them, or none.
 
-    Raises:
-        InputError: all that is wrong with the file of statements, or a name that another grid has.
+    Raises InputError for all that is wrong with the file of statements, or a name that another grid has.
     """
     with study._store.write(bulk=True) as tx:
         return add_survey(tx, plans)
@@ -81,18 +75,13 @@ def add_survey(tx: Tx, plans: Sequence[GridPlan], *, in_place: bool = False) -> 
 
 
 def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
-    """Deal every round of a survey's grid, and that of its suggestions, to the respondents that there are.
+    """Assign every round of a survey's grid, and that of its suggestions, to the respondents that there are.
 
-    Raises:
-        UnknownIdError: there is no such grid.
-        StageError: nobody can answer, or all is dealt.
+    Raises UnknownIdError where there is no such grid, StageError where nobody can answer, or all is assigned.
     """
-    assign_runs = []
+    names, rounds_due = (name, suggestions_grid_name(name)), []
     with study._store.read() as tx:
-        grid_keys = [key for key in grids.keys(tx) if key.name in (name, suggestions_grid_name(name))] or [
-            find_grid(tx, name)
-        ]
-        rounds_due = []
+        grid_keys = [key for key in grids.keys(tx) if key.name in names] or [find_grid(tx, name)]
         for key in grid_keys:
             with grids.on_grid(tx, key.id):
                 rounds_due += [
@@ -100,20 +89,16 @@ def open_survey(study: StudyContext, name: str) -> list[RunRecord]:
                 ]
     if not rounds_due:
         raise StageError(f"the survey `{name}` is already open; people added from now on are asked as well")
-    for grid, round_ in rounds_due:
-        assign_runs.append(assign_round(GridContext(study._store, grid), round_))
-    return assign_runs
+    return [assign_round(GridContext(study._store, key), round_) for key, round_ in rounds_due]
 
 
 def survey_answers(grid: GridContext, by: Sequence[str] = ()) -> Survey:
     """Answers in the round of a grid that counts: a question with two definite answers, yes and no.
 
-    Args:
-        by: the labels of questions about people; each becomes a column, empty for who did not answer it.
+    Each label of a question about people in `by` becomes a column, empty for who did not answer it.
 
-    Raises:
-        StageError: it asks no such question, or nothing was answered.
-        InputError: nobody has answered a question of `by`.
+    Raises StageError where it asks no such question or nothing was answered, InputError where nobody answered one of
+    `by`.
     """
     with grid._store.read() as tx:
         return survey_of(tx, grid.grid.name, by)
@@ -153,7 +138,7 @@ def _meaning_by_answer(form: object) -> dict[str, str]:
     if not isinstance(form, Closed):
         return {}
     definite = [choice.name for choice in form if choice.definite]
-    if len(definite) != N_DEFINITE:
+    if len(definite) != 2:
         return {}
     yes, no, decline = ANSWERS
     return {definite[0]: yes, definite[1]: no, **{choice.name: decline for choice in form if not choice.definite}}
@@ -185,13 +170,12 @@ def survey_figures(path: Path, columns: StatementsDraft, plan: SurveyDraft) -> S
     """The size of a survey; raises InputError for one that cannot be carried out."""
     survey_grids(path, columns, plan)
     if plan.part is not None and plan.part > plan.respondents:
-        sentence = say(
+        raise InputError.say(
             "%(number)s people are to answer each statement, but there are %(most)s respondents; raise their number, "
             "or lower the other",
             number=Id(plan.part),
             most=Id(plan.respondents),
         )
-        raise InputError(sentence)
     n_statements = preview_statements(path, columns).n_hs
     n_questions = n_statements * len(plan.questions)
     n_answers = n_questions * (plan.respondents if plan.part is None else plan.part)
@@ -304,13 +288,10 @@ def compare_groups_of_round(
     for item in by:
         labels[item] = [answers_by_person.get(name, {}).get(item, "") for name in labels["annotator"]]
     comparisons = compare_annotator_groups(labels, by, seed=seed, mixed=mixed)
-    late_reason = (
-        f"it was declared at {declared_at}, after the first answer ({first_answer_at})"
-        if declared_at and declared_at > first_answer_at
-        else ""
-    )
-    reasons = {label: "it was not declared beforehand" if label not in declared_labels else late_reason for label in by}
-    exploratory = {label: why for label, why in reasons.items() if why}
+    exploratory = {label: "it was not declared beforehand" for label in by if label not in declared_labels}
+    if declared_at and declared_at > first_answer_at:
+        late_reason = f"it was declared at {declared_at}, after the first answer ({first_answer_at})"
+        exploratory = {label: exploratory.get(label, late_reason) for label in by}
     simulated = simulated_note(judgements.n_by_origin(tx))
     return GroupsFound(round_.name, question_name, comparisons, exploratory, simulated)
 
@@ -327,11 +308,8 @@ def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
     known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
     for label in by:
         if label not in known_labels:
-            hint = (
-                suggest_name(label, known_labels, "they said %(names)s")
-                if known_labels
-                else "nobody has stated anything about themselves"
-            )
+            hint = "nobody has stated anything about themselves"
+            hint = suggest_name(label, known_labels, "they said %(names)s") if known_labels else hint
             raise InputError(f"nobody has answered `{label}`; {hint}")
     return answers_by_person
 

@@ -17,7 +17,7 @@ from fcpair.records import Origin, Role
 from fcpair.steps.answers import generate
 from fcpair.steps.answers.generate import MAX_TRIES
 from fcpair.steps.base.context import note_run
-from fcpair.steps.oversight import recipe_check
+from fcpair.steps.oversight import study_recipe
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.database import tables
@@ -293,10 +293,10 @@ def test_a_changed_prompt_is_a_difference_that_names_its_file(tmp_path: Path) ->
         "utf-8",
     )
     study = Study.create(tmp_path / "study.db", Setup(), grids=load_recipe(recipe).grids)
-    recipe_check.check_recipe(study, load_recipe(recipe))
+    study_recipe.check_recipe(study, load_recipe(recipe))
     path.write_text("Answer\n{row}", "utf-8")
     with pytest.raises(RecipeError, match=r"prompt +the text of .*prompt\.txt +another text"):
-        recipe_check.check_recipe(study, load_recipe(recipe))
+        study_recipe.check_recipe(study, load_recipe(recipe))
 
 
 @pytest.mark.server

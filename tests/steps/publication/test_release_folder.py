@@ -272,7 +272,6 @@ def test_a_folder_with_something_in_it_is_left_alone(at: At, tmp_path: Path) -> 
 def test_a_release_that_fails_while_it_is_written_leaves_nothing(
     at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fcpair.steps.publication import release_folder
 
     study, form = at("checked"), full_form(tmp_path)
 
@@ -280,7 +279,7 @@ def test_a_release_that_fails_while_it_is_written_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     before = dump(study)
-    monkeypatch.setattr(release_folder, "write_sums", fail)
+    monkeypatch.setattr("fcpair.files.tables.folders.write_sums", fail)
     with pytest.raises(OSError, match="No space"):
         study.release("v1", tmp_path / "v1", form)
     assert not (tmp_path / "v1").exists()

@@ -15,7 +15,7 @@ from fcpair.recipe import Recipe
 from fcpair.records import Role, Tier
 from fcpair.stages.questions import parse_question
 from fcpair.stages.questions.labels import tier_obstacle
-from fcpair.steps.oversight import recipe_check
+from fcpair.steps.oversight import study_recipe
 from fcpair.study import Study
 from steps.scales import HALVES, dealt, number, rated
 from steps.small import assert_refused, check, labels_of, open_work, record, standing, write_csv
@@ -183,6 +183,6 @@ def test_numbers_of_which_none_is_positive_are_decided_and_make_no_tiers(
 
 def test_a_recipe_with_another_scale_is_not_the_study(tmp_path: Path) -> None:
     study = dealt(tmp_path)
-    recipe_check.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme=HALVES)))
+    study_recipe.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme=HALVES)))
     with pytest.raises(RecipeError, match=r"scheme +scale\(1,5,1,positive=4\) +scale\(1,5,0.5,positive=4\)"):
-        recipe_check.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme="scale(1,5,1,positive=4)")))
+        study_recipe.check_recipe(study, Recipe(setup=Setup(title="Ratings", scheme="scale(1,5,1,positive=4)")))
