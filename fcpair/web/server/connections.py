@@ -1,10 +1,9 @@
 """Connections: how many there may be, and which one goes when all are taken.
 
-Against slow clients stands the proxy. Without one, uvicorn's `limit_concurrency` would answer everybody 503 while
-strangers hold that many connections, and without it they take all open files; behind this protocol nine people got
-answers as quickly as without strangers (`benchmarks strangers`). Beside that it has what uvicorn's lacks: limits of a
-head and of requests that come together, and an end that waits for no half request. How long the body of a request may
-take is for the guard to say, who knows whose it is.
+Against slow clients stands the proxy. Without one, strangers would take all open files, or with uvicorn's
+`limit_concurrency` have everybody answered 503; behind this protocol nine people got answers as quickly as without
+strangers (`benchmarks strangers`). It also limits a head, and requests that come together, and ends without waiting for
+half a request. How long a body may take is for the guard to say, who knows whose it is.
 """
 
 from __future__ import annotations
