@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args, get_origin
 import click
 from click.core import ParameterSource
 
-from fcpair.cli.given_options import take_effect
+from fcpair.cli.given_options import Command, take_effect
 from fcpair.cli.output import CSV, JSON, TEXT, collect_receipts, print_message
 from fcpair.cli.terminal import before_printing
 from fcpair.errors import InputError
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fcpair.report.figures.save import PaperFigure
     from fcpair.study import Place, Study
 
-Command = Callable[..., Any]
 LONGEST_DEFAULT = 60
 PATH, FILE, FOLDER = (click.Path(path_type=Path, **kinds) for kinds in ({}, {"dir_okay": False}, {"file_okay": False}))
 
@@ -127,16 +126,10 @@ def add_receipt_format(command: click.Command) -> click.Command:
         for below in command.commands.values():
             add_receipt_format(below)
     elif not any("--format" in param.opts for param in command.params):
-        option = click.Option(
-            ["--format", "receipt_form"],
-            type=click.Choice([TEXT, JSON]),
-            default=TEXT,
-            show_default=True,
-            expose_value=False,
-            callback=collect_receipts,
-            help=MEANINGS["--format"],
+        give = shared_option(
+            "--format", "receipt_form", choices=(TEXT, JSON), expose_value=False, callback=collect_receipts
         )
-        command.params.append(option)
+        give(command)
     return command
 
 
@@ -219,40 +212,24 @@ def close_at_end(study: Study) -> Study:
 def effective_params(cls: type, name: str = "options") -> Callable[[Command], Command]:
     """Give the command, which must have a grid or a study, an option for each field of `cls` that is not a table.
 
-    It is called with an instance as `name`: what is not given is the grid's own, which the walk of a recipe
-    sets when it gets there, else the default.
+    It is called with an instance as `name`: what is not given is the grid's own, else the default.
     """
     shown = [item for item in fields(cls) if item.name not in getattr(cls, "verbatim", ())]
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def call_with_params(**arguments: Any) -> Any:
-            grid: Grid | Study = arguments.get("grid") or arguments["study"]
-            instance: Any = grid.effective_options(cls, **_take_given(arguments, shown))
-            _check_given_effects(instance)
-            return command(**{name: instance}, **arguments)
+    def read(arguments: dict[str, Any]) -> dict[str, Any]:
+        grid: Grid | Study = arguments.get("grid") or arguments["study"]
+        return {name: _check_given_effects(grid.effective_options(cls, **_take_given(arguments, shown)))}
 
-        return _add_options(call_with_params, cls, shown, _effective_default)
-
-    return decorate
+    return _give_options(cls, shown, _effective_default, read)
 
 
 def recipe_params(cls: type, *, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """Give the command an option for each field of `cls`, and call it with `said`, those that are given.
 
-    What is not given is for `by_recipe` to fill in: the study's recipe says it, else it has its default.
+    What is not given is for `recipe_options` to fill in: the study's recipe says it, else it has its default.
     """
     shown = [item for item in fields(cls) if item.name not in without]
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def call_with_chosen(**arguments: Any) -> Any:
-            said = _take_given(arguments, shown)
-            return command(said=said, **arguments)
-
-        return _add_options(call_with_chosen, cls, shown, _recipe_default)
-
-    return decorate
+    return _give_options(cls, shown, _recipe_default, lambda arguments: {"said": _take_given(arguments, shown)})
 
 
 def params(
@@ -264,16 +241,11 @@ def params(
     """
     shown = [item for item in fields(cls) if item.name not in without and (only is None or item.name in only)]
 
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def call_with_options(**arguments: Any) -> Any:
-            options = cls(**{item.name: _parse_value(item, arguments.pop(item.name)) for item in shown})
-            _check_given_effects(options)
-            return command(**{name: options}, **arguments)
+    def read(arguments: dict[str, Any]) -> dict[str, Any]:
+        values = {item.name: _parse_value(item, arguments.pop(item.name)) for item in shown}
+        return {name: _check_given_effects(cls(**values))}
 
-        return _add_options(call_with_options, cls, shown, None)
-
-    return decorate
+    return _give_options(cls, shown, None, read)
 
 
 def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[str, Any]:
@@ -282,11 +254,13 @@ def _take_given(arguments: dict[str, Any], shown: Sequence[Field[Any]]) -> dict[
     return {name: _parse_value(item, value) for name, (item, value) in values.items() if value not in (None, ())}
 
 
-def _check_given_effects(options: Any) -> None:
-    """Refuse parameters that the command line gives, and that have no effect beside the others."""
+def _check_given_effects(options: Any) -> Any:
+    """Return parameters, none of which the command line gives without effect beside the others."""
     ctx = click.get_current_context()
-    given = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-    check_effects(options, given)
+    check_effects(
+        options, [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    )
+    return options
 
 
 def _effective_default(item: Field[Any]) -> str:
@@ -302,23 +276,35 @@ def _recipe_default(item: Field[Any]) -> str:
     return f"the recipe's, else {('no', 'yes')[usual] if isinstance(usual, bool) else usual}"
 
 
-def _add_options(
-    command: Command, cls: type, shown: Sequence[Field[Any]], otherwise: Callable[[Field[Any]], str] | None
-) -> Command:
-    """Give the command an option for each of these fields; `otherwise` says in help what holds without it.
+def _give_options(
+    cls: type,
+    shown: Sequence[Field[Any]],
+    otherwise: Callable[[Field[Any]], str] | None,
+    read: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Callable[[Command], Command]:
+    """Give a command an option for each of these fields, and call it with what is `read` from the arguments, too.
 
-    Where it is None, that is the default of the field, and the option has it.
+    `otherwise` says in help what holds without an option; where it is None, that is the default of the field.
     """
-    hints = get_type_hints(cls)
-    for item in reversed(shown):
-        kind, text = plain_type(hints[item.name]), f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
-        if otherwise:
-            text += f"  [default: {otherwise(item)}]"
-        flag = flag_of(item)
-        if kind is bool and otherwise is _recipe_default:
-            flag += f"/--no-{flag.removeprefix('--')}"
-        command = click.option(flag, item.name, help=text, **_settings(item, kind, otherwise))(command)
-    return command
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call_with_read(**arguments: Any) -> Any:
+            made = read(arguments)
+            return command(**made, **arguments)
+
+        given, hints = call_with_read, get_type_hints(cls)
+        for item in reversed(shown):
+            kind, text = plain_type(hints[item.name]), f"{item.metadata['help'][0].upper()}{item.metadata['help'][1:]}."
+            if otherwise:
+                text += f"  [default: {otherwise(item)}]"
+            flag = flag_of(item)
+            if kind is bool and otherwise is _recipe_default:
+                flag += f"/--no-{flag.removeprefix('--')}"
+            given = click.option(flag, item.name, help=text, **_settings(item, kind, otherwise))(given)
+        return given
+
+    return decorate
 
 
 def _settings(item: Field[Any], kind: Any, otherwise: Any) -> dict[str, Any]:
@@ -349,8 +335,7 @@ def as_click_type(kind: Any, bounds: Bounds | None = None) -> Any:
 
 def _parse_value(item: Field[Any], value: Any) -> Any:
     if item.name == "overlap":
-        parts = [text.partition(":") for text in value]
-        return read_shares((n_labels, share) for n_labels, _, share in parts)
+        return read_shares(text.partition(":")[::2] for text in value)
     if item.name == "annotator_groups":
         return tuple(tuple(name.strip() for name in text.split(",")) for text in value)
     return value
@@ -360,18 +345,10 @@ class FigureFolder(NamedTuple):
     """Folder that figures are written to, and in which style."""
 
     path: Path
-    width: FigureWidth
-    captions: bool
-
-    @property
-    def style(self) -> PaperStyle:
-        """The style of the figures."""
-        from fcpair.report.figures import PaperStyle
-
-        return PaperStyle(self.width, self.captions)
+    style: PaperStyle
 
 
-def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def figures_option(command: Command) -> Command:
     """Give the command `--figures`, and how they are to look; it gets a `FigureFolder`, or None."""
 
     @option("--figures", type=FOLDER, help="A folder to write figures to.")
@@ -379,21 +356,19 @@ def figures_option(command: Callable[..., Any]) -> Callable[..., Any]:
     @option("--caption", is_flag=True, help="Write captions of figures as text files, and not into the figures.")
     @take_effect("--figure-width", "--caption", only_with="--figures")
     @functools.wraps(command)
-    def call_with_folder(
-        *args: Any, figures: Path | None, figure_width: FigureWidth, caption: bool, **kwargs: Any
-    ) -> Any:
-        folder = FigureFolder(figures, figure_width, caption) if figures else None
-        return command(*args, figures=folder, **kwargs)
+    def call_with_folder(figures: Path | None, figure_width: FigureWidth, caption: bool, **arguments: Any) -> Any:
+        folder = None
+        if figures:
+            from fcpair.report.figures import PaperStyle
+
+            folder = FigureFolder(figures, PaperStyle(figure_width, caption))
+        return command(figures=folder, **arguments)
 
     return call_with_folder
 
 
 def write_figures(folder: FigureFolder, figures: Sequence[PaperFigure | Forest]) -> None:
-    """Write figures into a folder, each as SVG, PDF and PNG; all of them, or none.
-
-    Raises:
-        InputError: nothing can be written there.
-    """
+    """Write figures into a folder, each as SVG, PDF and PNG; all or none: InputError where that cannot be."""
     from fcpair.files.tables.folders import make_writable_folder, write_all
     from fcpair.report.figures import render_for_paper
 

@@ -28,9 +28,7 @@ _SHOWN = {**dict.fromkeys(_CONTROLS), **{code: f"<U+{code:04X}>" for code in _BI
 
 
 def sanitize(text: str) -> str:
-    """The text without control characters (C0 but for tab and line feed, DEL, C1), and with each bidirectional control
-    as a name in its place, such as `<U+202E>`.
-    """
+    """The text without control characters, and with names of bidirectional ones, such as `<U+202E>`."""
     return text if text.isascii() and text.isprintable() else text.translate(_SHOWN)
 
 
@@ -68,15 +66,7 @@ def _find_codec(name: str) -> codecs.CodecInfo | None:
     if name.replace("-", "_") != ASCII:
         return None
     ascii_ = codecs.lookup("ascii")
-    return codecs.CodecInfo(
-        ascii_.encode,
-        ascii_.decode,
-        streamreader=ascii_.streamreader,
-        streamwriter=ascii_.streamwriter,
-        incrementalencoder=ascii_.incrementalencoder,
-        incrementaldecoder=ascii_.incrementaldecoder,
-        name=ASCII,
-    )
+    return codecs.CodecInfo(*ascii_, ascii_.incrementalencoder, ascii_.incrementaldecoder, ASCII)
 
 
 codecs.register(_find_codec)
@@ -312,12 +302,12 @@ def format_cell(cell: Cell) -> str:
 def _join_cells(columns: Sequence[_Column], cells: Sequence[str]) -> list[str]:
     """One row: as many lines as its highest cell has."""
     lines = []
-    for parts in zip_longest(*(wrap_text(cell, column.width) for column, cell in zip(columns, cells, strict=True))):
-        aligned = []
-        for column, part in zip(columns, parts, strict=True):
-            text = part or ""
-            space = " " * (column.width - width_of(text))
-            aligned.append(space + text if column.numeric else text + space)
+    wrapped = (wrap_text(cell, column.width) for column, cell in zip(columns, cells, strict=True))
+    for parts in zip_longest(*wrapped, fillvalue=""):
+        spaced = (
+            (column, text, " " * (column.width - width_of(text))) for column, text in zip(columns, parts, strict=True)
+        )
+        aligned = (space + text if column.numeric else text + space for column, text, space in spaced)
         lines.append((" " * MARGIN + (" " * BETWEEN).join(aligned)).rstrip())
     return lines
 
@@ -363,13 +353,13 @@ def _names_width(columns: Sequence[_Column], width: int) -> int:
 
 def _list_lines(columns: Sequence[_Column], width: int) -> list[str]:
     """Each row as lines `name  cell`, and an empty line after it."""
-    names = _names_width(columns, width)
+    head = _Column("", [], numeric=False)
+    head.width = _names_width(columns, width)
     lines: list[str] = []
     for at in range(len(columns[0].cells)):
         for column in columns:
-            pair = _Column(column.name, [], numeric=False), _Column("", [column.cells[at]], numeric=False)
-            pair[0].width = names
-            pair[1].width = max(width - names - MARGIN - BETWEEN, column.whole, 1)
-            lines += _join_cells(pair, [column.name, column.cells[at]])
+            body = _Column("", [column.cells[at]], numeric=False)
+            body.width = max(width - head.width - MARGIN - BETWEEN, column.whole, 1)
+            lines += _join_cells((head, body), [column.name, column.cells[at]])
         lines.append("")
     return lines[:-1]

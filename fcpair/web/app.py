@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
+from fcpair.web import start
 from fcpair.web.api import routes
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
@@ -30,11 +31,9 @@ from fcpair.web.lead import (
     grid_map,
     guidelines,
     inspection,
-    pair_acts,
     people,
     progress,
     search,
-    words_form,
 )
 from fcpair.web.pages import adjudicate, annotator, login
 from fcpair.web.server.admission import AdmissionControl, Kind
@@ -42,7 +41,6 @@ from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNN
 from fcpair.web.server.security import Guard
 from fcpair.web.server.static_files import static_files
 from fcpair.web.server.worker import ReportWorker, WorkerPool
-from fcpair.web.start import draft_pages, table_upload
 
 STUDY = "FCPAIR_STUDY"
 ANNOTATE = "FCPAIR_ANNOTATE"
@@ -82,9 +80,8 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, adjudicate, draft_pages, table_upload),
+    *(routes, login, annotator, adjudicate, start),
     *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
-    *(words_form, pair_acts),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))
 

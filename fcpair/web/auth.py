@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
@@ -63,13 +63,9 @@ class Auth:
     def require_visitor(self, request: Request, roles: frozenset[Role], *, remembered: bool = False) -> Visitor:
         """The visitor, who must have one of the roles.
 
-        Where they have to be `remembered`, from some moments ago with the same token or session, nothing is looked up.
-        Whoever acts for them looks whether they may still come in, see `Visitor.remembered`; then the request goes on
-        as theirs, else forgets it (`forget_visitor`).
-
-        Raises:
-            UnknownVisitorError: nobody is logged in, or remembered.
-            RefusedError: the visitor has another role, or the request does not come from one of our own pages.
+        Where they have to be `remembered`, from some moments ago with the same token or session, nothing is looked up:
+        whoever acts for them looks whether they may still come in, see `Visitor.remembered`. Raises UnknownVisitorError
+        where nobody is logged in, or remembered, RefusedError for another role, or a request from no page of ours.
         """
         if remembered:
             until, caller = self._remembered.get(_credentials(request), (0.0, _NOBODY))
@@ -110,11 +106,7 @@ class Auth:
         return caller is not None and caller.is_wrong
 
     def visitor_counting_failures(self, request: Request) -> Visitor | None:
-        """Visitor who is logged in, if anybody; a wrong token is counted, which may take a while.
-
-        Raises:
-            TooManyError: the token is wrong, and too many were.
-        """
+        """Visitor who is logged in, if anybody; a wrong token is counted, and TooManyError raised after too many."""
         caller = self._caller(request)
         if caller.is_wrong:
             self._access.attempts.count_failure(_client_address(request))
@@ -132,13 +124,9 @@ class Auth:
         return self._sessions.csrf_token(cookie) if cookie else ""
 
     def login_with_token(self, request: Request, token: str) -> Visitor | None:
-        """The visitor whom a token lets in, None for a wrong one.
+        """The visitor whom a token lets in; None for a wrong one, which is counted: TooManyError after too many.
 
-        A right token is let in whatever else came from its address: people share one, with a client that goes on
-        asking with a token of old, too. A wrong one is counted.
-
-        Raises:
-            TooManyError: the token is wrong, and too many were.
+        A right token is let in whatever else came from its address: people share one.
         """
         visitor = self._access.by_token(token)
         if visitor is None:
@@ -158,28 +146,23 @@ class Auth:
             self._access.end_session(session.person_id, session.id, MAX_AGE_S)
         self._set_cookie(request, response, "", 0)
 
-    def _set_cookie(self, request: Request, response: Response, value: str, max_age_s: int) -> None:
-        secure = request.url.scheme == "https"
-        response.set_cookie(
-            self._sessions.cookie, value, max_age=max_age_s, secure=secure, httponly=True, samesite="lax"
-        )
+    def _set_cookie(self, request: Request, response: Response, value: str, max_age: int) -> None:
+        options: dict[str, Any] = {"secure": request.url.scheme == "https", "httponly": True, "samesite": "lax"}
+        response.set_cookie(self._sessions.cookie, value, max_age=max_age, **options)
 
     def check_origin(self, request: Request) -> None:
         """Raise RefusedError for a form that a browser sends from another site; for forms outside any session."""
         site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-        if site:
-            foreign = site not in {"same-origin", "none"}
-        else:  # such a browser may name another origin than the address it asks
-            foreign = True
+        foreign = site not in {"same-origin", "none"}
+        if not site:  # such a browser may name another origin than the address it asks
             with suppress(ValueError):  # no origin that a browser sends
                 foreign = origin is not None and urlsplit(origin).netloc != request.headers.get("host")
         if foreign:
             raise RefusedError.say("this form was not sent from a page of this study; open your invite link again")
 
     def _caller(self, request: Request) -> _Caller:
-        caller: _Caller | None = request.scope.get(_CALLER_KEY)
-        if caller is not None:
-            return caller
+        if (known := request.scope.get(_CALLER_KEY)) is not None:
+            return cast(_Caller, known)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             visitor = self._access.by_token(token.strip())

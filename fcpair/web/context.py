@@ -182,11 +182,7 @@ class Context:
         /,
         **values: Any,
     ) -> HTMLResponse:
-        """A page from a template, which also gets `visitor`, `csrf`, `place`, `facts`, `noun`, `phrases`, `language`,
-        `practises`, `discusses`, `annotate` and `path`.
-
-        One that is about a grid is `here`.
-        """
+        """A page from a template, about the grid `here` if there is one, which also gets the variables below."""
         words, facts = self.page_words(visitor, here), here.facts if here else self.facts
         noun = words.noun if words else Noun.of("pair")
         language: Language = values.get("language") or self.language_of(request, visitor)
@@ -262,8 +258,7 @@ def _say(values: TemplateContext, sentence: str) -> str:
     return _translate(values, sentence)
 
 
-context_of: Callable[[Request], Context] = attrgetter("app.state.context")
-"""The context of the app that a request came to."""
+context_of: Callable[[Request], Context] = attrgetter("app.state.context")  # of the app that a request came to
 
 
 def mark_tiers(text: str) -> Markup:
@@ -288,9 +283,7 @@ def heat_class(cell: KappaCell) -> str:
 
 @cache
 def load_templates() -> Environment:
-    """The templates, loaded once. In them, `static("keys.js")` is the address of that file in its present version, and
-    `files` the version of them all.
-    """
+    """The templates, loaded once; in them, `static("keys.js")` is the address of that file in its present version."""
     environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,

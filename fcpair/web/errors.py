@@ -14,14 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from fcpair.errors import (
-    BusyError,
-    FcpairError,
-    StageError,
-    StudyError,
-    TooManyError,
-    UnknownVisitorError,
-)
+from fcpair.errors import BusyError, FcpairError, StageError, StudyError, TooManyError, UnknownVisitorError
 from fcpair.sentences import mark, say
 from fcpair.web.api.schemas import NO_NUL
 from fcpair.web.context import Context, replace_commands
@@ -73,8 +66,7 @@ class ErrorHandlers:
         """Respond to an error that a user can cause."""
         status = status_of(error)
         if isinstance(error, UnknownVisitorError) and not _is_api(request):
-            reason = self._context.door.farewell(request)
-            if reason:
+            if reason := self._context.door.farewell(request):
                 return show_farewell(request, reason)
             if "hx-request" in request.headers:  # a redirect would put the page into the place of a part of one
                 return Response(status_code=HTTPStatus.UNAUTHORIZED, headers={"HX-Redirect": "/join"})
@@ -145,11 +137,7 @@ class ErrorHandlers:
     def _answer(
         self, request: Request, status: HTTPStatus, sentence: str, headers: Mapping[str, str], heading: str = ""
     ) -> Response:
-        """JSON or a page, whose `heading` is the usual one of the status where none is given.
-
-        The sentence is in the visitor's language, and calls a pair what pages call it for them. Who is not known
-        yet is not looked up: that may be what failed.
-        """
+        """JSON or a page, in the visitor's language; who is not known yet is not looked up: that may be what failed."""
         visitor = self._context.door.cached_visitor(request)
         is_unread = _is_api(request) and (visitor is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR)
         language = ENGLISH if is_unread else self._context.language_of(request, visitor)

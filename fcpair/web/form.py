@@ -1,17 +1,14 @@
-"""What is sent, read from the body that the guard has read: forms as browsers send them, and strict JSON.
+"""What is sent, read from the body that the guard has read: forms, also of parameters, and strict JSON; JSON sent.
 
-Parameters are fields of a form, made of their class, as the options of commands are, and read back into it.
-
-JSON is sent from here, too. Only what holds no secret is compressed: static files, and texts that the API sends. From
-the length of what is compressed together with something that an attacker chose, a secret can be guessed (BREACH). So
-pages, which hold the guard against forged forms, never are.
+Only what holds no secret is compressed: static files, and texts that the API sends. From the length of what is
+compressed together with what an attacker chose, a secret can be guessed (BREACH), and pages guard against forged forms.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import MISSING, Field, dataclass, replace
 from dataclasses import fields as fields_of_class
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -52,11 +49,9 @@ def fields(request: Request) -> dict[str, str]:
     return {_decode(key): _decode(value) for key, value in _pairs(request)}
 
 
-def _pairs(request: Request) -> Iterator[tuple[bytes, bytes]]:
-    if request.headers.get("content-type", "").lower().startswith(FORM):
-        for pair in request.scope.get(BODY, b"").split(b"&"):
-            key, _, value = pair.partition(b"=")
-            yield key, value
+def _pairs(request: Request) -> list[tuple[bytes, bytes]]:
+    is_form = request.headers.get("content-type", "").lower().startswith(FORM)
+    return [pair.partition(b"=")[::2] for pair in request.scope.get(BODY, b"").split(b"&")] if is_form else []
 
 
 def parse_number(text: str) -> int | None:
@@ -85,6 +80,11 @@ def _decode(sent: bytes) -> str:
     return b"".join(slices).decode("utf-8", "replace")
 
 
+class _StrictJsonRequest(Request):
+    async def json(self) -> Any:
+        return parse_json(await self.body())
+
+
 class StrictJsonRoute(APIRoute):
     """A route whose body is JSON as `parse_json` reads it: no key twice in an object, no `NaN`."""
 
@@ -96,11 +96,6 @@ class StrictJsonRoute(APIRoute):
             return await handle(_StrictJsonRequest(request.scope, request.receive))
 
         return read_strictly
-
-
-class _StrictJsonRequest(Request):
-    async def json(self) -> Any:
-        return parse_json(await self.body())
 
 
 def takes_gzip(request: Request) -> bool:

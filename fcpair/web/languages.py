@@ -1,10 +1,7 @@
 """Languages of the pages: their messages, which are gettext catalogues, and their numbers, dates and time spans.
 
-In English figures are what a report says, see `report/formatting.py`; other languages have the same figures, rounded
-the same way, with digits and signs of their own.
-
 Messages are marked in English where they are shown: `_` and `ngettext` in templates, `t` and `tn` in scripts, `mark` in
-Python.
+Python. Figures are those of `report/formatting.py`, with digits and signs of the language.
 """
 
 from __future__ import annotations
@@ -316,14 +313,14 @@ class Language:
         words = name.replace("_", " ")
         return self.find(words) if words in ANSWER_NAMES else words
 
-    def script(self) -> str:
+    def script(self) -> bytes:
         """The script by which others say their messages in the language."""
         contents = {"locale": self.tag, "plurals": self.categories, "messages": {}, "names": {}}
         if self.code != DEFAULT_LANGUAGE:
             contents["messages"] = _read_messages(self.code, OF_SCRIPTS)
             contents["names"] = {name: self.find(name) for name in ANSWER_NAMES}
         text = json.dumps(contents, ensure_ascii=False, separators=(",", ":"))
-        return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}"
+        return f"globalThis.fcpairMessages = {text};\n{SCRIPT.read_text('utf-8')}".encode()
 
     @property
     def script_version(self) -> str:

@@ -1,7 +1,6 @@
 """What an endpoint is called with: the visit of somebody who may ask for what it answers.
 
-`def endpoint(visit: LeadVisit, ...)` says whose an address is, and is the one place that does. From their visit an
-endpoint has who they are, the study, the grid that the address names and the language, and by it shows a page.
+`def endpoint(visit: LeadVisit, ...)` says whose an address is, and is the one place that does.
 """
 
 from __future__ import annotations
@@ -102,8 +101,7 @@ class Visit:
     def page(self, template: str, here: CurrentGrid | None = None, run: int = 0, /, **values: Any) -> Response:
         """A page from a template, about the grid `here` and what a `run` has `done`, if there are any.
 
-        What a form asks for and is refused is shown on the form, as its `problem`, beside the field that is `wrong`,
-        and with the status of the error.
+        A refusal is the `problem` of its form, beside the field that is `wrong`, and gives the page its status.
         """
         done = next((one for one in self.study.log() if one.id == run), None) if run else None
         problem = replace_commands(self.translate(self.why, here), self.language) if self.refusal else ""
@@ -158,10 +156,7 @@ def enter_by(enter: Callable[..., Any], *roles: Role) -> Any:
 
 
 def open_to(*roles: Role) -> Any:
-    """The dependency by which an endpoint gets the visit of somebody in one of these roles, before all that is sent.
-
-    It raises what `Auth.require_visitor` does. It runs in the loop: who asks was looked up there, and a thread is dear.
-    """
+    """The dependency by which an endpoint gets the visit of somebody in one of these roles; run in the loop."""
     allowed = frozenset(roles)
 
     async def enter(request: Request) -> Visit:
@@ -173,10 +168,7 @@ def open_to(*roles: Role) -> Any:
 
 @cache
 def roles_of(endpoint: Callable[..., Any]) -> frozenset[Role]:
-    """Whose an endpoint is, by its signature; nobody's if strangers may call it too.
-
-    It is asked where a request gets no further than its shape.
-    """
+    """Whose an endpoint is, by its signature; nobody's if strangers may call it too."""
     hints = get_type_hints(endpoint, include_extras=True).values()
     marks = (mark for hint in hints for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Dependency))
     return next((vars(mark.dependency)["roles"] for mark in marks if "roles" in vars(mark.dependency)), frozenset())

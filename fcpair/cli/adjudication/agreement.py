@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,17 +76,13 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     shown = [(_tables(measured), _rows(measured))] if measured else [*map(_show_block, blocks)]
     tables, rows = [one for part, _ in shown for one in part], [one for _, part in shown for one in part]
     emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
-    for caution in _cautions(measured, blocks) if form == "table" else ():
+    cautions = [*measured.cautions] if measured else []
+    for block in blocks:
+        cautions += [f"{_name(block)}: {one}" for one in (block.agreement.cautions if block.agreement else ())]
+    for caution in cautions if form == "table" else ():
         print_message(f"Warning: {caution}.")
     if named is None and not options.blocks:
         print_note(*other_options_notes(grid, options))
-
-
-def _cautions(measured: Agreement | None, blocks: Sequence[AgreementBlock]) -> Iterator[str]:
-    """Yield the cautions of the agreement as a whole, and those of each block with its name."""
-    yield from measured.cautions if measured else ()
-    for one in blocks:
-        yield from (f"{_name(one)}: {caution}" for caution in (one.agreement.cautions if one.agreement else ()))
 
 
 def _name(block: AgreementBlock) -> str:
@@ -179,15 +175,8 @@ def aggregate(grid: Grid, models: tuple[str, ...], name: str | None, out: Path |
         check_suffix(out)
     with status_spinner("fitting label models"):
         aggregation = grid.aggregate(models, round=name, seed=seed)
-    simulated, sampled = grid.desk.simulated_note, grid.sample_size
-    emit(
-        form,
-        aggregation,
-        _model_tables(aggregation),
-        [*_figure_rows(aggregation)],
-        simulated=simulated,
-        sampled=sampled,
-    )
+    rows, sampled = [*_figure_rows(aggregation)], grid.sample_size
+    emit(form, aggregation, _model_tables(aggregation), rows, simulated=grid.desk.simulated_note, sampled=sampled)
     for caution in aggregation.cautions if form != "json" else ():
         print_message(f"Warning: {caution}.")
     if out is not None:
@@ -236,14 +225,12 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
 def _figure_rows(aggregation: Aggregation) -> Iterator[dict[str, Cell]]:
     """Rows of a CSV: what each model is right on, then the shares of each person's labels, each with what is behind."""
     empty: dict[str, Cell] = dict.fromkeys(("person", "true", "label"), "")
-    cautions = "; ".join(aggregation.cautions)
+    cautions = {"cautions": "; ".join(aggregation.cautions)}
     for model in aggregation.models:
-        common = {"cautions": cautions}
         for row in model.check_rows():
             note = f"undefined, because {row['undefined']}" if row["undefined"] else row["note"]
             figure = {name: row[name] for name in ("n", "value", "low", "high")}
-            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **common}
+            yield {"model": model.model, "against": row["against"], **empty, **figure, "note": note, **cautions}
         for row in model.person_rows():
-            figure = {"n": row["n"], "value": row["share"], "low": None, "high": None}
-            who = {name: row[name] for name in empty}
-            yield {"model": model.model, "against": "", **who, **figure, "note": row["note"], **common}
+            figure = {"n": row["n"], "value": row["share"], "low": None, "high": None, "note": row["note"]}
+            yield {"model": model.model, "against": "", **{name: row[name] for name in empty}, **figure, **cautions}

@@ -26,7 +26,7 @@ from fcpair.params import Evaluate, Partition
 from fcpair.report.figures.evaluation_figures import significance_cautions
 
 if TYPE_CHECKING:
-    from fcpair.evaluate.outcome import Comparison, Concordance, Outcome, Score, Spread
+    from fcpair.evaluate.outcome import Concordance, Outcome, Score, Spread
     from fcpair.grid import Grid
 
 SCORE_COLUMNS = ("system, measure", "score", "interval", "left out", "right", "bounds")
@@ -86,7 +86,7 @@ def evaluate(
         return
     note_writing()
     with progress("evaluating", at_once=True) as report:
-        folder, style = (figures.path, figures.style) if figures else (None, None)
+        folder, style = figures or (None, None)
         outcome = grid.tiers(rules).evaluate(options, runs=runs, figures=folder, figure_style=style, progress=report)
     data = {**outcome.as_data(), "diamond": rules.diamond, "cautions": [*significance_cautions(outcome)]}
     rows = [*outcome.rows()]
@@ -173,12 +173,15 @@ def _format_range(low: float | None, high: float | None) -> str:
 
 def _comparison_table(outcome: Outcome) -> Table:
     """Every two systems with a significant difference: of twelve systems all tests would be more than a thousand."""
-    tests = {(test.one, test.other, test.measure, test.tier): test for test in outcome.comparisons}
-    tiers, measures = ([*dict.fromkeys(key[at] for key in tests)] for at in (3, 2))
+    shown = {
+        (test.one, test.other, test.measure, test.tier): f"{test.difference:+z.4f}{'*' if test.is_significant else ' '}"
+        for test in outcome.comparisons
+    }
+    tiers, measures = ([*dict.fromkeys(key[at] for key in shown)] for at in (3, 2))
     differing = {(test.one, test.other) for test in outcome.comparisons if test.is_significant}
     groups = []
-    for one, other in dict.fromkeys(key[:2] for key in tests):
-        own = [[f"  {name}", *(_difference(tests[one, other, name, tier]) for tier in tiers)] for name in measures]
+    for one, other in dict.fromkeys(key[:2] for key in shown):
+        own = [[f"  {name}", *(shown[one, other, name, tier] for tier in tiers)] for name in measures]
         groups += [(f"{one} less {other}", own)] * ((one, other) in differing)
     n_found = sum(test.is_significant for test in outcome.comparisons)
     title = f"Differences between two systems; * p < {ALPHA}: {n_found:,} of {len(outcome.comparisons):,} tests"
@@ -189,7 +192,3 @@ def _comparison_table(outcome: Outcome) -> Table:
     ]
     columns = ("systems, measure", *tiers)
     return Table(title, columns, _under_heads(groups, len(columns)), notes)
-
-
-def _difference(test: Comparison) -> str:
-    return f"{test.difference:+z.4f}{'*' if test.is_significant else ' '}"

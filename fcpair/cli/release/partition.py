@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -65,31 +65,18 @@ def partition(grid: Grid, options: Partition, tier: str | None, out: Path | None
       fcpair partition --diamond majority
       fcpair partition --tier gold --out gold.csv
     """
-    published = columns == "fc-conan"
-    if tier is None:
-        _print_tables(grid, options, form)
-    elif out is None:
-        _print_tier(grid, tier, options, published=published, form=form)
-    else:
-        note_writing()
-        with status_spinner("writing"):
-            run = grid.tiers(options).release(tier, out, published=published)
-        print_run(run)
-        warn_of_basis(grid)
-
-
-def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     from fcpair.files.tables.tabular import plain_rows
 
+    if tier is not None:
+        _write_tier(grid, tier, options, out, form, published=columns == "fc-conan")
+        return
     tiers = grid.tiers(options).table()
-    columns = [[str(name) for name in table.columns] for table in tiers.tables]
+    names = [[str(name) for name in table.columns] for table in tiers.tables]
     *tables, verdicts = [list(plain_rows(table)) for table in tiers.tables]
     merged = list(tiers.rows())
-    heads = {"cells": columns[1][1], "positive": columns[1][2].capitalize(), "other": columns[1][3].replace("_", " ")}
-    shown = [
-        table_of(caption.format(**heads), rows, names)
-        for caption, names, rows in zip((*CAPTIONS, VERDICTS), columns, (*tables, verdicts), strict=True)
-    ]
+    heads = {"cells": names[1][1], "positive": names[1][2].capitalize(), "other": names[1][3].replace("_", " ")}
+    captions = (caption.format(**heads) for caption in (*CAPTIONS, VERDICTS))
+    shown = [*map(table_of, captions, (*tables, verdicts), names)]
     rules = {rule.tier: str(rule) for rule in tiers.rules}
     data = {"tiers": merged, "verdicts": verdicts, "rules": rules, "second_look": tiers.n_second_look}
     notes = [*grid.desk.second_look_notes, *other_options_notes(grid, options)]
@@ -97,9 +84,16 @@ def _print_tables(grid: Grid, options: Partition, form: str) -> None:
     print_note(*notes)
 
 
-def _print_tier(grid: Grid, tier: str, options: Partition, *, published: bool, form: str) -> None:
+def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, form: str, *, published: bool) -> None:
     from fcpair.files.tables.tabular import plain_rows
 
+    if out is not None:
+        note_writing()
+        with status_spinner("writing"):
+            run = grid.tiers(options).release(tier, out, published=published)
+        print_run(run)
+        warn_of_basis(grid)
+        return
     first = LONGEST_TABLE if form == "table" else None
     frame, n = grid.tiers(options).head(tier, first, published=published)
     names = [str(name) for name in frame.columns]
@@ -150,8 +144,16 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
             where = f"rank {source['rank']} {place}, score {source['score']:z.4f}"
         print_wrapped(f"brought in: {where}")
     for row in sorted((*explanation.answers, *explanation.decisions), key=lambda row: str(row["at"])):
+        if row.get("withdrawn"):
+            event = f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
+        elif "round" in row:
+            made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
+            event = f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
+        else:
+            by = f" by {row['person']}" if row["person"] else ""
+            event = f"adjudicated ({row['rule']}{by}): {row['answer']}"
         note = f" ({row['note']})" if row["note"] else ""
-        print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {_describe_event(row)}{note}")
+        print_wrapped(f"{row['at'][:19].replace('T', ' ')}  {event}{note}")
     if explanation.second_look:
         print_wrapped(
             "It was decided before its labels changed, and waits for a second look; the decision counts until then."
@@ -162,13 +164,3 @@ def explain(grid: Grid, pair: int, options: Partition, form: str) -> None:
     for check in (*reversed(checks[:n_four]), *checks[n_four:]):
         why = "yes" if check.passed else f"no, because {' and '.join(check.reasons)}"
         print_wrapped(f"{check.tier:{width}}{why}\n{'':{width}}requires {check.rule}")
-
-
-def _describe_event(row: dict[str, Any]) -> str:
-    if row.get("withdrawn"):
-        return f"{row['round']}: the answer of {row['person']} was withdrawn (run {row['run']})"
-    if "round" in row:
-        made_up = " SIMULATED" if row["origin"] == Origin.SIMULATED.value else ""
-        return f"{row['round']}: {row['person']} answered {row['answer']}{made_up}"
-    by = f" by {row['person']}" if row["person"] else ""
-    return f"adjudicated ({row['rule']}{by}): {row['answer']}"

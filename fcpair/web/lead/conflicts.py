@@ -68,15 +68,12 @@ def policy_key(policy: Adjudicate | None) -> str:
 
 def _confirmation(preview: DryRun) -> str:
     """Text that confirms that so many pairs are discarded and so many reopened; empty where none are."""
-    n_reopened = len(preview.reopened)
-    return f"{preview.discards} {n_reopened}" if preview.discards or n_reopened else ""
+    return f"{preview.discards} {len(preview.reopened)}" if preview.discards or preview.reopened else ""
 
 
 def _way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str) -> dict[str, Any] | None:
-    """What takes back what was just done: the `policy` before it, and what `confirmed` it needs.
-
-    Where `none` held, it is the one that decides least. None where what was done set no other policy, or where another
-    one was applied since.
+    """What takes back the policy that was just set, unless another was applied since: the `policy` before it, and what
+    `confirmed` it needs. Where `none` held, it is the one that decides least.
     """
     policy_runs = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
     if done is None or not previous_key or not policy_runs or policy_runs[-1].id != done.id:
@@ -115,9 +112,8 @@ def adjudicate(visit: LeadVisit, policy: Text = "", ties: Text = "", confirmed: 
 def validate(visit: LeadVisit, blind: Ticked = False, more: Ticked = False) -> Response:
     """Deal adjudicated pairs to those who validate."""
     grid = visit.here.grid
-    own = replace(
-        grid.effective_options(Validate), validators=grid.recipe_options(Validate, more=more).validators, blind=blind
-    )
+    validators = grid.recipe_options(Validate, more=more).validators
+    own = replace(grid.effective_options(Validate), validators=validators, blind=blind)
     options = read_params(own, {"pairs": fields(visit.request).get("pairs", "")})
     return visit.act(lambda: grid.assign_validation(options, more=more), CONFLICTS.path)
 

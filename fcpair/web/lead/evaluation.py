@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from math import isfinite
@@ -26,7 +27,7 @@ from fcpair.web.current_grid import EVALUATION, PROGRESS, CurrentGrid
 from fcpair.web.form import Text
 from fcpair.web.server.child_process import EVALUATE, GENERATE, Act, ChildProcess
 from fcpair.web.server.security import UPLOAD_RUN
-from fcpair.web.start.table_upload import UploadLimits, take_file
+from fcpair.web.start import take_file
 from fcpair.web.visits import LeadVisit, Visit, go_to
 
 router = APIRouter(include_in_schema=False)
@@ -53,28 +54,21 @@ def evaluation(visit: LeadVisit, run: int = 0) -> Response:
     from fcpair.evaluate.outcome import group_by_system, undefined_reason
     from fcpair.report.page import strip_folders
 
-    here, values = visit.here, dict[str, Any]()
-    figures = visit.study.latest_evaluation()
-    outcome = strip_folders(figures.outcome) if figures else None
+    here, figures = visit.here, visit.study.latest_evaluation()
+    values: dict[str, Any] = {"evaluation": figures, "scores": [], "notes": [], "simulated": None}
     if EVALUATION.fits(here):
         options = here.grid.recipe_options(Evaluate)
         tiers = [(tier, tier in options.tiers) for tier in here.grid.desk.list_tiers()]
-        values = {"tiers": tiers, "systems": options.systems or EXAMPLES, "most": MOST_RUN}
-    return visit.lead_page(
-        "lead_evaluation.html.j2",
-        EVALUATION,
-        run,
-        evaluation=figures,
-        scores=[
-            (tier, group_by_system([one for one in outcome.scores if one.tier == tier.tier])) for tier in outcome.tiers
-        ]
-        if outcome
-        else [],
-        notes=[(system.short, note) for system in outcome.systems for note in system.notes] if outcome else [],
-        undefined_reason=undefined_reason,  # an outcome that was kept has mere texts
-        simulated=outcome and outcome.simulated and (here.monitor.simulated_note() or outcome.simulated),
-        **values,
-    )
+        values |= {"tiers": tiers, "systems": options.systems or EXAMPLES, "most": MOST_RUN}
+    if figures:
+        outcome = strip_folders(figures.outcome)
+        for tier in outcome.tiers:
+            own = [score for score in outcome.scores if score.tier == tier.tier]
+            values["scores"].append((tier, group_by_system(own)))
+        values["notes"] = [(system.short, note) for system in outcome.systems for note in system.notes]
+        values["simulated"] = outcome.simulated and (here.monitor.simulated_note() or outcome.simulated)
+    # An outcome that was kept has mere texts.
+    return visit.lead_page("lead_evaluation.html.j2", EVALUATION, run, undefined_reason=undefined_reason, **values)
 
 
 @router.post(f"{EVALUATION.path}/begin")
@@ -123,8 +117,8 @@ async def upload(visit: LeadVisit, name: str = "") -> Response:
         begin_act(visit, EVALUATE, values, folder)
         return PlainTextResponse(PATH)
 
-    limits = UploadLimits(MOST_RUN, TOO_LARGE, EMPTY)
-    return await take_file(visit, path, limits, evaluate_run, partial(shutil.rmtree, folder, ignore_errors=True))
+    discard = partial(shutil.rmtree, folder, ignore_errors=True)
+    return await take_file(visit, path, (MOST_RUN, TOO_LARGE, EMPTY), evaluate_run, discard)
 
 
 def long_acts_of(visit: Visit) -> ChildProcess:
@@ -133,10 +127,7 @@ def long_acts_of(visit: Visit) -> ChildProcess:
 
 
 def begin_act(visit: Visit, what: str, values: dict[str, Any], folder: Path | None = None) -> Response:
-    """Begin an act in the visitor's grid and name, and lead to the page that says how far it is.
-
-    Raises ConflictError while there is another.
-    """
+    """Begin an act in the visitor's grid and name, and lead to how far it is; ConflictError while there is another."""
     act = Act(what, visit.study.address, visit.here.grid.grid.name, visit.visitor.name, values, folder)
     long_acts_of(visit).start(act)
     return go_to(PATH)
@@ -189,13 +180,11 @@ def parse_prices(price_in: str, price_out: str) -> tuple[float, float] | None:
     """The prices of a million tokens that are read and written; None for none. Raises InputError for what is none."""
     if not (price_in.strip() or price_out.strip()):
         return None
-    try:
+    with suppress(ValueError):
         prices = float(price_in), float(price_out)
-    except ValueError:
-        prices = (-1.0, -1.0)
-    if not all(isfinite(price) and price >= 0 for price in prices):
-        raise InputError.say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge")
-    return prices
+        if all(isfinite(price) and price >= 0 for price in prices):
+            return prices
+    raise InputError.say("the prices are those of a million tokens; give both as numbers, 0 if there is no charge")
 
 
 @router.post(GENERATE_PATH)

@@ -25,7 +25,7 @@ from fcpair.study import Study
 from fcpair.tier_plans import check_tier_name
 from fcpair.web import current_grid
 from fcpair.web.current_grid import Fits, fits_always, has_decisions, has_labels
-from fcpair.web.languages import NOUN_PHRASES, Language
+from fcpair.web.languages import NOUN_PHRASES
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)
@@ -71,8 +71,8 @@ Write = Callable[[Study, Grid, Path, DownloadChoices], object]
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid and is not empty, by the number of what it `counts`, of which
-    `holds` is the message. A `layout` is for programs of one kind.
+    It is offered where it `fits` the grid and has any of what it `counts`, which `holds` says. A `layout` is for
+    programs of one kind.
     """
 
     title: str
@@ -84,10 +84,6 @@ class Download:
     holds: str | tuple[str, str] = IN_LARGEST_TIER
     fits: Fits = has_labels
     layout: bool = False
-
-    def say_amount(self, n: int, language: Language) -> str:
-        """How much is in it, in a language."""
-        return language.find(self.holds) if isinstance(self.holds, str) else language.ngettext(*self.holds, n)
 
 
 def _write_rows(rows: pd.DataFrame, path: Path, refusal: str) -> None:
@@ -114,7 +110,7 @@ def _write_recipe(study: Study, folder: Path) -> None:
 
 
 def _export_download(kind: ExportKind) -> Download:
-    asks = (*(["tier"] if kind.tier else []), *kind.params, *(["form"] if "{form}" in kind.file else []))
+    asks = (*["tier"] * bool(kind.tier), *kind.params, *["form"] * ("{form}" in kind.file))
     return Download(
         kind.title,
         kind.text,
@@ -241,6 +237,12 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
         "open to check": n_open.get(checking, 0),
     }
     offered = {name: one for name, one in DOWNLOADS.items() if one.fits(here) and amounts[one.counts]}
+    held = {  # how much is in each
+        name: language.find(one.holds)
+        if isinstance(one.holds, str)
+        else language.ngettext(*one.holds, amounts[one.counts])
+        for name, one in offered.items()
+    }
     layouts = {name: one for name, one in offered.items() if one.layout}
     if layout and layout not in layouts:
         raise UnknownIdError.say(
@@ -259,7 +261,7 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
         downloads={name: one for name, one in offered.items() if name not in layouts},
         layouts=layouts,
         layout=layout,
-        held={name: one.say_amount(amounts[one.counts], language) for name, one in offered.items()},
+        held=held,
         choices=choices,
         usual=Export,
         simulated=visit.context.grids.oldest.monitor.simulated_note(),

@@ -1,11 +1,13 @@
-"""What people read before they answer, as the lead edits it: guidelines, pairs to practise on, and the terms."""
+"""What people read, as the lead edits it: guidelines, pairs to practise on, the terms, and words in place of names."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Form, Response
 
@@ -17,16 +19,23 @@ from fcpair.params import Annotate
 from fcpair.records import RunRecord
 from fcpair.sentences import Id, join, say
 from fcpair.stages.answers.curation import find_differences
+from fcpair.stages.questions.labels import GridNames
 from fcpair.web.current_grid import GUIDELINES
 from fcpair.web.form import Text, field, fields, fields_of, parse_number, read_params
+from fcpair.web.languages import ENGLISH, LANGUAGES
 from fcpair.web.lead.panels import build_panels
 from fcpair.web.pages.markdown import render
 from fcpair.web.visits import REFUSALS, LeadVisit, Visit
+from fcpair.words import LONGEST_WORDING, NOUNS, PAGE_LANGUAGES, READERS, TABLES, Noun, Words
 
 router = APIRouter(include_in_schema=False)
-PRACTICE, TERMS = "/lead/guidelines/practice", "/lead/terms"
+PRACTICE, TERMS, WORDS = "/lead/guidelines/practice", "/lead/terms", "/lead/words"
 OVERTAKEN = say("somebody else has set other pairs since this page was loaded; save again to put yours in their place")
 FIELDS_OF_TERMS = fields_of(Annotate)
+PARTS = ("text", "help")  # of a wording
+NOUN = "noun:"
+MOST_NAMES = 150  # of the sides of a grid: a request has so many fields
+MAIN_SIDES = ("hs", "cn")
 
 
 @router.get(GUIDELINES.path)
@@ -134,10 +143,10 @@ def change_terms(visit: LeadVisit) -> Response:
     try:
         new_terms = read_params(visit.context.terms.own, typed)
         study.access.check_terms(new_terms, loosen=True)
-        looser = study.access.loosened_limits(new_terms)
+        looser, confirmation = _looser_limits(visit, new_terms)
     except REFUSALS as refusal:
         return show_refused(visit.refused(refusal))
-    if typed.get("act") != "save" or typed.get("loosened", "") != _confirmation(looser):
+    if typed.get("act") != "save" or typed.get("loosened", "") != confirmation:
         return _show_terms(visit, typed, preview=new_terms)
 
     def save() -> RunRecord:
@@ -149,15 +158,16 @@ def change_terms(visit: LeadVisit) -> Response:
     return visit.act(save, TERMS, show_refused)
 
 
-def _confirmation(looser: list[tuple[str, Any, Any]]) -> str:
-    """Text that confirms that these limits are loosened; empty where none is."""
-    return " ".join(f"{name}={value}" for name, value, _ in looser)
+def _looser_limits(visit: Visit, terms: Annotate) -> tuple[list[tuple[str, Any, Any]], str]:
+    """Limits that terms loosen, and the text that confirms this; empty where none is."""
+    looser = visit.study.access.loosened_limits(terms)
+    return looser, " ".join(f"{name}={value}" for name, value, _ in looser)
 
 
 def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | None = None, run: int = 0) -> Response:
-    own, access, terms = visit.context.terms.own, visit.study.access, FIELDS_OF_TERMS
+    own, terms = visit.context.terms.own, FIELDS_OF_TERMS
     active = {one.name for one in visit.study.people if not one.retired}
-    looser = access.loosened_limits(preview) if preview else []
+    looser, confirmation = _looser_limits(visit, preview) if preview else ([], "")
 
     def describe(name: str, *values: Any) -> tuple[str, ...]:
         return (terms[name].label, *(terms[name].describe(value, visit.language) for value in values))
@@ -172,10 +182,208 @@ def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | N
         served={name: describe(name, value)[1] for name, value in visit.context.terms.given.items()},
         seen=typed.get("seen", ""),
         ask_again="ask_again" in typed,
-        n_consents=sum(row["name"] in active and row["consented_at"] is not None for row in access.terms()),
+        n_consents=sum(row["name"] in active and bool(row["consented_at"]) for row in visit.study.access.terms()),
         is_preview=preview is not None,
         changes=[describe(name, getattr(own, name), getattr(preview, name)) for name in changed],
         changes_consent="consent" in changed,
         looser=[describe(*limit) for limit in looser],
-        loosened=_confirmation(looser),
+        loosened=confirmation,
     )
+
+
+@router.get(WORDS)
+def words_form(visit: LeadVisit, run: int = 0, texts_in: str = "") -> Response:
+    """The words as they are, to be edited in one language."""
+    words = visit.study.effective_options(Words)
+    typed = {"texts_in": texts_in or words.language, "language": words.language, "seen": digest_params(words)}
+    return _show_words(visit, typed, run=run)
+
+
+@router.post(WORDS)
+def change_words(visit: LeadVisit) -> Response:
+    """Show how the words will read, or let people read them from now on."""
+    typed, words = fields(visit.request), visit.study.effective_options(Words)
+    texts_in = typed.get("texts_in", "").strip() or words.language
+
+    def read() -> Words:
+        names, language = visit.study.load_names(), typed.get("language", words.language).strip()
+        return read_words(names, words, typed, language, texts_in)
+
+    def show_refused(refused: Visit) -> Response:  # to save it again is to mean it
+        return _show_words(refused, {**typed, "seen": digest_params(visit.study.effective_options(Words))})
+
+    if typed.get("act") == "save":
+        return visit.act(lambda: visit.study.save_words(read(), seen=typed.get("seen", "")), WORDS, show_refused)
+    try:
+        return _show_words(visit, typed, preview=read())
+    except REFUSALS as refusal:
+        return show_refused(visit.refused(refusal))
+
+
+def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None = None, run: int = 0) -> Response:
+    study, words, names = visit.study, visit.study.effective_options(Words), visit.study.load_names()
+    texts_in = typed.get("texts_in") or words.language
+    # The roles that read in this study: those of its rounds, of its people, and that have a noun.
+    roles = {one["role"] for of in study.grid_overview() for one in of["rounds"]} | words.nouns.keys()
+    roles |= {one.role.value for one in study.people}
+    nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in READERS if role in roles}
+    shown_in = LANGUAGES.get(preview.language, ENGLISH) if preview else ENGLISH
+    languages = [words.language]  # that texts are in, that of the study first
+    for table in ("questions", "options", "sides"):
+        for wording in getattr(words, table).values():
+            languages += [tag for value in _parts(wording).values() for tag in _by_language(value, words.language)]
+    return visit.page(
+        "lead_words.html.j2",
+        visit.here,
+        run,
+        page=GUIDELINES,
+        entries=list_entries(names, words, texts_in, typed),
+        roles=[(role, f"{role}s", noun) for role, noun in nouns.items()],
+        noun_examples=[
+            (f"{role}s", [shown_in.count_noun(Noun.of(noun), n) for n in (1, 2)])  # how people read it with a number
+            for role, noun in nouns.items()
+            if noun in NOUNS
+        ],
+        shown_in=shown_in,
+        field_of_noun=NOUN,
+        nouns=NOUNS,
+        chosen=typed.get("language") or words.language,
+        languages=list(dict.fromkeys([*PAGE_LANGUAGES, *languages, texts_in])),
+        texts_in=texts_in,
+        seen=typed.get("seen", ""),
+        longest=LONGEST_WORDING,
+        preview=preview,
+        preview_grids=list_entries(names, preview, preview.language) if preview else [],
+    )
+
+
+class WordEntry(NamedTuple):
+    """Something that can have words: the `key` by which a table of Words has them, and what they are now."""
+
+    table: str
+    key: str
+    name: str
+    text: str
+    help: str
+
+    @property
+    def field(self) -> str:
+        """What the names of its fields begin with."""
+        return f"{self.table}:{self.key}"
+
+
+@dataclass(frozen=True)
+class GridEntries:
+    """The entries of a grid: its questions, each with its options, its sides, and how many names there are besides."""
+
+    grid: str
+    questions: list[tuple[WordEntry, list[WordEntry]]]
+    sides: list[WordEntry]
+    n_more: int
+
+    def __iter__(self) -> Iterator[WordEntry]:
+        for question, options in self.questions:
+            yield from (question, *options)
+        yield from self.sides
+
+
+def list_entries(
+    names: Sequence[GridNames], words: Words, language: str, typed: Mapping[str, str] | None = None
+) -> list[GridEntries]:
+    """The entries of each grid, with what was `typed` into their fields, or the texts that they have in a language.
+
+    What has one key is there once.
+    """
+    forms: dict[str, dict[str, list[str]]] = {of.grid: {} for of in names}  # questions with their options, each once
+    for of in names:
+        for question, option_names in of.questions:
+            options = forms[of.grid].setdefault(question, [])
+            options += [name for name in option_names if name not in options]
+    asked = [(grid, question) for grid, form in forms.items() for question in form]
+    # Questions with the same options, as of a label and a blind one, share them.
+    first = {(grid, *options): name for grid, form in forms.items() for name, options in reversed(form.items())}
+    of_options = {(grid, name, option) for (grid, *options), name in first.items() for option in options}
+    n_questions, n_options = (Counter(key for path in paths for key in _keys(path)) for paths in (asked, of_options))
+    listed: set[str] = set()
+
+    def entry(table: str, key: str, name: str) -> WordEntry:
+        field, wording = f"{table}:{key}", getattr(words, table).get(key)
+        texts = ((part, text_in(wording, part, words, language)) for part in PARTS)
+        return WordEntry(table, key, name, *((typed or {}).get(f"{field}:{part}", text) for part, text in texts))
+
+    def is_new(one: WordEntry) -> bool:
+        n_listed = len(listed)
+        listed.add(one.field)
+        return len(listed) > n_listed
+
+    entries = []
+    for of in names:
+        questions = []
+        for question, option_names in forms[of.grid].items():
+            shown = entry("questions", _key(words.questions, (of.grid, question), n_questions), question)
+            paths = ((of.grid, question, name) for name in option_names)
+            below = (entry("options", _key(words.options, path, n_options), path[-1]) for path in paths)
+            shown_options = [one for one in below if is_new(one)]
+            if is_new(shown) or shown_options:
+                questions.append((shown, shown_options))
+        named = [(name, name) for name in of.sides]
+        if of.sides[2:] == MAIN_SIDES:
+            own_names = zip(MAIN_SIDES, of.sides, strict=False)
+            named = [(name if name in words.sides else own_name, name) for own_name, name in own_names]
+        sides = [*filter(is_new, (entry("sides", *one) for one in named))]
+        entries.append(GridEntries(of.grid, questions, sides[:MOST_NAMES], max(len(sides) - MOST_NAMES, 0)))
+    return entries
+
+
+def _keys(path: tuple[str, ...]) -> list[str]:
+    """The keys by which what is at a path can be named, the longest first."""
+    return ["/".join(path[at:]) for at in range(len(path))]
+
+
+def _key(wordings: Mapping[str, Any], path: tuple[str, ...], n_meanings: Counter[str]) -> str:
+    """The key of what is at a path: the one that has words, else the shortest that means nothing else."""
+    keys = _keys(path)
+    shortest = next((key for key in reversed(keys) if n_meanings[key] == 1), keys[0])
+    return next((key for key in keys if key in wordings), shortest)
+
+
+def _parts(wording: Any) -> Mapping[str, Any]:
+    return wording if isinstance(wording, Mapping) else {"text": wording} if wording else {}
+
+
+def _by_language(value: Any, own_language: str) -> dict[str, str]:
+    """A text by its languages; what is in none is in that of the study."""
+    return dict(value) if isinstance(value, Mapping) else {own_language: value} if value else {}
+
+
+def text_in(wording: Any, part: str, words: Words, language: str) -> str:
+    """The text or help of a wording in a language."""
+    return _by_language(_parts(wording).get(part), words.language).get(language, "")
+
+
+def read_words(
+    names: Sequence[GridNames], words: Words, typed: Mapping[str, str], language: str, texts_in: str
+) -> Words:
+    """The words with what was typed, in the language `texts_in`, and the `language` that people read.
+
+    What has no field stays as it is. Raises InputError for a text or a language that cannot be.
+    """
+    tables = {table: dict(getattr(words, table)) for table in TABLES}
+    for role in READERS:
+        if (noun := typed.get(f"{NOUN}{role}")) is not None:
+            tables["nouns"].pop(role, None)
+            tables["nouns"] |= {role: noun} if noun else {}
+    for one in (one for of in list_entries(names, words, texts_in) for one in of):
+        wording = tables[one.table].pop(one.key, None)
+        before, kept = _parts(wording), dict[str, Any]()
+        for part in PARTS:
+            value, text = before.get(part), typed.get(f"{one.field}:{part}", getattr(one, part)).strip()
+            if text != getattr(one, part):
+                in_others = {tag: of for tag, of in _by_language(value, words.language).items() if tag != texts_in}
+                is_plain = texts_in == words.language and not isinstance(value, Mapping)
+                value = text if is_plain else in_others | ({texts_in: text} if text else {})
+            kept |= {part: value} if value else {}
+        if kept != before:
+            wording = kept["text"] if kept.keys() == {"text"} and isinstance(kept["text"], str) else kept
+        tables[one.table] |= {one.key: wording} if wording else {}
+    return Words(language, **tables)

@@ -9,13 +9,13 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from fcpair.errors import InputError, StageError
+from fcpair.errors import InputError
 from fcpair.params import Calibration
 from fcpair.records import RunRecord
 from fcpair.sentences import mark, say
 from fcpair.web.current_grid import AGREEMENT, CALIBRATION, PEOPLE
 from fcpair.web.form import Ticked, fields, read_params
-from fcpair.web.lead.panels import build_panel, build_panels, compared_people
+from fcpair.web.lead.panels import build_panel, build_panels, compared_people, if_measured
 from fcpair.web.visits import LeadVisit
 
 router = APIRouter(include_in_schema=False)
@@ -44,10 +44,8 @@ def pair(visit: LeadVisit, cell_id: int) -> Response:
     explanation = visit.here.grid.explain(cell_id)
     # A decision that stands again has the time at which it was made.
     decided = accumulate((str(row["at"]) for row in explanation.decisions), max)
-    timed = [
-        *((str(row["at"]), row) for row in explanation.answers),
-        *zip(decided, explanation.decisions, strict=True),
-    ]
+    answered = ((str(row["at"]), row) for row in explanation.answers)
+    timed = [*answered, *zip(decided, explanation.decisions, strict=True)]
     events = [row for _, row in sorted(timed, key=itemgetter(0))]
     return visit.page("lead_pair.html.j2", visit.here, told=explanation, events=events)
 
@@ -107,10 +105,7 @@ def two_people(visit: LeadVisit, person: str = "", other: str = "") -> Response:
 def calibration(visit: LeadVisit, run: int = 0) -> Response:
     """Show how far the calibration is, and what can be done now."""
     grid = visit.here.grid
-    try:
-        result = grid.calibration.measure()
-    except StageError:
-        result = None
+    result = if_measured(grid.calibration.measure)
     return visit.lead_page(
         "lead_calibration_page.html.j2",
         CALIBRATION,

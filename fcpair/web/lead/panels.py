@@ -88,12 +88,12 @@ def stage_title(language: Language, name: str, role: Role) -> str:
     return language.gettext(STAGES_BY_ROLE[role], round=name)
 
 
-def _if_measured(measure: Callable[[], Made], otherwise: Made) -> Made:
-    """What is measured; something else while nothing is there to measure."""
+def if_measured(measure: Callable[[], Made]) -> Made | None:
+    """What is measured; None while nothing is there to measure."""
     try:
         return measure()
     except StageError:
-        return otherwise
+        return None
 
 
 def _every_two(here: CurrentGrid, _language: Language) -> Values:
@@ -188,7 +188,7 @@ PANELS = {
     "agreement": Panel(mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, has_labels),
     "calibration": Panel(
         mark("How far it is, and agreement"),
-        lambda here, _language: {"result": _if_measured(here.grid.calibration.measure, None)},
+        lambda here, _language: {"result": if_measured(here.grid.calibration.measure)},
     ),
     "every_two": Panel(mark("Every two people"), _every_two, has_labels),
     "disputed": Panel(
@@ -219,8 +219,7 @@ PANELS = {
         mark("Who has passed the pilot"),
         lambda here, _language: {  # none while nobody has written in one, or nothing is judged
             "pilots": [
-                (one, _if_measured(partial(here.grid.desk.pilot_results, one.round), None))
-                for one in here.grid.desk.pilots()
+                (one, if_measured(partial(here.grid.desk.pilot_results, one.round))) for one in here.grid.desk.pilots()
             ]
         },
         lambda here: here.is_planned and bool(here.grid.desk.pilots()),

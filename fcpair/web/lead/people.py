@@ -16,7 +16,7 @@ from fcpair.errors import InputError, UnknownIdError
 from fcpair.records import Role, RunRecord, invite_link
 from fcpair.sentences import join, mark, say
 from fcpair.study import Study
-from fcpair.web.context import START, Context
+from fcpair.web.context import START
 from fcpair.web.current_grid import PEOPLE
 from fcpair.web.form import Text, field, parse_number
 from fcpair.web.languages import LANGUAGES, Language
@@ -56,9 +56,7 @@ NOT_ONESELF = say("you cannot do this to yourself here; ask another lead, or use
 
 @dataclass(frozen=True)
 class Invitation:
-    """The link of one person, a mail with it, and the QR code of it as the address of an image; empty where there are
-    too many.
-    """
+    """The link of one person, a mail with it, and its QR code as the address of an image; empty for too many."""
 
     name: str
     role: str
@@ -70,11 +68,10 @@ class Invitation:
 @router.get(PEOPLE.path)
 def people(visit: LeadVisit, run: int = 0, role: str = "") -> Response:
     """Everybody, with the work they have."""
-    return show_people(visit, run=run, role=role)
+    return _show_people(visit, run, role)
 
 
-def show_people(visit: Visit, *, run: int = 0, role: str = "", pasted: str = "") -> Response:
-    """The page; with what was `pasted` of people to be added, in a `role`."""
+def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -> Response:
     here, access = visit.here, visit.study.access
     stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
 
@@ -109,10 +106,8 @@ def show_people(visit: Visit, *, run: int = 0, role: str = "", pasted: str = "")
 
 def uninvited_people(study: Study) -> list[str]:
     """The names of those who take part and have no link yet."""
-    invited = study.access.invited()
-    return [
-        one.name for one in study.people if not one.retired and one.role is not Role.MODEL and one.name not in invited
-    ]
+    left_out = study.access.invited()
+    return [one.name for one in study.people if not (one.retired or one.role is Role.MODEL or one.name in left_out)]
 
 
 @router.get("/lead/people/{name}/{act}")
@@ -120,7 +115,9 @@ def confirm(visit: LeadVisit, name: str, act: str) -> Response:
     """Show what an act would do, and the button that does it."""
     if act != INVITE:
         _find_act(act)
-    person = _workload_of(visit.context, name)
+    person = next((dict(row) for row in visit.study.workload() if row["name"] == name), None)
+    if person is None:
+        raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
     heirs = [  # who could take the work over
         other.name
         for other in visit.study.people
@@ -147,7 +144,7 @@ def add(visit: LeadVisit, people: Text = "", role: Text = Role.ANNOTATOR.value) 
         with visit.study.acting_as(visit.visitor.name):
             tokens = visit.study.access.add_all(roles)
     except REFUSALS as refusal:
-        return show_people(visit.refused(refusal), role=role, pasted=people)
+        return _show_people(visit.refused(refusal), role=role, pasted=people)
     return _show_links(visit, tokens, is_new=True)
 
 
@@ -197,13 +194,6 @@ def parse_role(role: str) -> Role:
     return Role(role)
 
 
-def _workload_of(context: Context, name: str) -> dict[str, Any]:
-    for row in context.study.workload():
-        if row["name"] == name:
-            return dict(row)
-    raise UnknownIdError.say("there is nobody called `%(name)s`", name=name)
-
-
 def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
     from fcpair.files.tables.tabular import format_csv
 
@@ -232,11 +222,10 @@ def write_mail(language: Language, name: str, role: str, link: str, *, title: st
 
 
 def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
-    """The QR code of each link by name, as a `data:` address, so that the secret is in this page and nowhere else.
+    """The QR code of each link by name, as a `data:` address, which nothing caches or logs; none for too many.
 
-    The page loads no image from the server, which could be cached or logged. Codes are dark on light in every theme,
-    with the margin of four modules that ISO/IEC 18004 asks for, as many cameras read no other. There are none where
-    they would be more than MOST_CODES.
+    Codes are dark on light in every theme, with the margin of four modules that ISO/IEC 18004 asks for, as many cameras
+    read no other.
     """
     import segno
 
@@ -248,10 +237,7 @@ def draw_codes(links: Mapping[str, str]) -> dict[str, str]:
 
 def parse_people(pasted: str, usual: Role, existing: set[str], language: Language) -> dict[str, Role]:
     """The people of a pasted list, each with their role: a line has a name, and after a comma or a tab a role, in
-    English or in a language, if it is not the `usual` one.
-
-    Raises InputError that lists every line with a name that is there twice, or in the study (`existing`), or with no
-    role that there is.
+    English or in a language, if it is not the `usual` one. Raises InputError that lists every line that cannot be.
     """
     role_by_word = {word: Role(role) for role in ROLES for word in (role, language.find(role))}
     roles: dict[str, Role] = {}

@@ -146,15 +146,8 @@ def add(visit: LeadVisit) -> Response:
 
 
 def _show_notes(visit: Visit, typed: Mapping[str, str] = MappingProxyType({}), run: int = 0) -> Response:
-    newest_first = reversed(visit.study.log())
-    return visit.lead_page(
-        "lead_notes.html.j2",
-        PROGRESS,
-        run,
-        fields=[(one, typed.get(name, "")) for name, one in fields_of(Note).items()],
-        notes=[
-            one
-            for one in newest_first
-            if one.stage == Note.stage and one.params.get("grid", MAIN) == visit.here.grid.grid.name
-        ],
-    )
+    own_name = visit.here.grid.grid.name
+    newest_first = (one for one in reversed(visit.study.log()) if one.stage == Note.stage)
+    notes = [one for one in newest_first if one.params.get("grid", MAIN) == own_name]
+    shown = [(one, typed.get(name, "")) for name, one in fields_of(Note).items()]
+    return visit.lead_page("lead_notes.html.j2", PROGRESS, run, fields=shown, notes=notes)

@@ -1,22 +1,37 @@
-"""The lead's page of the grid: its map, and the search for pairs, as an address and as a file."""
+"""The lead's page of the grid, and what is asked of others about pairs: its map, the search, acts on what that found.
+
+The acts are more labels on a share of the pairs, and those on what a search has found: all, or what is ticked. Each
+says first what it would do.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from statistics import median
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from fcpair.errors import InputError
-from fcpair.pair_filter import FilterChoices, FilterState, PairFilter, check_name
+from fcpair.errors import InputError, StageError, UnknownIdError
+from fcpair.grid import Grid
+from fcpair.lazy import pd
+from fcpair.pair_filter import FilterState, PairFilter, check_name
+from fcpair.params import Assign
+from fcpair.records import Role, RunRecord
 from fcpair.report.formatting import named
-from fcpair.sentences import mark
-from fcpair.web.current_grid import CONFLICTS, GRID, CurrentGrid, has_labels
+from fcpair.sentences import mark, say
+from fcpair.web.current_grid import CONFLICTS, GRID, PEOPLE, CurrentGrid, has_labels
+from fcpair.web.form import Text, parse_number, parse_share
 from fcpair.web.languages import Language
 from fcpair.web.lead.files import table_attachment
 from fcpair.web.lead.panels import build_panels
-from fcpair.web.visits import LeadVisit
+from fcpair.web.visits import REFUSALS, LeadVisit, Visit
 from fcpair.words import Noun
+from fcpair.work_records import ExtraLabels
 
 router = APIRouter(include_in_schema=False)
 PAGE = 50  # pairs on one page of them
@@ -48,6 +63,13 @@ STATES = {
     FilterState.NOT_VALID: mark("not valid"),
 }
 METADATA = re.compile(r"(hs|cn|row|column)\..+", re.DOTALL)
+OVERLAP = "/lead/people/overlap"
+FEWEST = (2, 3)  # labels for which a share can be given, in any study
+SHOWN_PAIRS = 100
+SHARE = "share"
+TICKED = "ticked"
+NOTHING_TICKED = say("no pair is ticked; tick those that are meant, or choose all that match")
+NOTHING_LEFT = say("none of these pairs matches the search any more; search again")
 
 
 async def read_query(request: Request) -> dict[str, str]:
@@ -75,22 +97,39 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
 
     values: dict[str, Any] = {}
     try:
-        values = _search(here, query, after, language) if is_search else {}
+        if is_search:
+            matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
+            rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
+            values = {
+                "matching": matching,
+                "rows": [_translate_record(record, language) for record in matching.records],
+                "without": [(name, query[name], _search_address(here, rest)) for name, rest in rest_by_name.items()],
+            }
     except InputError as refusal:
         visit, values = visit.refused(refusal), {"problem": str(refusal)}
+    # What filters by metadata are called, by their names: those that are offered, and those that are asked for.
+    titles = {name: language.find(title) for name, title in TITLES.items()}
+    for name in (*(choice.name for choice in (choices.metadata if choices else ())), *query):
+        if name not in TITLES:
+            side, _, key = name.partition(".")
+            titles[name] = f"{here.facts['hs_name' if side in ('hs', 'row') else 'cn_name'].capitalize()}: {key}"
+    acts = (  # on pairs that are found: the name in the address, the button, and whether it can be done
+        ("labels", mark("Ask for another label"), choices and choices.people and not here.is_planned),
+        ("decisions", mark("Send to an adjudicator"), choices and choices.has_answers and CONFLICTS.fits(here)),
+    )
     return visit.lead_page(
         "lead_grid.html.j2",
         GRID,
         run,
         panels=[] if is_search else build_panels(visit, GRID),
         simulated=here.monitor.simulated_note(),
-        titles={name: language.find(title) for name, title in TITLES.items()} | _metadata_titles(here, query, choices),
+        titles=titles,
         named=name_value,
         size=PAGE,
         query=query,
         choices=choices,
         is_search=is_search,
-        acts=_acts_on_pairs(here, choices) if choices else [],
+        acts=[(act, button) for act, button, applies in acts if applies],
         **values,
     )
 
@@ -104,40 +143,8 @@ def _translate_record(record: tuple[Any, ...], language: Language) -> tuple[Any,
     return *texts, said, *facts, ", ".join(language.say(named(name), Noun.of("pair")) for name in tier.split(", "))
 
 
-def _search(here: CurrentGrid, query: dict[str, str], after: int, language: Language) -> dict[str, Any]:
-    """The pairs that match; raises InputError for filters that cannot be."""
-    matching = here.grid.find_pairs(**conditions_of(query), first=after, n=PAGE)
-    rest_by_name = {name: {other: query[other] for other in query if other != name} for name in query}
-    return {
-        "matching": matching,
-        "rows": [_translate_record(record, language) for record in matching.records],
-        "without": [
-            (name, query[name], here.address(GRID.path, **(rest or {"words": ""})))
-            for name, rest in rest_by_name.items()
-        ],
-    }
-
-
-def _acts_on_pairs(here: CurrentGrid, choices: FilterChoices) -> list[tuple[str, str]]:
-    """What can be done with pairs that are found, by its name in the address: its button."""
-    can_have_labels = choices.people and not here.is_planned
-    can_be_decided = choices.has_answers and CONFLICTS.fits(here)
-    acts = (
-        ("labels", mark("Ask for another label"), can_have_labels),
-        ("decisions", mark("Send to an adjudicator"), can_be_decided),
-    )
-    return [(act, button) for act, button, applies in acts if applies]
-
-
-def _metadata_titles(here: CurrentGrid, query: dict[str, str], choices: FilterChoices | None) -> dict[str, str]:
-    """What filters by metadata are called, by their names: those that are offered, and those that are asked for."""
-    side_names = {"hs": here.facts["hs_name"], "row": here.facts["hs_name"]}
-    names = [*(choice.name for choice in choices.metadata), *query] if choices else [*query]
-    parts = {name: name.partition(".") for name in names if name not in TITLES}
-    return {
-        name: f"{side_names.get(side, here.facts['cn_name']).capitalize()}: {key}"
-        for name, (side, _, key) in parts.items()
-    }
+def _search_address(here: CurrentGrid, query: dict[str, str]) -> str:
+    return here.address(GRID.path, **(query or {"words": ""}))
 
 
 def conditions_of(query: dict[str, str]) -> dict[str, Any]:
@@ -154,3 +161,165 @@ def conditions_of(query: dict[str, str]) -> dict[str, Any]:
 def matching_file(visit: LeadVisit, query: Query) -> Response:
     """All pairs that match, as a file."""
     return table_attachment(visit.here.grid.find_pairs(**conditions_of(query)).to_frame(), "pairs.csv")
+
+
+@dataclass(frozen=True)
+class PairAct:
+    """Something that is done with pairs: `forecast` says what that would be, `do` does it. `stage` tells its pace."""
+
+    stage: str | None
+    forecast: Callable[[Grid, list[int]], Any]
+    do: Callable[[Grid, list[int]], RunRecord]
+
+
+ACTS = {
+    "labels": PairAct(
+        None,
+        lambda grid, pairs: grid.desk.plan_more_labels(pairs=pairs),
+        lambda grid, pairs: grid.assign(more=True, pairs=pairs),
+    ),
+    "decisions": PairAct(
+        "adjudicate",
+        lambda grid, pairs: grid.desk.forecast_decision_requests(pairs),
+        lambda grid, pairs: grid.request_decisions(pairs),
+    ),
+}
+
+
+@router.get("/lead/grid/act/{act}")
+def confirm(visit: LeadVisit, act: str, query: Query) -> Response:
+    """Show what an act on pairs would do, and the button that does it."""
+    return _show(visit, act, query, _chosen_pairs(visit, query))
+
+
+@router.post("/lead/grid/act/{act}")
+def do(visit: LeadVisit, act: str, query: Query, confirmed: Text = "") -> Response:
+    """Do it, unless it would do something else by now than what was shown."""
+    grid, rows = visit.here.grid, _chosen_pairs(visit, query)
+    pairs, pair_act = rows.iloc[:, 0].tolist(), _find_act(act)
+    if confirmed != _digest(pair_act.forecast(grid, pairs), pairs):
+        return _show(visit, act, query, rows, is_overtaken=bool(confirmed))
+    return visit.act(lambda: pair_act.do(grid, pairs), GRID.path, **(query or {"words": ""}))
+
+
+def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, is_overtaken: bool = False) -> Response:
+    here, pairs, problem, forecast = visit.here, rows.iloc[:, 0].tolist(), "", None
+    pair_act = _find_act(act)
+    try:
+        forecast = pair_act.forecast(here.grid, pairs)
+    except StageError as error:
+        problem = str(error)
+    is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
+    stages = here.monitor.stages()
+    stage = next((one for one in stages if one.name == pair_act.stage), None) if pair_act.stage else stages[0]
+    paces = [one.outlook.pace_s for one in stage.people if one.outlook.pace_s is not None] if stage else []
+    return visit.page(
+        "lead_confirm_pairs.html.j2",
+        here,
+        act=act,
+        pairs=pairs,
+        forecast=forecast,
+        problem=problem,
+        tiers=Counter(name for names in rows["tier"][is_requested] for name in names.split(", ") if name),
+        pace_s=median(paces) if paces else None,
+        confirmed=_digest(forecast, pairs),
+        is_overtaken=is_overtaken,
+        target=f"{visit.request.url.path}?{visit.request.url.query}",
+        back=_search_address(here, query),
+    )
+
+
+def _find_act(act: str) -> PairAct:
+    if act not in ACTS:
+        raise UnknownIdError.say(
+            "there is no action `%(name)s` for pairs; expected one of %(names)s", name=act, names=list(ACTS)
+        )
+    return ACTS[act]
+
+
+def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
+    """The pairs that are meant, as the search has them: all that match, or those of them that are ticked."""
+    rows = visit.here.grid.find_pairs(**conditions_of(query)).to_frame()
+    if visit.request.query_params.get("scope") == TICKED:
+        ticked = {parse_number(number) for number in visit.request.query_params.getlist("pair")}
+        if not ticked:
+            raise InputError(NOTHING_TICKED)
+        rows = rows[rows.iloc[:, 0].isin(ticked)]
+    if rows.empty:
+        raise InputError(NOTHING_LEFT)
+    return rows
+
+
+def _digest(forecast: Any, pairs: list[int]) -> str:
+    """What confirms that so much is done with these pairs."""
+    return hashlib.sha256(repr((forecast, pairs)).encode()).hexdigest()[:32]
+
+
+@router.get(OVERLAP)
+def preview_overlap(visit: LeadVisit, run: int = 0) -> Response:
+    """Show the shares of pairs with several labels, and what the shares in the address would add."""
+    query = visit.request.query_params.items()
+    shares = {name.removeprefix(SHARE): value for name, value in query if name.startswith(SHARE)}
+    return _show_overlap(visit, shares, run=run)
+
+
+@router.post(OVERLAP)
+def raise_overlap(visit: LeadVisit, overlap: Text = "", expected: Text = "") -> Response:
+    """Assign further labels, so that the shares of pairs with several are those that were shown."""
+    here, shares = visit.here, dict(part.split(":", 1) for part in overlap.split() if ":" in part)
+
+    def assign() -> RunRecord:
+        options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))
+        return here.grid.assign(options, more=True, expected=parse_number(expected))
+
+    return visit.act(assign, OVERLAP, lambda refused: _show_overlap(refused, shares, is_refused=True))
+
+
+def parse_overlap(shares: Mapping[str, str]) -> dict[int, float]:
+    """The overlap of a form: the percentage of pairs by number of labels; raises InputError for what is none."""
+    overlap = {}
+    for labels, text in shares.items():
+        number, share = parse_number(labels), parse_share(text)
+        if text.strip() and (number is None or share is None):
+            raise InputError.say("`%(text)s` is not a share of pairs; enter a percentage from 0 to 100", text=text)
+        if number and share:
+            overlap[number] = share
+    return overlap
+
+
+def _show_overlap(visit: Visit, shares: Mapping[str, str], *, is_refused: bool = False, run: int = 0) -> Response:
+    here, plan = visit.here, None
+    current = here.grid.effective_options(Assign).overlap
+    if shares and not is_refused:
+        try:
+            options = here.grid.recipe_options(Assign, more=True, overlap=parse_overlap(shares))
+            plan = here.grid.desk.plan_more_labels(options)
+        except REFUSALS as refusal:
+            visit = visit.refused(refusal)
+    numbers = sorted({*FEWEST, *current, *(int(one) for one in shares if one.isdecimal())})
+    hours_by_name, hours = _added_hours(here, plan) if plan else ({}, None)
+    return visit.page(
+        "lead_overlap.html.j2",
+        here,
+        run,
+        page=PEOPLE,
+        current=sorted(current.items()),
+        shares=[(n, shares.get(str(n), f"{100 * current[n]:.6g}" if n in current else "")) for n in numbers],
+        sent=" ".join(f"{number}:{text.strip()}" for number, text in shares.items() if text.strip()),
+        plan=plan,
+        hours_by_name=hours_by_name,
+        hours=hours,
+        shown_pairs=SHOWN_PAIRS,
+        is_refused=is_refused,
+    )
+
+
+def _added_hours(here: CurrentGrid, plan: ExtraLabels) -> tuple[dict[str, float], float | None]:
+    """Hours that the new labels take each person, at their own or the median pace, and all; none without any pace."""
+    people = (one for stage in here.monitor.stages() if stage.role is Role.ANNOTATOR for one in stage.people)
+    paces = {one.name: one.outlook.pace_s for one in people if one.outlook.pace_s is not None}
+    if not paces:
+        return {}, None
+    usual, n_by_name = median(paces.values()), {name: n for name, (n, _) in plan.by_person.items()}
+    hours = {name: n * paces.get(name, usual) / 3600 for name, n in n_by_name.items()}
+    return hours, sum(hours.values()) + (plan.n_new - sum(n_by_name.values())) * usual / 3600

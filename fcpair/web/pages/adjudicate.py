@@ -114,7 +114,7 @@ class Docket:
 
     def show_next(self, after: int | None = None, *, n_ahead: int = 0) -> Response:
         """The next case, if any waits; `n_ahead` of the visitor's are at hand already."""
-        estimates = getattr(self.visit.request.app.state, "aside", None) is None  # else the process that looks does
+        estimates = not self.visit.request.app.state.workers  # else the process that looks does
         choice = (self.queue, self.order)
         return self.show_case(self.cases.next(self.person_id, after, n_ahead, *choice, estimates=estimates))
 

@@ -1,7 +1,6 @@
 """The pages of those who answer pairs: the terms, the desk, the end, and where they learn.
 
-That is a practice round, in which known pairs are explained one after the other and nothing is stored, the end of a
-qualification, and the discussion of a calibration.
+The desk opens without a connection, too, by the service worker, the manifest, and pages that stand in for all others.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Response
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import JSONResponse
 
 from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StudyError
 from fcpair.known_pairs import MOST_ITEMS, PRACTISING
@@ -24,6 +24,7 @@ from fcpair.web.api.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Word
 from fcpair.web.form import Text, Ticked
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.pages.markdown import render
+from fcpair.web.server.static_files import static_files
 from fcpair.web.visits import (
     READERS,
     AnyVisit,
@@ -48,6 +49,11 @@ HOME = {
 }
 PRACTICE = "/practice"
 QUALIFICATION = "/qualification"
+ICONS = {
+    "icon.svg": ("image/svg+xml", "any"),
+    "icon-192.png": ("image/png", "192x192"),
+    "icon-512.png": ("image/png", "512x512"),
+}
 LONGEST_ANSWER = 200
 HEADINGS = {  # each with the noun of who reads
     Role.ANNOTATOR: mark("Label %(nouns)s"),
@@ -97,11 +103,7 @@ class Particular:
 
 
 def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -> list[Particular]:
-    """The recipe's questions (`Label: a | b | c`) with what was said, question by question.
-
-    Raises:
-        InputError: an answer too many or too few, or one that is neither empty nor among its question's options.
-    """
+    """The recipe's questions (`Label: a | b | c`) with what was said; raises InputError for what is no answer."""
     answers = [""] * len(lines) if answers is None else answers
     if len(answers) != len(lines):
         raise InputError.say(
@@ -260,31 +262,25 @@ def _show_desk(visit: Visit) -> Response:
 @router.get("/thanks")
 def thanks(visit: ReaderVisit) -> Response:
     """The end, of the day or of it all."""
-    if not visit.visitor.consented:
+    visitor, context = visit.visitor, visit.context
+    if not visitor.consented:
         return go_to("/welcome")
-    if visit.visitor.role is not Role.ADJUDICATOR and visit.study.waits_for_lead(visit.visitor):
+    decides = visitor.role is Role.ADJUDICATOR
+    if decides:  # in all grids together
+        dockets = [(one, context.adjudication_queue(one)) for one in context.grids.with_policy()]
+        queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
+        own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
+        n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
+        limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
+        facts: dict[str, Any] = {"open": n_open, "done": done, "skipped": 0, "more": None}
+    elif visit.study.waits_for_lead(visitor):
         return go_to(QUALIFICATION)
-    if visit.visitor.role is Role.ADJUDICATOR:
-        facts = _decision_facts(visit)
     else:
-        progress = visit.context.work_queue.progress(visit.visitor)
+        progress = context.work_queue.progress(visitor)
         facts = {name: getattr(progress, name) for name in ("open", "done", "skipped", "more")}
-        own = f"{HOME[visit.visitor.role]}#answers"  # where their answers can be seen
-        facts |= {"limit": progress.limit and visit.translate(progress.limit), "decides": False, "own": own}
-    thanks = render(visit.language.find(visit.context.annotate.thanks or ""))
-    return visit.page("thanks.html.j2", thanks=thanks, desk=HOME[visit.visitor.role], **facts)
-
-
-def _decision_facts(visit: Visit) -> dict[str, Any]:
-    """What an adjudicator has decided in all grids together, what is left, and where the decisions can be seen."""
-    visitor = visit.visitor
-    dockets = [(one, visit.context.adjudication_queue(one)) for one in visit.context.grids.with_policy()]
-    queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
-    own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
-    n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
-    limit = next((docket.reading_allowance(visitor.id).limit for _, docket in dockets), None)
-    limit = limit and visit.translate(limit)
-    return {"open": n_open, "done": done, "skipped": 0, "limit": limit, "more": None, "decides": True, "own": own}
+        limit, own = progress.limit, f"{HOME[visitor.role]}#answers"  # where their answers can be seen
+    facts |= {"limit": limit and visit.translate(limit), "decides": decides, "own": own, "desk": HOME[visitor.role]}
+    return visit.page("thanks.html.j2", thanks=render(visit.language.find(context.annotate.thanks or "")), **facts)
 
 
 def desk_version(visit: Visit) -> str:
@@ -332,15 +328,15 @@ def practice(
         return go_to(HOME[visit.visitor.role])
     item = round_.items[n - 1] if n <= len(round_.items) else None
     choices = choices_of(round_.question, visit.language)
-    answered = next((one for one in choices if one["name"] == answer), None)
+    by_name = {one["name"]: one for one in choices}
     return visit.page(
         "practice.html.j2",
         round=round_,
         n=n,
         item=item,
         choices=choices,
-        answered=answered,
-        known=next((one for one in choices if item and one["name"] == item.answer), None),
+        answered=by_name.get(answer),
+        known=item and by_name.get(item.answer),
         onward=f"{PRACTICE}?{urlencode({'n': n + 1})}",
         desk=HOME[visit.visitor.role],
     )
@@ -373,3 +369,28 @@ def discussion(visit: WorkerOrLeadVisit) -> Response:
         return go_to("/welcome")
     values = {"discussions": visit.study.discussions(visit.visitor), "desk": HOME[visit.visitor.role]}
     return visit.page("discussion.html.j2", **values)
+
+
+@router.get("/worker.js")
+def worker(request: Request) -> Response:
+    """The service worker: here and not under /static, as it may serve only what lies beside or below it."""
+    return static_files()["worker.js"].respond(request)
+
+
+@router.get("/manifest.webmanifest")
+def manifest(visit: WorkerVisit) -> Response:
+    """Send the manifest: how the desk looks among the apps of a phone."""
+    static: Any = visit.context.templates.globals["static"]
+    icons = [{"src": static(name), "type": kind, "sizes": sizes} for name, (kind, sizes) in ICONS.items()]
+    name = visit.context.facts["title"] or "fcpair"
+    content = {"name": name, "start_url": "/", "scope": "/", "display": "standalone", "icons": icons}
+    return JSONResponse(content, media_type="application/manifest+json")
+
+
+@router.get("/offline")
+@router.get("/offline/form")
+@router.get("/offline/leave")
+def stand_in(visit: WorkerVisit) -> Response:
+    """Show the page that stands in for one that needs the server, which may follow a form; it names nobody."""
+    name = visit.request.url.path.strip("/").replace("/", "_")
+    return visit.context.page(visit.request, None, f"{name}.html.j2", language=visit.language)

@@ -1,9 +1,8 @@
 """Lets requests in so that nobody who works waits for those who look, nor for one person who asks too much at once.
 
-The requests that come with every answer are handed to their endpoints without the framework around them. A framework
-finds the route, checks the shape of what was sent and makes of every error a response, in several layers that cost
-more than an answer itself. Here somebody who came some moments ago asks for what is asked for most, in the shape that
-clients send it. Whatever is otherwise goes the usual way, which ends in the same endpoints.
+The requests that come with every answer are handed to their endpoints without the framework, whose layers cost more
+than an answer itself: of somebody who came some moments ago, and in the shape that clients send. Whatever is otherwise
+goes the usual way, which ends in the same endpoints.
 """
 
 from __future__ import annotations
@@ -37,9 +36,6 @@ from fcpair.web.server.worker import ReportWorker
 from fcpair.web.visits import Visit, WorkerVisit, roles_of
 from fcpair.work_records import Submission
 
-# Cost of each address: it says here alone which requests have to be admitted, and which are for a process apart. What
-# is not named reads a few rows if it is fetched, and waits for others who write if it is sent.
-
 
 class Kind(Enum):
     """Work that a request does, and so how many of its kind are let in at once, see AT_ONCE."""
@@ -48,13 +44,10 @@ class Kind(Enum):
     LIST = "reads what many pairs make together: the adjudicators' conflicts"
     LOOK = "reads the whole study: what the lead sees, and files"
 
-    @property
-    def role(self) -> Role | None:
-        """Whose requests alone are of this kind, as others get little or a refusal; None: everybody's."""
-        return {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}.get(self)
 
-
-# An address stands for all below it that are not here themselves.
+ROLES = {Kind.LIST: Role.ADJUDICATOR, Kind.LOOK: Role.LEAD}  # whose requests alone are of a kind: others get little
+# The cost of each address, which stands for all below it that are not here themselves. What is not named reads a few
+# rows if it is fetched, and waits for others who write if it is sent.
 _LISTS = ("/thanks", "/adjudicate", "/api/conflicts", "/api/decided")
 _QUICK_LOOKS = ("/lead/start/table", "/lead/start/progress", "/lead/start/begin", "/lead/start/links", "/lead/acts")
 _STEPS_THAT_READ = ("keep", "columns", "plan", "people", "figures", "statements", "survey", "survey-figures")
@@ -104,9 +97,8 @@ Have = Annotated[
     ),
 ]
 Count = Annotated[int, Query(ge=1, le=MOST_AHEAD, description="How many pairs.")]
-Endpoint = Callable[..., Awaitable[Response]]
-Read = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 _JSON = (b"content-type", b"application/json")
+_KEY = re.compile(rb'"\s*:')
 _WANTED = re.compile(rf"n=([1-9][0-9]?)(?:&have=({_TASKS}))?".encode())
 
 
@@ -148,17 +140,15 @@ def _parse_answer(scope: Mapping[str, Any]) -> tuple[AnswerIn]:
     if _JSON not in scope["headers"] or scope["query_string"]:
         raise _OtherShapeError
     try:
-        sent = json.loads(scope[BODY], object_pairs_hook=_members)
+        sent = json.loads(scope[BODY])
     except (ValueError, RecursionError):
         raise _OtherShapeError from None
-    return (AnswerIn.model_validate(sent),)
-
-
-def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
+    objects = [sent] if isinstance(sent, dict) else []
+    for members in objects:
+        objects += [member for member in members.values() if isinstance(member, dict)]
+    if len(_KEY.findall(scope[BODY])) != sum(map(len, objects)):  # a key twice in an object, or a text with such signs
         raise _OtherShapeError
-    return members
+    return (AnswerIn.model_validate(sent),)
 
 
 def _parse_wanted(scope: Mapping[str, Any]) -> tuple[int, str]:
@@ -171,15 +161,13 @@ def _parse_wanted(scope: Mapping[str, Any]) -> tuple[int, str]:
     return int(match[1]), (match[2] or b"").decode()
 
 
+Endpoint = Callable[..., Awaitable[Response]]
+Read = Callable[[Mapping[str, Any]], tuple[Any, ...]]
 HOT: Mapping[tuple[str, str], tuple[Endpoint, Read]] = {
     ("GET", "/api/next"): (next_, _parse_wanted),
     ("POST", "/api/judgements"): (submit, _parse_answer),
 }
-"""The endpoints of these requests, and what reads their arguments.
-
-A hop to a thread costs as much as all the rest of them. Reading is quick and waits for nobody; the intake sees to the
-writing.
-"""
+"""The endpoints of these requests, and what reads their arguments; in no thread, as that would cost as much again."""
 
 
 class AdmissionControl:
@@ -224,43 +212,43 @@ class AdmissionControl:
             except Exception as error:
                 log_failure(request.scope, error)
                 response = self._problems.answer_defect(request, error)
-            if response is not None:
+            if response is None:
+                self._door.forget_lookup(request)
+            else:
                 await response(request.scope, receive, send)
+            return response is not None
         finally:
             if counted is not None:
                 self._under_way[counted] -= 1
-        if response is None:
-            self._door.forget_lookup(request)
-        return response is not None
 
     async def _admit_in_turn(self, request: Request, receive: Receive, send: Send) -> None:
         visitor = None
         with suppress(FcpairError):  # the app will say so
             visitor = self._door.visitor(request)
-        if visitor is None:
-            async with AsyncExitStack() as turn:
-
-                async def send_after_turn(message: Message) -> None:
-                    """End a stranger's turn before the answer: who does not read must keep nobody from coming in."""
-                    await turn.aclose()
-                    await send(message)
-
-                await turn.enter_async_context(self._strangers.slot())
-                if self._door.has_wrong_token(request):
-                    await run_in_threadpool(self._door.visitor_counting_failures, request)
-                await self._admit(None, request.scope, receive, send_after_turn)
+        if visitor is not None:
+            if self._under_way[visitor.id] >= MOST_OF_ONE:
+                raise BusyError(TOO_MUCH, 1)
+            self._under_way[visitor.id] += 1
+            try:
+                await self._admit(visitor, request.scope, receive, send)
+            finally:
+                self._under_way[visitor.id] -= 1
             return
-        if self._under_way[visitor.id] >= MOST_OF_ONE:
-            raise BusyError(TOO_MUCH, 1)
-        self._under_way[visitor.id] += 1
-        try:
-            await self._admit(visitor, request.scope, receive, send)
-        finally:
-            self._under_way[visitor.id] -= 1
+        async with AsyncExitStack() as turn:
+
+            async def send_after_turn(message: Message) -> None:
+                """End a stranger's turn before the answer: who does not read must keep nobody from coming in."""
+                await turn.aclose()
+                await send(message)
+
+            await turn.enter_async_context(self._strangers.slot())
+            if self._door.has_wrong_token(request):
+                await run_in_threadpool(self._door.visitor_counting_failures, request)
+            await self._admit(None, request.scope, receive, send_after_turn)
 
     async def _admit(self, visitor: Visitor | None, scope: Scope, receive: Receive, send: Send) -> None:
         kind = kind_of(scope["method"], scope["path"])
-        if kind is None or kind.role not in (None, visitor and visitor.role):
+        if kind is None or ROLES.get(kind) not in (None, visitor and visitor.role):
             await self._app(scope, receive, send)
             return
         worker: ReportWorker | None = scope["app"].state.workers.get(kind)

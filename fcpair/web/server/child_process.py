@@ -1,7 +1,6 @@
 """Processes of their own for what takes long: building a study of its draft, evaluating systems, asking models.
 
-Each is a process of `multiprocessing` that does one act, and says by its pipe how far it is. An executor would not do:
-it ends no work that has begun, and only its end gives the memory back that models need, which finding candidates takes.
+No executor would do: it ends no work that has begun, and only its own end gives back the memory that models need.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from fcpair.errors import ConflictError, FcpairError, InputError
+from fcpair.grid import Grid
 from fcpair.params import Evaluate
 from fcpair.sentences import join, say
 from fcpair.study import Study
@@ -35,10 +35,9 @@ KILLED = say("the process has ended, perhaps for lack of memory; what models hav
 
 @dataclass(frozen=True)
 class ProcessState:
-    """How far the work is: the stages that are done, with their counts, and how much of the present one.
+    """How far the work is: stages that are done, with their counts, and how much of the present one.
 
-    `what` is being done, or was, in `grid` (empty where it has the study to itself) by a person; `run` is the number
-    that the log has for it once it is done.
+    `what` is done in `grid` (empty where it has the study to itself) by a person; `run` is its number in the log.
     """
 
     is_running: bool = False
@@ -123,20 +122,34 @@ def _do(act: Act, out: Connection) -> None:
     """Do an act, and send what is to be known of it: each stage, how far it is, its run, what went wrong."""
     os.setsid()  # because Ctrl-C is for the server, which ends it
 
-    def tell(**news: Any) -> None:
-        out.send(news)
+    def progress(done: int, total: int) -> None:
+        out.send({"done": done, "total": total})
 
     try:
         with closing(Study(act.address)) as study:
-            _ACTS[act.what](study, act, tell)
+            if act.what == BUILD:
+                for run in study.start.build(progress):
+                    out.send({"stage": run.stage, "counts": run.counts})
+            else:
+                with study.acting_as(act.by):
+                    grid = study.grid(act.grid)
+                    if act.what == EVALUATE:
+                        _evaluate(grid, act.values, progress)
+                    else:
+                        grid.generate(act.values["round"], progress=progress)
+                out.send({"run": study.log()[-1].id})
     except FcpairError as error:
-        tell(problem=str(error) if act.what == BUILD else _describe(error))
-    tell()
+        problem, findings = str(error), getattr(error, "findings", ()) if act.what != BUILD else ()
+        if findings:  # the first of what is wrong with a file line by line
+            lines = [str(replace(one, file=one.file.rpartition("/")[2])) for one in findings]
+            rest = [say("%(number)s more", number=n)] if (n := len(lines[SHOWN_FINDINGS:])) else []
+            problem = join([*lines[:SHOWN_FINDINGS], *rest], "; ")
+        out.send({"problem": problem})
+    out.send({})
 
 
-def _evaluate(study: Study, act: Act, tell: Callable[..., None]) -> None:
-    grid = study.grid(act.grid)
-    options = grid.recipe_options(Evaluate, **act.values)
+def _evaluate(grid: Grid, values: dict[str, Any], progress: Callable[[int, int], None]) -> None:
+    options = grid.recipe_options(Evaluate, **values)
     for system, cost in grid.tiers().costs(options):
         if n := cost.requests - cost.cached:
             raise InputError.say(
@@ -145,27 +158,4 @@ def _evaluate(study: Study, act: Act, tell: Callable[..., None]) -> None:
                 system=system,
                 number=n,
             )
-    with study.acting_as(act.by):
-        grid.evaluate(options, progress=lambda done, total: tell(done=done, total=total))
-    tell(run=study.log()[-1].id)
-
-
-def _generate(study: Study, act: Act, tell: Callable[..., None]) -> None:
-    with study.acting_as(act.by):
-        study.grid(act.grid).generate(act.values["round"], progress=lambda done, total: tell(done=done, total=total))
-    tell(run=study.log()[-1].id)
-
-
-def _build(study: Study, _act: Act, tell: Callable[..., None]) -> None:
-    for run in study.start.build(lambda done, total: tell(done=done, total=total)):
-        tell(stage=run.stage, counts=run.counts)
-
-
-_ACTS = {EVALUATE: _evaluate, GENERATE: _generate, BUILD: _build}
-
-
-def _describe(error: FcpairError) -> str:
-    """The error, and the first of what is wrong with a file line by line."""
-    findings = [str(replace(one, file=one.file.rpartition("/")[2])) for one in getattr(error, "findings", ())]
-    rest = [say("%(number)s more", number=n)] if (n := len(findings[SHOWN_FINDINGS:])) else []
-    return join([*findings[:SHOWN_FINDINGS], *rest], "; ") if findings else str(error)
+    grid.evaluate(options, progress=progress)

@@ -1,10 +1,9 @@
 """Connections: how many there may be, and which one goes when all are taken.
 
-Against slow clients stands the proxy. Without one, uvicorn's `limit_concurrency` would answer everybody 503 while
-strangers hold that many connections, and without it they take all open files; behind this protocol nine people got
-answers as quickly as without strangers (`benchmarks strangers`). Beside that it has what uvicorn's lacks: limits of a
-head and of requests that come together, and an end that waits for no half request. How long the body of a request may
-take is for the guard to say, who knows whose it is.
+Against slow clients stands the proxy. Without one, strangers would take all open files, or with uvicorn's
+`limit_concurrency` have everybody answered 503; behind this protocol nine people got answers as quickly as without
+strangers (`benchmarks strangers`). It also limits a head, and requests that come together, and ends without waiting for
+half a request. How long a body may take is for the guard to say, who knows whose it is.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from httptools import HttpParserError
@@ -45,7 +45,6 @@ _connection_log = logging.getLogger("fcpair.web.server.connections")
 for _quiet in (_connection_log, logging.getLogger("python_multipart.multipart")):
     # A line for each bad request would let strangers fill the disk; the pool counts them.
     _quiet.addFilter(lambda record: record.levelno >= logging.ERROR)
-_buffer = memoryview(bytearray(READ))  # one for all: what is read is handed on before anything else is read
 
 
 def n_fitting(n_files: int, backlog: int) -> int:
@@ -54,7 +53,7 @@ def n_fitting(n_files: int, backlog: int) -> int:
     return min(MOST, max(n_files - reserved, n_files // 2))
 
 
-class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
+class LimitedProtocol(HttpToolsProtocol):
     """One connection."""
 
     def __init__(
@@ -75,6 +74,8 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; when all connections are taken, another one goes."""
         super().connection_made(transport)
+        with suppress(AttributeError):  # uvloop, where it is installed, reads as it likes
+            cast(Any, transport).max_size = READ
         self._pool.admit(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -82,15 +83,16 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self._pool.remove(self)
         super().connection_lost(exc)
 
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the loop puts what it reads."""
-        return _buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Take what was read, unless nothing comes of it."""
-        self._n_head += nbytes
-        super().data_received(bytes(_buffer[:nbytes]))
-        if self._n_head > MOST_HEAD and not self.transport.is_closing():
+    def data_received(self, data: bytes) -> None:
+        """Take what was read, unless nothing comes of it; who has sent a whole request is safe until it is answered."""
+        cycle, was_whole = self.cycle, self.cycle is not None and not self.cycle.more_body
+        self._n_head += len(data)
+        super().data_received(data)
+        # What is in the pipeline waits until a whole request before it is answered.
+        if (self.cycle is not cycle or not was_whole) and (self.pipeline or self._is_answering()):
+            self._n_head = 0
+            self._pool.mark_busy(self)
+        elif self._n_head > MOST_HEAD and not self.transport.is_closing():
             self.send_400_response("The head of the request is too large.")
 
     def on_headers_complete(self) -> None:
@@ -106,13 +108,6 @@ class LimitedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         """Take a part of a body."""
         self._n_head = 0
         super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        """End what a client asks for; who has sent a whole request is safe until it is answered."""
-        self._n_head = 0
-        super().on_message_complete()
-        if self._is_answering():
-            self._pool.mark_busy(self)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete

@@ -1,7 +1,6 @@
 """Safeguards for every request: bounded bodies, security headers, and an answer even where fcpair fails.
 
-Of bodies: who may send how much, how quickly, and how much may be unfinished at once. Whoever is not logged in has
-nothing to send but a token. Nothing above that is read before it is known who sends it.
+Whoever is not logged in has nothing to send but a token: nothing above that is read before it is known who sends it.
 """
 
 from __future__ import annotations
@@ -109,12 +108,7 @@ class BodyReader:
         self._unfinished: dict[_PendingBody, int] = {}  # the larger ones, in the order in which they became so
 
     async def read(self, scope: Scope, receive: Receive) -> bytes:
-        """The whole body.
-
-        Raises:
-            RefusedBodyError: it is larger than its sender may send here, too slow, or a form of too many fields.
-            GoneError: it will never be whole.
-        """
+        """The whole body; raises RefusedBodyError for what may not be sent, GoneError for what never ends."""
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         if length == b"0" and b"transfer-encoding" not in headers:
@@ -137,12 +131,10 @@ class BodyReader:
                     if not reading.dropped:
                         reading.limit.reschedule(until + len(body) / LEAST_PER_S)
         except TimeoutError:
-            again = {"retry-after": str(AGAIN_S)}
-            raise (
-                RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, again)
-                if reading.dropped
-                else RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
-            ) from None
+            if reading.dropped:
+                again = {"retry-after": str(AGAIN_S)}
+                raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, TOO_MUCH, again) from None
+            raise RefusedBodyError(HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW) from None
         finally:
             self._unfinished.pop(reading, None)
         is_form = headers.get(b"content-type", b"").lower().startswith(FORM.encode())
@@ -154,7 +146,14 @@ class BodyReader:
         """Limit in bytes for a body that is known to be larger than a stranger may send."""
         # Most strangers have no session or token to look up, and are worth no thread.
         has_credentials = any(name in {b"authorization", b"cookie"} for name, _ in scope["headers"])
-        visitor = await self._visitor(scope) if has_credentials else None
+        visitor = None
+        try:
+            visitor = await run_in_threadpool(self._who, Request(scope)) if has_credentials else None
+        except StudyError as error:
+            _log.error("%s %s: %s", scope["method"], quote(scope["path"]), error)
+            raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, NOT_NOW) from error
+        except FcpairError:
+            pass
         if visitor is None:
             # The desk keeps an answer that meets 401, until its person has come in again; it gives up one at 413.
             is_api = scope["path"].startswith(API)
@@ -167,15 +166,6 @@ class BodyReader:
             sentence = TOO_LARGE_GUIDELINES.format(MOST_GUIDELINES) if of_guidelines else TOO_LARGE.format(most)
             raise RefusedBodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, sentence)
         return most
-
-    async def _visitor(self, scope: Scope) -> Visitor | None:
-        try:
-            return await run_in_threadpool(self._who, Request(scope))
-        except StudyError as error:
-            _log.error("%s %s: %s", scope["method"], quote(scope["path"]), error)
-            raise RefusedBodyError(HTTPStatus.SERVICE_UNAVAILABLE, NOT_NOW) from error
-        except FcpairError:
-            return None
 
     def _make_room(self, reading: _PendingBody) -> None:
         """Count what has come; when all of it together is too much, the body that began first has to go."""
@@ -215,7 +205,6 @@ class Guard:
         unread = [body]
 
         async def replay() -> Message:
-            """Return the body as one message, then whatever comes."""
             return {"type": "http.request", "body": unread.pop(), "more_body": False} if unread else await receive()
 
         try:

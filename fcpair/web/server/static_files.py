@@ -1,7 +1,6 @@
 """The static files, as they are sent: scripts joined, everything but pictures compressed, kept by their content's hash.
 
-They are the same for everybody and hold no secret. Each is compressed once, when it is first asked for, and so are the
-messages of a language put into a script: only the version of that is needed before.
+They are the same for everybody and hold no secret. Each is compressed once, when it is first asked for.
 
 A script is joined with the modules that it imports, and lines that only comment are left out: a first visit takes 18
 requests and 77 kB in place of 32 and 248 (`benchmarks page_weight`). Each module becomes a function that is called once
@@ -25,7 +24,7 @@ from fastapi import HTTPException, Request, Response
 from starlette.types import Receive, Scope, Send
 
 from fcpair.web.form import takes_gzip
-from fcpair.web.languages import LANGUAGES, Language
+from fcpair.web.languages import LANGUAGES
 
 FOLDER = Path(__file__).parent.parent / "static"
 SCRIPT = "text/javascript"
@@ -78,7 +77,9 @@ class StaticFiles:
     def __init__(self, folder: Path) -> None:
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         self._files = {name: _load(path, name) for path in paths if (name := path.relative_to(folder).as_posix())}
-        self._files |= {f"language/{code}.js": _of_language(language) for code, language in LANGUAGES.items()}
+        for code, language in LANGUAGES.items():  # of whose scripts only the version is needed at first
+            script = StaticFile(language.script_version, SCRIPT, language.script)
+            self._files[f"language/{code}.js"] = script
         self.versions = {name: file.version for name, file in self._files.items()}
 
     def __getitem__(self, name: str) -> StaticFile:
@@ -102,10 +103,6 @@ def static_files() -> StaticFiles:
     return StaticFiles(FOLDER)
 
 
-def _of_language(language: Language) -> StaticFile:
-    return StaticFile(language.script_version, SCRIPT, lambda: language.script().encode())
-
-
 def _load(path: Path, name: str) -> StaticFile:
     if path.suffix == ".js" and not name.startswith(NOT_JOINED):
         return StaticFile.of(join_script(path).encode(), SCRIPT)
@@ -114,11 +111,7 @@ def _load(path: Path, name: str) -> StaticFile:
 
 
 def join_script(path: Path) -> str:
-    """The text of a script, with all modules that it imports before it.
-
-    Raises:
-        ValueError: a module is written in a way that cannot be joined, or modules import each other.
-    """
+    """The text of a script after all modules that it imports; ValueError where these cannot be joined."""
     parts = []
     for name in _modules_of(path, ()):
         if name != path.name:

@@ -1,12 +1,9 @@
 """Processes that look: they answer the requests that read the whole study, so that the server has time for people.
 
-Each is the one process of a pool of `concurrent.futures`. Leads and adjudicators have one each, since a pool does one
-thing at a time, and the first overview of 500,000 labels takes a minute. A process begins at the first request for it,
-ends ten minutes after the last one, and is replaced when it is gone.
-
-The leads' first one is forked from the server before that opens the study, which a pool with the context `fork` does
-when it is given something to do: what both have loaded is in memory once, and what a first look needs is loaded by the
-time that somebody looks. Begun anew, a process takes a second for that, and 60 MB more.
+Leads and adjudicators have one each, since the first overview of 500,000 labels takes a minute. It begins at the first
+request for it, ends ten minutes after the last one, and is replaced when it is gone. The leads' first one is forked
+before the server opens the study: what both have loaded is in memory once, and loaded when somebody looks. Begun anew,
+a process takes a second for that, and 60 MB more.
 """
 
 from __future__ import annotations
@@ -48,11 +45,8 @@ LARGE = 1_000_000  # bytes; a longer body goes by a file, lest the server hold i
 PART = 1 << 16
 SENT = ("type", "http_version", "method", "scheme", "path", "raw_path", "query_string", "headers", "client", "server")
 GONE = "the process that makes this page has ended, perhaps for lack of memory; another replaces it, so try again"
-CreateApp = Callable[..., FastAPI]
-"""`fcpair.web.app.create_app`, which a process finds by its name."""
-
-Reply = tuple[int, list[tuple[bytes, bytes]], bytes | Path]
-"""Status, headers, and the body, or the file that holds it."""
+CreateApp = Callable[..., FastAPI]  # `fcpair.web.app.create_app`, which a process finds by its name
+Reply = tuple[int, list[tuple[bytes, bytes]], bytes | Path]  # status, headers, and the body, or the file that holds it
 
 
 class WorkerPool:
@@ -65,7 +59,10 @@ class WorkerPool:
     @classmethod
     def forked(cls) -> WorkerPool | None:
         """Fork it; None where that cannot be done: not on every system, nor beside threads or in an event loop."""
-        if not hasattr(os, "fork") or threading.active_count() > 1 or _is_in_loop():
+        with suppress(RuntimeError):
+            asyncio.get_running_loop()
+            return None
+        if not hasattr(os, "fork") or threading.active_count() > 1:
             return None
         gc.freeze()  # lest what is garbage close a file of the fork, and looking for garbage copy what they share
         return cls("fork", preloads=True)
@@ -93,7 +90,7 @@ class ReportWorker:
         self, create: CreateApp, terms: ServedTerms, pool: WorkerPool | None = None, idle_s: float = IDLE_S
     ) -> None:
         self._create, self._pool, self._idle_s = create, pool, idle_s
-        self._terms = _Terms.of(terms, 0)
+        self._terms = _Terms(terms.study.address, dict(terms.given), 0)
         self._rest: asyncio.TimerHandle | None = None
 
     @property
@@ -136,7 +133,7 @@ class ReportWorker:
 
     def begin_anew(self, terms: ServedTerms) -> None:
         """Have the next request answered on these terms, by an app that knows nothing of before."""
-        self._terms = _Terms.of(terms, self._terms.number + 1)
+        self._terms = _Terms(terms.study.address, dict(terms.given), self._terms.number + 1)
 
     async def end(self) -> None:
         """End the process, if there is one."""
@@ -154,24 +151,12 @@ class _Terms(NamedTuple):
     given: dict[str, Any]
     number: int
 
-    @classmethod
-    def of(cls, terms: ServedTerms, number: int) -> _Terms:
-        return cls(terms.study.address, dict(terms.given), number)
-
 
 class _Request(NamedTuple):
     create: CreateApp
     terms: _Terms
     scope: Scope
     body: bytes
-
-
-def _is_in_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 async def _file_chunks(path: Path) -> AsyncIterator[bytes]:
@@ -202,14 +187,14 @@ def _begin() -> None:
     with suppress(OSError, AttributeError):  # not everywhere is there such a thing, or leave to do it
         os.nice(NICE)
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)  # else glibc keeps 60 MB of 500,000 answers
-    threading.Thread(target=_end_with_server, daemon=True).start()
-
-
-def _end_with_server() -> None:
     server = multiprocessing.parent_process()
     assert server is not None
-    server.join()
-    os._exit(0)
+
+    def end_with_server() -> None:
+        server.join()
+        os._exit(0)
+
+    threading.Thread(target=end_with_server, daemon=True).start()
 
 
 def _preload() -> int:
@@ -223,30 +208,22 @@ def _preload() -> int:
     return os.getpid()
 
 
-class _Served(NamedTuple):
-    """The study as the process serves it, and the loop in which it does."""
-
-    terms: _Terms
-    study: Study
-    app: FastAPI
-    loop: asyncio.Runner
-
-
-_served: list[_Served] = []  # at most one
+_served: list[tuple[_Terms, Study, FastAPI, asyncio.Runner]] = []  # the study, and the loop that serves it: at most one
 
 
 def answer(request: _Request) -> Reply:
     """Answer a request."""
     terms = request.terms
-    if _served and _served[0].terms != terms:
-        before = _served.pop()
-        before.loop.close()
-        before.study.close()
+    if _served and _served[0][0] != terms:
+        _, study, _, loop = _served.pop()
+        loop.close()
+        study.close()
     if not _served:
         study = Study(terms.address)
         app = request.create(study, study.effective_options(Annotate, **terms.given), given=terms.given.keys())
-        _served.append(_Served(terms, study, app, asyncio.Runner()))
-    return _served[0].loop.run(_respond(_served[0].app, request))
+        _served.append((terms, study, app, asyncio.Runner()))
+    _, _, app, loop = _served[0]
+    return loop.run(_respond(app, request))
 
 
 async def _respond(app: FastAPI, request: _Request) -> Reply:

@@ -71,9 +71,9 @@ class Server:
                 server.wires.append(self)
                 server._connected.release()
 
-            def buffer_updated(self, nbytes: int) -> None:
-                super().buffer_updated(nbytes)
-                server.n_read += nbytes
+            def data_received(self, data: bytes) -> None:
+                super().data_received(data)
+                server.n_read += len(data)
 
         return Noted
 
@@ -239,13 +239,13 @@ def test_what_is_no_http_is_told_in_one_line(server: Server, caplog: pytest.LogC
 
 def test_little_is_read_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    updated = connections.LimitedProtocol.buffer_updated
+    received = connections.LimitedProtocol.data_received
 
-    def noted(self: connections.LimitedProtocol, nbytes: int) -> None:
-        sizes.append(nbytes)
-        updated(self, nbytes)
+    def noted(self: connections.LimitedProtocol, data: bytes) -> None:
+        sizes.append(len(data))
+        received(self, data)
 
-    monkeypatch.setattr(connections.LimitedProtocol, "buffer_updated", noted)
+    monkeypatch.setattr(connections.LimitedProtocol, "data_received", noted)
     body = b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n"
     one = server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
     assert b" 200 " in answer(one)

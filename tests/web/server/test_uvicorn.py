@@ -22,7 +22,6 @@ EXTENDED = {  # methods that call uvicorn's own, and what those take
     "data_received": ["data"],
     "on_headers_complete": [],
     "on_body": ["body"],
-    "on_message_complete": [],
     "on_response_complete": [],
     "send_400_response": ["msg"],
     "shutdown": [],

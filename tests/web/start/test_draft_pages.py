@@ -206,7 +206,7 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_in_words(lead: Startin
 
 
 def test_a_file_that_is_too_large_is_refused(lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.start.table_upload.MOST_UPLOAD", 1024 * 1024)
+    monkeypatch.setattr("fcpair.web.start.MOST_UPLOAD", 1024 * 1024)
     for content in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
         answer = lead.client.post(
             "/lead/start/table",

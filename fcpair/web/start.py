@@ -1,15 +1,25 @@
-"""Starting a study or a survey in the browser: columns, plan, people, guidelines, and building it, a page for each."""
+"""Starting a study or a survey in the browser: table, columns, plan, people, guidelines, and building it, a page each.
+
+The table goes to a file as it comes, and is kept when it is a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import PlainTextResponse
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
-from fcpair.errors import FcpairError, InputError
+from fcpair.errors import FcpairError, InputError, StudyError
 from fcpair.params import DEFAULT_MODEL
 from fcpair.records import Role
 from fcpair.sentences import mark, say
@@ -32,8 +42,11 @@ from fcpair.web.context import START
 from fcpair.web.form import field, fields, fields_of, parse_number, read_params
 from fcpair.web.lead.people import uninvited_people
 from fcpair.web.pages.markdown import render
+from fcpair.web.server.admission import Kind
 from fcpair.web.server.child_process import BUILD, Act, ChildProcess, ProcessState
-from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_by, go_to
+from fcpair.web.server.security import UPLOAD_TABLE
+from fcpair.web.server.worker import ReportWorker
+from fcpair.web.visits import REFUSALS, ElsewhereError, LeadVisit, Visit, enter_by, go_to, status_of
 
 router = APIRouter(include_in_schema=False)
 LINKS = f"{START}/links"
@@ -47,6 +60,22 @@ BUILD_STAGES = {
     "assign": mark("Assigning"),
 }
 ANSWERS = ("yes", "no", "decline")  # the fields of the names that the answers of a survey have
+MOST_UPLOAD = 50 * 1024 * 1024
+PATIENCE_S = 600.0
+LONGEST_NAME = 255
+MEGABYTE = 1024 * 1024
+TOO_LARGE = mark(
+    "the file has more than %(number)s MB, which is the limit here; leave out rows or columns that the study does not "
+    "need, or use `fcpair run` on the server"
+)
+EMPTY = say("the file is empty; choose one with a row of column names and at least one pair")
+DISK_FULL = say(
+    "the server's disk is full or read-only; make room there, or tell those who run it, and send the file again"
+)
+TOO_SLOW = say("the file came in too slowly; try again with a better connection")
+GONE = say("there is no such file any more; upload the table again")
+KEEP = f"{START}/keep"
+UPLOADED = re.compile(r"[0-9a-f]{16}\.[a-z]+")
 
 
 class Step(NamedTuple):
@@ -57,18 +86,17 @@ class Step(NamedTuple):
     name: str
 
 
-def _steps(**address_by_part: str) -> tuple[Step, ...]:
-    return tuple(Step(part, f"{START}/{address}", STEP_NAMES[part]) for part, address in address_by_part.items())
-
-
 STEP_NAMES = {
     **{"table": mark("Table"), "columns": mark("Columns"), "plan": mark("Plan"), "people": mark("People")},
     **{"guidelines": mark("Guidelines"), "start": mark("Start")},
 }
-_SHARED = {"people": "people", "guidelines": "guidelines", "start": "begin"}
-STEPS: dict[StudyKind, tuple[Step, ...]] = {
-    "pairs": _steps(table="table", columns="columns", plan="plan", **_SHARED),
-    "survey": _steps(table="table", columns="statements", plan="survey", **_SHARED),
+_ADDRESSES: dict[StudyKind, dict[str, str]] = {  # of parts whose addresses are not called as they are
+    "pairs": {"start": "begin"},
+    "survey": {"columns": "statements", "plan": "survey", "start": "begin"},
+}
+STEPS = {
+    kind: tuple(Step(part, f"{START}/{addresses.get(part, part)}", name) for part, name in STEP_NAMES.items())
+    for kind, addresses in _ADDRESSES.items()
 }
 
 
@@ -94,10 +122,20 @@ class StepVisit(Visit):
         """The dependency by which an endpoint gets the visit to the step of a part, where that is due."""
 
         def enter(visit: LeadVisit) -> StepVisit:
+            """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
+
+            A step of one kind of study leads to the same of another, if that is what the table is for.
+            """
             step_visit = cls.of(visit, part)
+            draft = step_visit.draft
+            parts = [step.part for step in STEPS[draft.kind]]
+            due_part = parts[min(parts.index(draft.next_step), parts.index(part))]
+            address = step_of(draft, due_part).address if step_visit.start.is_open else "/lead"
             # The last step is due while the study is being built, too.
             is_building = part == BegunDraft.step and _builder_of(visit).state.is_running
-            return step_visit if is_building else step_visit.check_due()
+            if visit.request.url.path != address and not is_building:
+                raise ElsewhereError(address)
+            return step_visit
 
         return enter_by(enter, Role.LEAD)
 
@@ -109,18 +147,6 @@ class StepVisit(Visit):
     def typed(self, name: str) -> str:
         """What was typed into a field of the form."""
         return field(self.request, name).strip()
-
-    def check_due(self) -> StepVisit:
-        """Lead elsewhere from a step that is not due: to the first one that is missing, or away where all is done.
-
-        A step of one kind of study leads to the same of another, if that is what the table is for.
-        """
-        parts = [step.part for step in STEPS[self.draft.kind]]
-        due_part = parts[min(parts.index(self.draft.next_step), parts.index(self.part))]
-        address = step_of(self.draft, due_part).address if self.start.is_open else "/lead"
-        if self.request.url.path != address:
-            raise ElsewhereError(address)
-        return self
 
     def save(self, *parts: DraftPart) -> Draft:
         """Keep parts of the draft, of which the form has seen a version."""
@@ -152,32 +178,128 @@ class StepVisit(Visit):
     def show(self, **values: Any) -> Response:
         """The page of the step, with what went wrong."""
         steps, step = STEPS[self.draft.kind], step_of(self.draft, self.part)
-        index = steps.index(step)
+        index, n_open = steps.index(step), steps.index(step_of(self.draft, self.draft.next_step)) + 1
         template = step.part if step.part == "start" else step.address.rpartition("/")[2]
-        return self.page(
-            f"lead_start_{template}.html.j2",
-            step=step,
-            steps=steps,
-            n_open=steps.index(step_of(self.draft, self.draft.next_step)) + 1,
-            back=steps[index - 1] if index else None,
-            draft=self.draft,
-            problem=self.why,
-            **values,
-        )
+        shared = {"step": step, "steps": steps, "n_open": n_open, "back": steps[index - 1] if index else None}
+        return self.page(f"lead_start_{template}.html.j2", **shared, draft=self.draft, problem=self.why, **values)
 
 
 ColumnsVisit = Annotated[StepVisit, StepVisit.due(ColumnsDraft.step)]
 PlanVisit = Annotated[StepVisit, StepVisit.due(PlanDraft.step)]
 PeopleVisit = Annotated[StepVisit, StepVisit.due(PeopleDraft.step)]
 GuidelinesVisit = Annotated[StepVisit, StepVisit.due(GuidelinesDraft.step)]
+BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
+
+
+def _builder_of(visit: Visit) -> ChildProcess:
+    return cast(ChildProcess, visit.request.app.state.builder)
 
 
 @router.get(START)
 def start(visit: LeadVisit) -> Response:
     """Lead to the first step that is not done."""
+    draft = visit.study.start.draft()
+    return go_to(step_of(draft, draft.next_step).address if visit.study.start.is_open else "/lead")
+
+
+@router.get(f"{START}/table")
+def table(visit: Annotated[StepVisit, StepVisit.due(TableDraft.step)]) -> Response:
+    """Show where a table is uploaded, and the one that was."""
+    return visit.show(most=MOST_UPLOAD)
+
+
+@router.post(UPLOAD_TABLE[1])
+async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
+    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong.
+
+    Of it pairs are made, or a survey, by its `kind`.
+    """
+    try:
+        path = await run_in_threadpool(visit.study.start.new_table, name[:LONGEST_NAME])
+    except FcpairError as error:
+        return await run_in_threadpool(_refusal, visit, error)
+
+    async def have_kept() -> Response:
+        """Have the file kept by the process that looks, where there is one: reading tables takes much memory."""
+        worker: ReportWorker | None = visit.request.app.state.workers.get(Kind.LOOK)
+        if worker is None:
+            return await run_in_threadpool(keep, visit, path.name, name, seen, kind)
+        query = urlencode({"file": path.name, "name": name[:LONGEST_NAME], "seen": seen, "kind": kind})
+        address = {"path": KEEP, "raw_path": KEEP.encode(), "query_string": query.encode()}
+        return await worker.forward({**visit.request.scope, **address})
+
+    return await take_file(visit, path, (MOST_UPLOAD, TOO_LARGE, EMPTY), have_kept, path.unlink)
+
+
+@router.post(KEEP)
+def keep(visit: LeadVisit, file: str = "", name: str = "", seen: str = "", kind: str = "pairs") -> Response:
+    """Let the draft have a table that was uploaded, in the place of an earlier one, whose file goes."""
     begun = visit.study.start
-    draft = begun.draft()
-    return go_to(step_of(draft, draft.next_step).address if begun.is_open else "/lead")
+    try:
+        if not UPLOADED.fullmatch(file) or not (begun.folder / file).is_file():
+            raise InputError(GONE)
+        earlier, table = begun.draft().table, TableDraft(file, name[:LONGEST_NAME], cast(StudyKind, kind))
+        draft = begun.save(table, by=visit.visitor.name, seen=parse_number(seen) or 0)
+    except FcpairError as error:
+        return _refusal(visit, error)
+    if earlier is not None and earlier.file != file:
+        (begun.folder / earlier.file).unlink(missing_ok=True)
+    return PlainTextResponse(step_of(draft, ColumnsDraft.step).address)
+
+
+async def take_file(
+    visit: Visit,
+    path: Path,
+    limits: tuple[int, str, str],
+    use: Callable[[], Awaitable[Response]],
+    discard: Callable[[], object],
+) -> Response:
+    """Write the body to a file, and answer with what `use` makes of it; where that is not OK, `discard` the file.
+
+    The `limits` are how many bytes it may have, and the messages for one that has more, or none.
+    """
+    response = Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads any more
+    try:
+        await _receive(visit.request, path, *limits)
+        response = await use()
+    except FcpairError as error:
+        response = await run_in_threadpool(_refusal, visit, error)
+    except ClientDisconnect:
+        pass
+    finally:
+        if response.status_code != HTTPStatus.OK:
+            discard()
+    return response
+
+
+async def _receive(request: Request, path: Path, most: int, too_large: str, empty: str) -> None:
+    """Write the body to the file.
+
+    Raises InputError where it is too large, too slow or empty, StudyError where the disk is full.
+    """
+    refusal = InputError.say(too_large, number=most // MEGABYTE)
+    if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
+        raise refusal
+    n_bytes = 0
+    try:
+        with path.open("wb") as file:
+            async with asyncio.timeout(PATIENCE_S):
+                async for chunk in request.stream():
+                    n_bytes += len(chunk)
+                    if n_bytes > most:
+                        raise refusal
+                    await run_in_threadpool(file.write, chunk)
+    except TimeoutError:
+        raise InputError(TOO_SLOW) from None
+    except OSError as error:
+        raise StudyError(DISK_FULL) from error
+    if not n_bytes:
+        raise InputError(empty)
+
+
+def _refusal(visit: Visit, error: FcpairError) -> Response:
+    """What is wrong, as its script shows it: in the language of the page."""
+    return PlainTextResponse(visit.translate(str(error)), status_of(error))
 
 
 @router.get(f"{START}/columns")
@@ -209,17 +331,17 @@ def _show_columns(visit: StepVisit, chosen: ColumnsDraft | StatementsDraft) -> R
 def save_columns(visit: ColumnsVisit) -> Response:
     """Show the rows with the columns that were chosen, or keep these."""
     guess = _guess(visit)
-    return visit.keep(guess, lambda: [_parse_columns(visit, guess)], _show_columns)
 
+    def read() -> list[ColumnsDraft | StatementsDraft]:
+        if isinstance(guess, StatementsDraft):
+            return [StatementsDraft(visit.typed("statement") or guess.statement, visit.typed("title"))]
+        values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
+        values |= {name: visit.typed(name) or getattr(guess, name) for name in ("hs", "cn")}
+        values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
+        labels = tuple(visit.typed(f"label_{i}") for i in range(3))
+        return [replace(guess, **values, unpaired=bool(visit.typed("unpaired")), labels=labels)]
 
-def _parse_columns(visit: StepVisit, usual: ColumnsDraft | StatementsDraft) -> ColumnsDraft | StatementsDraft:
-    if isinstance(usual, StatementsDraft):
-        return StatementsDraft(visit.typed("statement") or usual.statement, visit.typed("title"))
-    values: dict[str, Any] = {name: visit.typed(name) for name in ("title", "hs_name", "cn_name")}
-    values |= {name: visit.typed(name) or getattr(usual, name) for name in ("hs", "cn")}
-    values |= {name: visit.typed(name) or None for name in ("hs_id", "cn_id", "language")}
-    labels = tuple(visit.typed(f"label_{i}") for i in range(3))
-    return replace(usual, **values, unpaired=bool(visit.typed("unpaired")), labels=labels)
+    return visit.keep(guess, read, _show_columns)
 
 
 @router.get(f"{START}/plan")
@@ -329,13 +451,6 @@ def save_guidelines(visit: GuidelinesVisit) -> Response:
         lambda: [visit.start.keep_guidelines(visit.draft, "" if act == "later" else body)],
         lambda step, _: step.show(body=body, preview=None),
     )
-
-
-def _builder_of(visit: Visit) -> ChildProcess:
-    return cast(ChildProcess, visit.request.app.state.builder)
-
-
-BeginVisit = Annotated[StepVisit, StepVisit.due(BegunDraft.step)]
 
 
 @router.get(f"{START}/begin")
