@@ -25,8 +25,8 @@ from sqlalchemy import URL, make_url
 
 from fcpair.errors import StudyError
 from fcpair.store.database import backends
+from fcpair.store.database.backends import Home
 from fcpair.store.database.backends import postgres_server as servers
-from fcpair.store.database.backends.protocol import Home
 
 TEST_POSTGRES = "FCPAIR_TEST_POSTGRES"
 # What is lost when the machine stops is no matter here, and a file system that is slow to say that it wrote would be.

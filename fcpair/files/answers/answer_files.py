@@ -80,10 +80,7 @@ class ImportedAnswers:
         return list(zip(places, lines, strict=True))
 
     def add_findings(self, is_wrong: Bools, messages: Iterable[str], cause: str = "") -> None:
-        """Note a finding for each row for which `is_wrong` holds.
-
-        `messages` has one for every row; `cause` says what is wrong with several of them, where messages differ.
-        """
+        """Note a finding for each row that `is_wrong`; `cause` is what several share, where messages differ."""
         self.findings += [
             Finding(*line, message, cause)
             for line, message, is_bad in zip(self.lines, messages, is_wrong.tolist(), strict=True)
@@ -135,26 +132,16 @@ def read_answers(
     cell_columns: CellColumns = PAIR_COLUMNS,
     headings: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportedAnswers:
-    """Read a long table of answers on pairs.
+    """Read a long table of answers on pairs, with findings for unknown words, numbers and times that are none, and
+    answers given twice.
 
-    Args:
-        path: a file or a frame with `pair` (its number), or `hs` and `cn` (the texts), or all three, or what
-            `cell_columns` calls them; the columns that `person` and `answer` name; and if they are there `seconds`,
-            `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Rows without an answer are left out:
-            what was not seen is not skipped.
-        read_word: gives the code of what a cell of the answer column says, or raises InputError.
-        person: the column of the pseudonym.
-        answer: the column of the answer.
-        needs_person: whether each answer needs a person; else there is one answer a pair, and the column may be absent.
-        shown: the column, which may be absent, in which a sheet shows what the answer is about.
-        cell_columns: how the columns are called that say which cell an answer is about.
-        headings: other names of columns, as workbooks of the study have them, with what they are called here.
+    It has `pair` (its number), or `hs` and `cn` (the texts), or all three, or what `cell_columns` calls them; the
+    columns that `person` (pseudonyms) and `answer` name; and if they are there `shown` (what a sheet shows), `seconds`,
+    `time` (ISO 8601), `note` and `origin` (as `labels export` writes it). Columns may be called as in `headings`, too.
+    Rows without an answer are left out: what was not seen is not skipped.
 
-    Returns:
-        The answers, with findings for unknown words, numbers and times that are none, and answers given twice.
-
-    Raises:
-        InputError: the file cannot be read as a table, or lacks a column.
+    `read_word` gives the code of a cell of the answer column, or raises InputError. Unless it `needs_person`, there is
+    one answer a pair, and the column may be absent. Raises InputError where the file is no table, or lacks a column.
     """
     frame = read_table(
         path,
@@ -164,7 +151,6 @@ def read_answers(
         headings=headings,
     )
     cells = _AnsweredCells(frame, frame[answer].str.strip() != "", cell_columns)
-
     return _collect_answers(
         path,
         cells,
@@ -178,15 +164,11 @@ def read_answers(
 def read_forms(
     path: Source, form: Form, *, shown: str = "", headings: Mapping[str, str] = MappingProxyType({})
 ) -> ImportedAnswers:
-    """Read a long table of the answers to a form.
+    """Read a long table of the answers to a form as `read_answers` does, and raise what it raises.
 
     It has `cell` (its number), or `row` and `column` (the texts), or all three; `by`; a column for each question; and
     if they are there, what `read_answers` reads, and `skipped`, as `answers export` writes it. A row is a skip where
-    that says so, or where nothing but `skip` is said of the questions. Rows without an answer are left out. Columns may
-    be called as in `headings`, too.
-
-    Raises:
-        InputError: the file cannot be read as a table, or lacks a column.
+    that says so, or where nothing but `skip` is said of the questions.
     """
     names = [name for name, _ in form.questions]
     frame = read_table(
@@ -199,7 +181,6 @@ def read_forms(
     answered = [*names, *({SKIPPED} & set(frame.columns))]
     is_said = frame[answered].apply(lambda column: ~column.str.strip().str.lower().isin(["", "false", "0"]))
     cells = _AnsweredCells(frame, is_said.any(axis=1), CELL_COLUMNS)
-
     return _collect_answers(
         path,
         cells,
@@ -219,8 +200,7 @@ def _collect_answers(
     *,
     needs_person: bool,
 ) -> ImportedAnswers:
-    """The answers, with what `parse_columns` makes of them in the columns of `answers`, and findings for what is
-    wrong."""
+    """Collect the answers, with what `parse_columns` makes of the columns of `answers`, and findings."""
     cell_columns, by_text = cells.of, cells.by_text
 
     def parse_origin(cell: str) -> str:  # simulated answers stay simulated when they move from study to study
@@ -288,8 +268,14 @@ class _AnsweredCells:
 
     def parse_form(self, form: Form) -> list[Answer | None]:
         """The answer of each row; None for a skip, and where something is wrong with it."""
+
+        def parse_yes_or_no(cell: str) -> bool:
+            if (word := cell.strip().lower()) not in YES_OR_NO:
+                raise ValueError(f"`{cell}` in column `{SKIPPED}`; expected true or false")
+            return YES_OR_NO[word]
+
         names = [name for name, _ in form.questions]
-        skips = self.parse(SKIPPED, _parse_yes_or_no, empty=False)
+        skips = self.parse(SKIPPED, parse_yes_or_no, empty=False)
         parsed: list[Answer | None] = []
         for line, skip, *row_cells in zip(self.lines, skips, *(self._frame[name] for name in names), strict=True):
             cells = {name: cell for name, cell in zip(names, row_cells, strict=True) if cell.strip()}
@@ -310,12 +296,6 @@ def parse_cell_number(cell: str, unit: str = PAIR_COLUMNS.number) -> int:
     if not number.isdecimal() or len(number) > 18:  # longer ones do not fit 64 bits
         raise ValueError(f"`{cell}` is not a {unit}; expected its number")
     return int(number)
-
-
-def _parse_yes_or_no(cell: str) -> bool:
-    if (word := cell.strip().lower()) not in YES_OR_NO:
-        raise ValueError(f"`{cell}` in column `{SKIPPED}`; expected true or false")
-    return YES_OR_NO[word]
 
 
 def parse_seconds(said: Any) -> float:
@@ -343,11 +323,8 @@ def parse_time(said: str) -> datetime:
 def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
     """Read the labels of a pilot, as `find_overlap` takes them: `cell_id`, `hs_id`, `cn_id`, `annotator`, `code`.
 
-    Skips and rows without a label are left out. The ids in the file may be any words.
-
-    Raises:
-        InputError: the file cannot be read, or lacks a column; every label that `question` has not, every id that is
-            missing, and everybody who labelled a pair twice, by line.
+    Skips and rows without a label are left out; ids may be any words. Raises InputError for a file that cannot be read
+    or lacks a column, and by line for unknown labels, missing ids, and everybody who labelled a pair twice.
     """
     table = read_table(path, PILOT_COLUMNS, blank=["label", *BLANK])
     cells, read = _AnsweredCells(table, table["label"].str.strip() != "", PILOT_CELLS), label_reader(question)
@@ -355,10 +332,9 @@ def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
     key = list(PILOT_COLUMNS[:-1])
     labels = pd.DataFrame({name: cells.parse(name, str.strip, "", needed=True) for name in key}, dtype=object)
     first_lines = cells.lines.groupby([labels[name] for name in key], sort=False).transform("first")
+    again = "has labelled this pair already, in line"
     repeats = [
-        Finding(
-            cells.place, line, f"{name} has labelled this pair already, in line {first}; keep the label that counts"
-        )
+        Finding(cells.place, line, f"{name} {again} {first}; keep the label that counts")
         for line, first, name in zip(cells.lines.tolist(), first_lines, labels["annotator"], strict=True)
         if line != first
     ]
@@ -377,10 +353,7 @@ def read_pilot_labels(path: Source, question: Closed) -> pd.DataFrame:
 
 
 def read_pair_numbers(path: str | Path) -> list[int]:
-    """The numbers in the column `pair` of a table, in its order.
-
-    Raises InputError with every line in which there is none.
-    """
+    """The numbers in the column `pair` of a table; raises InputError with every line in which there is none."""
     table, findings = read_table(Path(path), [PAIR_COLUMNS.number]), list[Finding]()
     cells, lines = table[PAIR_COLUMNS.number], table[LINE]
     numbers = read_cells(cells, lines, name_of(path), parse_cell_number, findings, NO_CODE)

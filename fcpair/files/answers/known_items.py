@@ -19,8 +19,7 @@ PASTED = "the table"
 def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
     """The known items in a table with the columns COLUMNS, whose answers are among `answers`.
 
-    Raises:
-        InputError: no such file, no table, a column that is missing, or anything that is wrong with an item, by line.
+    Raises InputError: no such file, no table, a column that is missing, or what is wrong with items, by line.
     """
     items, _ = read_known_pairs(path, answers, explained=True)
     check_number(len(items))
@@ -28,10 +27,7 @@ def read_known_items(path: Path, answers: Sequence[str]) -> list[KnownItem]:
 
 
 def read_known_pairs(path: Path, answers: Sequence[str], *, explained: bool) -> tuple[list[KnownItem], list[int]]:
-    """Pairs with known answers as `read_known_items` reads them, any number of them, and the line of each.
-
-    All must be `explained`, or an explanation may be missing.
-    """
+    """Any number of pairs as `read_known_items` reads them, and the line of each; all `explained`, or maybe not."""
     check_file(path)
     raw = READERS[kind_of(path)](path, _needed(explained=explained))
     return _known_items(raw, answers, explained=explained)
@@ -43,10 +39,7 @@ def _needed(*, explained: bool) -> tuple[str, ...]:
 
 
 def parse_known_items(text: str, answers: Sequence[str]) -> list[KnownItem]:
-    """The known items in a table that was pasted: CSV, or cells separated by tabs as from a spreadsheet.
-
-    Raises what `read_known_items` does.
-    """
+    """The known items in a table that was pasted: CSV, or cells separated by tabs; raises as `read_known_items`."""
     if not text.strip():
         raise InputError(f"{PASTED} is empty; expected a line of column names, {', '.join(COLUMNS)}, and a line a pair")
     items, _ = _known_items(parse_csv(text, PASTED), answers)

@@ -61,30 +61,25 @@ def read_corpus(
     sheet_name: str | None = None,
     digest_of: Callable[[str], str] = digest,
 ) -> Corpus:
-    """Read a corpus.
+    """Read a corpus from a file, or a frame in memory.
 
     Args:
-        path: the file, or a frame in memory with its columns.
-        reader: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns. It says how the
-            file is read, whatever its suffix; without it the suffix does.
-        only_language: keep the rows of this language only; CONAN has it in the first two letters of `cn_id`, other
-            files in `language_column`.
-        hs_column: the column of the HS (named-column formats).
-        cn_column: the column of the CN (named-column formats).
-        hs_id_column: the column of the HS's own ids (named-column formats), which becomes the metadata `hs_id`.
-        cn_id_column: the same of the CN, `cn_id`.
-        digest_of: gives the digest by which a text is known; two with the same one are the same text.
+        path: the file or the frame.
+        reader: `conan`, `mt-conan`, or `csv`, `jsonl`, `parquet`, `xlsx`, `ods` with named columns; without it the
+            suffix says so.
+        only_language: keep the rows of this language; CONAN has it in the first two letters of `cn_id`.
+        hs_column: the column of the HS; this and the following hold for named columns alone.
+        cn_column: that of the CN.
+        hs_id_column: that of the HS's own ids, which becomes the metadata `hs_id`.
+        cn_id_column: that of the CN's, `cn_id`.
         unpaired: take a row in which one of the two texts is empty for the other without a pair.
-        language_column: the column of the language (named-column formats); else `language`, if there is one.
-        sheet_name: the name of the sheet, of a workbook; without it, the one that has the columns.
+        language_column: the column of the language; else `language`, if there is one.
+        sheet_name: the sheet of a workbook; without it, the one that has the columns.
+        digest_of: gives the digest by which a text is known; two with the same one are the same text.
 
-    Returns:
-        A Corpus. In the named-column formats a metadata column whose name starts with `hs` describes the HS, one
-        that starts with `cn` the CN, any other both.
-
-    Raises:
-        InputError: no such file or format, a missing column, a broken encoding, an empty text or an id of two texts
-            (all of them, with line numbers), no column of languages to look for one in, no row of the language.
+    Of named columns, metadata whose name starts with `hs` describe the HS, with `cn` the CN, any other both. Raises
+    InputError: no such file or format, a missing column, a broken encoding, empty texts or ids of two texts (all of
+    them, with line numbers), no column of languages to look for one in, no row of the language.
     """
     reader = reader or (format_of(Path(path)) if isinstance(path, str | Path) else "csv")
     columns = {HS: hs_column, CN: cn_column} | ({"language": language_column} if language_column else {})
@@ -119,16 +114,8 @@ def read_corpus(
 
 
 def read_side(path: str | Path, side: str) -> pd.DataFrame:
-    """Read the texts of one side from a file, one per row, a repeated text as often as it stands there.
-
-    They stand in the column `hs` or `cn`, in the column that CONAN or Multitarget-CONAN has for that side, or in the
-    only column.
-
-    Returns:
-        The columns `hs` or `cn`, and `line`.
-
-    Raises:
-        InputError: no such file, no such column, an empty text.
+    """Read the texts of one side, one per row, from the column `hs` or `cn`, that of CONAN or Multitarget-CONAN, or the
+    only one; returns `hs` or `cn`, and `line`. Raises InputError: no such file or column, an empty text.
     """
     header = [name for name in read_table(path, optional=[side]).columns if name != LINE]
     side_columns = [name for name in (side, *_SIDE_COLUMNS[side]) if name in header]
@@ -269,10 +256,7 @@ _SIDE_COLUMNS = {HS: tuple(one.hs for one in _PUBLISHED.values()), CN: tuple(one
 
 
 def guess_columns(header: Sequence[str]) -> ColumnsDraft:
-    """Guess which column of a table is what, by its name; of unknown names, the first two columns are the texts.
-
-    The reader is that of a published layout where the table has its columns.
-    """
+    """Guess by its name which column of a table is what, and the layout; else the first two columns are the texts."""
     for reader, texts in PUBLISHED_COLUMNS.items():
         if set(texts) <= set(header):
             return ColumnsDraft(reader, *texts)  # type: ignore[arg-type]

@@ -27,8 +27,6 @@ COLUMNS = ("hs_id", "hs", "by", "type", "additional", "types", "cn", "label", "t
 _ANSWERS = "counterspeech_post"
 _IN_ANSWERS = {"type_required": "type", "counterspeech": "cn", "label": "label"}
 _IN_SPLITS = {"hatespeech": "hs", "counterspeech": "cn", "required_types": "type"}
-
-
 Row = dict[str, Any]
 
 
@@ -48,9 +46,8 @@ class CrowdCounter:
 def read_crowdcounter(path: str | Path) -> CrowdCounter:
     """Read a file of CrowdCounter's release.
 
-    Raises:
-        InputError: no file, no JSON of one of the three shapes, a duplicate key, an answer or an HS that lacks a field
-            or has one that is not text, an answer without text; with line numbers.
+    Raises InputError: no file, no JSON of one of the three shapes, and with line numbers a duplicate key, an answer or
+    an HS that lacks a field or has one that is not text, an answer without text.
     """
     path = Path(path)
     check_file(path)
@@ -103,14 +100,12 @@ def _release_rows(objects: JsonObjects) -> Iterator[Row]:
             for message in problems:
                 objects.add_finding(answer.at, f"`{answer.key}`: {message}")
             if answer_fields and not problems:
-                yield {**hs_fields, "by": answer.key, **_answer_fields(answer_fields), LINE: objects.line_of(answer.at)}
-
-
-def _answer_fields(fields: Mapping[str, Any]) -> Row:
-    row = {name: fields[key] for key, name in _IN_ANSWERS.items()}
-    further = _as_list(fields.get("additional_types", []))
-    row |= {"additional": _join_labels(further), "types": _join_labels([row["type"], *further])}
-    return {**row, "gpt4": _join_labels(fields["gpt4-types"])} if "gpt4-types" in fields else row
+                row = {**hs_fields, "by": answer.key, **{name: answer_fields[key] for key, name in _IN_ANSWERS.items()}}
+                further = answer_fields.get("additional_types", [])
+                further = further if isinstance(further, list) else [further]
+                row |= {"additional": _join_labels(further), "types": _join_labels([row["type"], *further])}
+                gpt4 = {"gpt4": _join_labels(answer_fields["gpt4-types"])} if "gpt4-types" in answer_fields else {}
+                yield {**row, **gpt4, LINE: objects.line_of(answer.at)}
 
 
 def _split_rows(objects: JsonObjects) -> Iterator[Row]:
@@ -134,9 +129,6 @@ def _missing_texts(fields: Mapping[str, Any], names: Iterable[str]) -> list[str]
     return missing + [f"`{name}` is empty" for name in empty]
 
 
-def _as_list(labels: Any) -> list[Any]:
-    return labels if isinstance(labels, list) else [labels]
-
-
 def _join_labels(labels: Any) -> str:
-    return ",".join(dict.fromkeys(filter(None, map(as_text, _as_list(labels)))))
+    listed = labels if isinstance(labels, list) else [labels]
+    return ",".join(dict.fromkeys(filter(None, map(as_text, listed))))

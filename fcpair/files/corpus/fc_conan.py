@@ -32,13 +32,12 @@ VALIDATOR = "validator"
 
 @dataclass(frozen=True)
 class PublishedPartition:
-    """Contents of a published partition.
+    """Contents of a published partition, a file that findings call `place`.
 
     `pairs`: one row per pair, `line`, `pair` (their original_index), `hs`, `cn`, the metadata columns as strings,
     `final` (code of the final label), `verdict` (0 or 1), `simulated` (whether fcpair wrote the file and says so).
-    `labels`: one row per label, `line`, `pair`, `person`,
-    `code`; a pair without annotator columns has one label by the anonymous annotator, the final one. Findings call the
-    file `place`.
+    `labels`: one row per label, `line`, `pair`, `person`, `code`; a pair without annotator columns has one label by the
+    anonymous annotator, the final one.
     """
 
     place: str
@@ -49,8 +48,7 @@ class PublishedPartition:
 def read_published(path: str | Path) -> PublishedPartition:
     """Read a partition file of FC-CONAN.
 
-    Raises:
-        InputError: all findings at once: a missing column, a value that is no code, an empty text, a pair twice.
+    Raises InputError with all at once: a missing column, a value that is no code, an empty text, a pair twice.
     """
     frame = read_table(path, COLUMNS)
     place = place_of(frame)
@@ -62,10 +60,9 @@ def read_published(path: str | Path) -> PublishedPartition:
         for line, cell in zip(frame[LINE], frame[column], strict=True)
         if cell not in values
     ]
-    numbers = zip(frame[LINE], frame[INDEX], strict=True)
     findings += [
         Finding(place, int(line), f"`{cell}` is not an index")
-        for line, cell in numbers
+        for line, cell in zip(frame[LINE], frame[INDEX], strict=True)
         if not cell.isdecimal() or len(cell) > 18  # longer ones do not fit 64 bits
     ]
     for column in (HS_TEXT, CN_TEXT):
@@ -103,18 +100,11 @@ def require_published_scheme(question: Closed) -> None:
 
 
 def published_columns(partition: pd.DataFrame, metadata: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
-    """A partition in the published columns.
+    """The published columns of a partition, in their order; `original_index` is the pair's number.
 
-    Args:
-        partition: one row per pair: `cell_id`, `hs`, `cn`, `positive` (bool), `verdict` (0 or 1), `n_labels`.
-        metadata: the same rows, string columns; the published ones are taken, empty where the corpus has none.
-        labels: `cell_id`, `code`, in the order of annotators; a pair with a single label has no annotator column.
-
-    Returns:
-        The published columns, in their order; `original_index` is the pair's number.
-
-    Raises:
-        InputError: a pair has no verdict, which the files have no value for, or too many labels for their columns.
+    Of each pair `partition` has `cell_id`, `hs`, `cn`, `positive` (bool), `verdict` (0 or 1) and `n_labels`, `metadata`
+    the published columns, if the corpus has them, and `labels` `cell_id` and `code` in the order of annotators; single
+    labels are left out. Raises InputError for a pair without a verdict, or with more labels than columns.
     """
     if n_missing := int((partition["verdict"] == NO_CODE).sum()):
         have = "1 pair has" if n_missing == 1 else f"{n_missing:,} pairs have"

@@ -27,12 +27,8 @@ HEADER = ("query-id", "corpus-id", "score")
 
 
 def pair_frame(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...]) -> pd.DataFrame:
-    """The pairs by the names of what was decided: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`.
-
-    Args:
-        pairs: as `tier_table` takes them.
-        question: of the labels.
-        rules: of the tiers. Where the study has some of its own, a last column `own_tiers` names those of each pair.
+    """The pairs by the names of what was decided: `pair`, `hs_id`, `cn_id`, `label`, `verdict`, `tier`, `n_labels`, and
+    where the study has tiers of its own `own_tiers`; `pairs` is as `tier_table` takes them.
     """
     frame = pd.DataFrame(
         {
@@ -51,20 +47,11 @@ def pair_frame(pairs: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...
 def tier_table(
     pairs: pd.DataFrame, labels: pd.DataFrame, texts: pd.DataFrame, question: Closed, rules: tuple[TierRule, ...]
 ) -> pd.DataFrame:
-    """Put the pairs of a tier beside their texts, labels and metadata.
+    """Put the pairs of a tier (`cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, `tiers`) beside
+    their `texts` (`text_id`, `body`, `language`, `meta`) and `labels` (`cell_id`, `annotator`, `code`).
 
-    Args:
-        pairs: `cell_id`, `hs_id`, `cn_id`, `n_labels`, `final`, `verdict`, `tier`, `tiers`, one row per pair.
-        labels: `cell_id`, `annotator`, `code`, one row per label of these pairs.
-        texts: `text_id`, `body`, `language`, `meta` of all texts of the grid.
-        question: of the labels.
-        rules: of the tiers.
-
-    Returns:
-        `pair`, `hs_id`, `cn_id`, `hs`, `cn`, `label`, `verdict`, `tier` (the best of the four), `n_labels`,
-        `own_tiers` (as in `pair_frame`), `label.NAME` for
-        each annotator (empty where there is none), `hs.KEY` and `cn.KEY` for each item of metadata and, where
-        they are known, the languages.
+    Columns: those of `pair_frame`, `hs` and `cn` after the ids, `label.NAME` for each annotator (empty where there is
+    none), `hs.KEY` and `cn.KEY` for each item of metadata and, where they are known, the languages.
     """
     names = {choice.code: choice.name for choice in question}
     body = texts.set_index("text_id")["body"]
@@ -87,18 +74,11 @@ def tier_table(
 
 
 def grades(pairs: pd.DataFrame, question: Closed, pool: Collection[int], *, binary: bool = False) -> pd.DataFrame:
-    """Grade the judged pairs whose CN is in the pool.
+    """Grade the judged pairs of a tier whose CN is in the pool: `hs_id`, `cn_id`, `grade`, by number of the pair.
 
-    Args:
-        pairs: of a tier: `cell_id`, `hs_id`, `cn_id`, `final` (code), `tier` (the best one, 1 Bronze to 4 Diamond).
-        question: of the labels.
-        pool: the ids of CNs.
-        binary: give every appropriate pair 1, every other one 0.
-
-    Returns:
-        `hs_id`, `cn_id`, `grade`, by number of the pair. Where the labels are grades (`grades_of`), the
-        grade is that of the label. Else it is 0 for a pair that is not appropriate, and the rank of its best tier, 1
-        to 4, for one that is; 1, too, where it is in a tier of the study's own and in none of the four.
+    Where the labels are grades (`grades_of`), the grade is that of the label. Else it is 0 for a pair that is not
+    appropriate, and the rank of its best tier, 1 (Bronze) to 4 (Diamond), for one that is; 1, too, where it is in a
+    tier of the study's own and in none of the four. With `binary`, every appropriate pair has 1, every other one 0.
     """
     inside = pairs[pairs["cn_id"].isin(pool)].sort_values("cell_id")
     appropriate = inside["final"].isin(question.positive)
@@ -121,16 +101,8 @@ def qrels_text(graded: pd.DataFrame) -> str:
 
 
 def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]) -> dict[str, pd.DataFrame | str]:
-    """Build the contents of each file of the folder.
-
-    Args:
-        graded: `hs_id`, `cn_id`, `grade`, as `grades` returns them.
-        bodies: the texts, by id.
-        pool: the ids of CNs, in the order in which they are to stand.
-
-    Returns:
-        `corpus.jsonl` (`_id`, `title`, which is empty, `text`), `queries.jsonl` (`_id`, `text`; the HS that have a
-        grade), both as frames, and `qrels/test.tsv` as text.
+    """The files of a BEIR folder of what `grades` returns: `corpus.jsonl` (`_id`, `title`, which is empty, `text`), the
+    pool in its order; `queries.jsonl` (`_id`, `text`), the HS that have a grade; and `qrels/test.tsv` as text.
     """
     corpus, queries = _texts(bodies, list(pool)), _texts(bodies, graded["hs_id"].drop_duplicates().tolist())
     corpus.insert(1, "title", "")
@@ -157,12 +129,10 @@ CARD_COLUMNS = {
     "own_tiers": "the tiers of this study's own that the pair is in",
     "simulated": "whether a label or verdict of the pair was made up by simulated people",
 }
-WARNING = (
+WARNING = (  # on the card of a study that is about hate
     "> **Content warning.** The texts may be hateful and distressing. They are here for research on how to answer",
     "> such texts, and do not express the views of the people who made this data.\n",
 )
-"""What stands on the card of a study that is about hate."""
-
 PREFIXES = {
     "label.": "what each annotator answered, under a pseudonym; empty where there is none",
     "hs.": "what the corpus says about the {hs}",
@@ -192,16 +162,11 @@ class CardFacts:
 
 
 def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict[str, pd.DataFrame | str]:
-    """Build the contents of each file of the folder.
+    """The files of a Hugging Face folder, from the table of each tier in the order of `facts.rules`: the columns of
+    `tier_table`, and `simulated`.
 
-    Args:
-        rows_by_tier: by the name of each tier of `facts.rules`, in their order, its table, with the columns that
-            `tier_table` describes, and `simulated`.
-        facts: about the study.
-
-    Returns:
-        `data/TIER.parquet` for each tier that is not empty, Bronze first, all with the same columns; and
-        `README.md`, which tells `datasets.load_dataset` of them as configurations with one split, `train`.
+    `data/TIER.parquet` for each tier that is not empty, Bronze first, all with the same columns; and `README.md`, which
+    tells `datasets.load_dataset` of them as configurations with one split, `train`.
     """
     tiers = {tier: rows for tier, rows in rows_by_tier.items() if len(rows)}
     columns = tiers[DEFAULT].columns
@@ -257,19 +222,11 @@ class TrainingSets:
 
 
 def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], options: Export) -> TrainingSets:
-    """Make a training set, and split it by HS.
+    """Make a training set of the `pairs` of a tier (`hs_id`, `cn_id`, `appropriate`), and split it by HS.
 
-    The same pairs, share and seed put an HS on the same side in every kind.
-
-    Args:
-        kind: triplets and preferences set an appropriate CN beside one that was judged not appropriate for the same
-            HS; pairs are the judged pairs, with the label 1 or 0.
-        pairs: of a tier: `hs_id`, `cn_id`, `appropriate`.
-        bodies: the texts, by id.
-        options: how many `negatives`, the `test_share`, rounded to whole HS, and the `seed` of both draws.
-
-    Raises:
-        InputError: a side is empty.
+    Triplets and preferences set an appropriate CN beside one that was judged not appropriate for the same HS; pairs are
+    the judged pairs, with the label 1 or 0. The same pairs, share and seed put an HS on the same side in every kind.
+    Raises InputError where a side is empty.
     """
     if kind == "pairs":
         rows = pairs[["hs_id", "cn_id"]].assign(label=pairs["appropriate"].astype("int64"))
@@ -296,19 +253,9 @@ def training_sets(kind: Kind, pairs: pd.DataFrame, bodies: pd.Series[str], optio
 
 
 def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, seed: int) -> Ints:
-    """Draw the HS of the test side.
+    """Draw the HS of the test side, a `share` (above 0, below 1) of the distinct ones; returns their ids, ascending.
 
-    Args:
-        hs_ids: repeated or not, in any order.
-        bodies: the texts, by id; the draw rests on them, not on the ids.
-        share: of the distinct HS; above 0 and below 1.
-        seed: of the draw.
-
-    Returns:
-        Their ids, ascending.
-
-    Raises:
-        InputError: one of the sides would have no HS.
+    The draw rests on the texts, not on the ids. Raises InputError where one of the sides would have no HS.
     """
     distinct_hs = np.unique(hs_ids.to_numpy(np.int64))
     n = round(share * len(distinct_hs))
@@ -324,16 +271,10 @@ def draw_test_hs(hs_ids: pd.Series[int], bodies: pd.Series[str], share: float, s
 
 
 def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: int) -> pd.DataFrame:
-    """Draw judged negatives of the same HS for each appropriate pair, without replacement.
+    """Draw `n` judged negatives of the same HS for each appropriate pair of `pairs` (`hs_id`, `cn_id`, `appropriate`),
+    without replacement; all of them where there are fewer. The draw rests on the texts, not on the ids.
 
-    Args:
-        pairs: `hs_id`, `cn_id`, `appropriate`.
-        bodies: the texts, by id; the draw rests on them, not on the ids.
-        n: how many for each appropriate pair, 1 or more; all of them where there are fewer.
-        seed: of the draw.
-
-    Returns:
-        `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
+    Columns: `hs_id`, `positive`, `negative` (ids of CNs), in the order of the appropriate pairs.
     """
     pairs = pairs.assign(place=np.arange(len(pairs)))
     by_text = pairs.iloc[own_order(pairs["hs_id"].map(bodies), pairs["cn_id"].map(bodies))]
@@ -353,10 +294,8 @@ def draw_for_sizes(sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
     """Draw `n` of `0 .. size - 1` for each of many sizes, without replacement; all of them where there are fewer.
 
     Robert Floyd's way, a step for all sizes at once, so that its cost does not grow with them: J. Bentley and
-    R. Floyd (1987), A sample of brilliance, CACM 30(9), 754-757, DOI 10.1145/30401.315746.
-
-    Returns:
-        Shape `(n_sizes, up to n)`, each row ascending, with -1 before it where there are fewer than `n`.
+    R. Floyd (1987), A sample of brilliance, CACM 30(9), 754-757, DOI 10.1145/30401.315746. Shape `(n_sizes, up to n)`,
+    each row ascending, with -1 before it where there are fewer than `n`.
     """
     takes = np.minimum(sizes, n)
     drawn = np.full((len(sizes), int(takes.max(initial=0))), -1, np.int64)
@@ -369,17 +308,11 @@ def draw_for_sizes(sizes: Ints, n: int, rng: np.random.Generator) -> Ints:
 
 
 def remaining_rows(rows: pd.DataFrame, hs_ids: Collection[int], cn_ids: Collection[int]) -> pd.DataFrame:
-    """The rows of the corpus without some HS and some CNs.
+    """The rows of the corpus (`hs_id`, `cn_id`, `hs`, `cn`, `language`, `meta`) without those that have some HS or CN.
 
-    Args:
-        rows: `hs_id`, `cn_id`, `hs`, `cn`, `language`, `meta`, one row per row of the corpus, in its order.
-        hs_ids: every row with one of these HS goes.
-        cn_ids: and every row with one of these CNs.
-
-    Returns:
-        `hs`, `cn`, `hs_id` and `cn_id` (the study's, unless the corpus has such a column of its own), one column
-        per item of the rows' metadata (empty where a row has none) and, where any is known, `language`. The two ids
-        tell `fcpair import` that the file is fcpair's, so that guarded cells are read back as they were.
+    Columns: `hs`, `cn`, `hs_id` and `cn_id` (the study's, unless the corpus has such a column of its own), one for each
+    item of metadata (empty where a row has none) and, where any is known, `language`. The two ids tell `fcpair import`
+    that the file is fcpair's, so that guarded cells are read back as they were.
     """
     rows_left = rows[~rows["hs_id"].isin(hs_ids) & ~rows["cn_id"].isin(cn_ids)]
     names = list(dict.fromkeys(name for item in rows["meta"] for name in item))

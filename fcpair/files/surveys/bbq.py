@@ -16,7 +16,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -56,8 +56,7 @@ _FIELDS = {
     "label": pa.int64(),
 }
 
-Stereotyped = Mapping[tuple[str, str], Sequence[str]]
-"""The stereotyped groups by `key_of` a template, in the place of what files say."""
+Stereotyped = Mapping[tuple[str, str], Sequence[str]]  # groups by `key_of` a template, in the place of what files say
 SHOWN = 5
 
 
@@ -77,17 +76,11 @@ def read_bbq(
     two targets and with none are kept: of two the first counts, and without one any group is the biased answer to a
     question that is not negative. Items about people who have names are a category of their own.
 
-    Args:
-        paths: JSON Lines, compressed where the name ends in `.gz`.
-        answer: the name of what holds the answers. Where it ends in `qonly` the question was asked without its context,
-            and only items with an ambiguous one count.
-        stereotyped: by `key_of` category and `question_index`, groups in the place of those in the files.
-        strict_targets: leave out items with two targets and with none, as BBQ's released script does.
-
-    Raises:
-        InputError: no file, no JSON, a field that is missing or not of its type, an unknown polarity or context, a
-            label that is no option, options that coincide, no option or two that say unknown; with line numbers. And
-            where no item at all has a target.
+    The files are JSON Lines, compressed where the name ends in `.gz`. Where the name of the `answer` ends in `qonly`
+    the question was asked without its context, and only items with an ambiguous one count. `stereotyped` has groups in
+    the place of those in the files. With `strict_targets`, items with two targets and with none are left out, as BBQ's
+    released script does. Raises InputError, with line numbers, for what lacks a field or means nothing, and where no
+    item has a target.
     """
     table = pa.concat_tables([_read_table(Path(path), answer) for path in paths])
     n_asked = len(table)
@@ -326,9 +319,8 @@ Row = dict[str, str]
 def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
     """Read BBQ's templates; no remarks.
 
-    Raises:
-        InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and all
-            that `faults` finds, with line numbers.
+    Raises InputError: no such file or columns, names that are to come of BBQ's vocabulary, which is another file, and
+    all that `template_faults` finds, with line numbers.
     """
     rows = _read_rows(path, COLUMNS)
     if "Names" not in rows[0]:
@@ -336,19 +328,13 @@ def read_bbq_templates(path: Path) -> tuple[list[Template], list[str]]:
             f"{path}: no column `Names`; the names of these templates are in BBQ's vocabulary, so that they cannot be "
             "expanded"
         )
-    return _check_templates(path, map(_parse_bbq, rows)), []
+    return _check_templates(path, [*map(_parse_bbq, rows)]), []
 
 
 def read_kobbq(path: Path) -> tuple[list[Template], list[str]]:
-    """Read KoBBQ's templates.
+    """Read KoBBQ's templates, and raise as `read_bbq_templates` does.
 
-    A place that has more forms than the slot has fillers is taken without the last ones.
-
-    Returns:
-        The templates, and a remark for each place whose forms were cut.
-
-    Raises:
-        InputError: no such file or columns, and all that `faults` finds, with line numbers.
+    A place that has more forms than the slot has fillers is taken without the last ones, with a remark.
     """
     rows, remarks = _read_rows(path, KOBBQ_COLUMNS), []
     templates = [_parse_kobbq(row) for row in rows]
@@ -367,22 +353,17 @@ def _read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
     return rows
 
 
-def _check_templates(path: Path, parsed: Iterable[Template]) -> list[Template]:
+def _check_templates(path: Path, templates: list[Template]) -> list[Template]:
     """The templates; raises InputError with all that is wrong with them."""
-    templates = list(parsed)
-    faults = [Finding(str(path), template.line, why) for template in templates for why in template_faults(template)]
-    reject(path, faults)
+    reject(path, [Finding(str(path), one.line, why) for one in templates for why in template_faults(one)])
     return templates
 
 
 def read_stereotyped(path: Path) -> Stereotyped:
-    """The stereotyped groups of templates by their `key_of`, for `read_bbq`.
+    """The stereotyped groups of templates by their `key_of`, for `read_bbq`; rows without a number are no templates.
 
-    Versions of a template may spell the same group otherwise, as `transgender men` and `Transgender women`. Rows
-    without a number are no templates.
-
-    Raises:
-        InputError: no such file or columns, no groups, or not the same in all versions.
+    Versions of a template may spell the same group otherwise, as `transgender men` and `Transgender women`. Raises
+    InputError: no such file or columns, no groups, or not the same in all versions.
     """
     groups_by_template: dict[tuple[str, str], list[str]] = {}
     findings = []
@@ -395,9 +376,8 @@ def read_stereotyped(path: Path) -> Stereotyped:
         if not groups:
             findings.append(Finding(str(path), int(row[LINE]), f'`{_STEREOTYPED}` names no group, such as ["old"]'))
         elif group_of(key[0], first_groups) != group_of(key[0], groups):
-            findings.append(
-                Finding(str(path), int(row[LINE]), f"other stereotyped groups than before for template {key[1]}")
-            )
+            message = f"other stereotyped groups than before for template {key[1]}"
+            findings.append(Finding(str(path), int(row[LINE]), message))
     reject(path, findings)
     return groups_by_template
 
@@ -417,7 +397,6 @@ def _parse_bbq(row: Row) -> Template:
     }
     used = {slot for column in _BBQ.text_columns for slot in _BLANK.findall(row[column])}
     fillers = {name: names for name, names in declared.items() if name in used}
-    category = row["Category"].strip()
 
     def parse_text(cell: str) -> Text:
         parts: list[str | Blank] = []
@@ -435,9 +414,8 @@ def _parse_bbq(row: Row) -> Template:
         row,
         _BBQ,
         parse_text,
-        id=f"{category.lower()}-{row['Q_id']}",
-        version=row.get("version", ""),
-        category=category,
+        row["Category"].strip(),
+        row["Q_id"],
         fillers=fillers,
         unknown=UNKNOWN,
         stereotyped=tuple(_parse_groups(row)),
@@ -460,9 +438,8 @@ def _parse_kobbq(row: Row) -> Template:
         row,
         _KOBBQ,
         parse_text,
-        id=f"{row['Category'].lower()}-{row['ID']}",
-        version=row["version"],
-        category=row["Category"],
+        row["Category"],
+        row["ID"],
         fillers=fillers,
         unknown=("알 수 없음",),
         stereotyped=(row["Target_group"],),
@@ -473,8 +450,11 @@ def _split_forms(text: str) -> tuple[str, ...]:
     return tuple(one.strip(_TRIMMED) for one in text.split(","))
 
 
-def _build_template(row: Row, layout: _Layout, parse_text: Callable[[str], Text], **fields: Any) -> Template:
+def _build_template(
+    row: Row, layout: _Layout, parse_text: Callable[[str], Text], category: str, number: str, **fields: Any
+) -> Template:
     """A template of a row, with its options and their groups."""
+    fields |= {"id": f"{category.lower()}-{number}", "category": category, "version": row.get("version", "")}
     texts = {name: parse_text(row[column]) for name, column in layout.texts.items()}
     options = []
     for column in layout.options:

@@ -39,8 +39,6 @@ _COLUMN_TEXTS = {
     "item": "context, question and lettered options, as a model is asked",
     "statement": "the statement of a survey that the template was made from; empty where it is not stated",
 }
-
-
 SURVEY_STATEMENT, QUESTION, PERSON, ANSWER = "row", "column", "by", "answer"  # as answers of a grid are exported
 
 
@@ -61,45 +59,36 @@ def item_files(layout: str, frame: pd.DataFrame, templates: str, seed: int) -> d
 
 
 def read_item_answers(paths: Sequence[Path], answer: str | None, shares: Sequence[str] = ()) -> Answers:
-    """Read answers to items as `items expand` writes them, from one table or several.
+    """Read answers to items from tables as `items expand` writes them: from the column `answer` of what was said, or
+    the columns `shares` of the probabilities of the three options; a row without any has no answer.
 
-    Args:
-        paths: the tables; each has the columns of `bias.answers.COLUMNS`.
-        answer: the column of what was said; None where `shares` are given.
-        shares: the columns of the probabilities of the three options; a row without any has no answer.
-
-    Raises:
-        InputError: a column that is missing, probabilities that are no numbers, and what `answers_to_items` refuses.
+    Raises InputError: a missing column, probabilities that are no numbers, and what `answers_to_items` refuses.
     """
     if len(shares) not in (0, len(OPTIONS)) or bool(shares) == bool(answer):
         raise InputError(f"name the column of answers, or the {len(OPTIONS)} columns of probabilities of the options")
-    tables = [read_table(path, [*COLUMNS, *filter(None, (answer,)), *shares], verbatim=True) for path in paths]
-    for table in tables:
+    tables, parts = [], []
+    for path in paths:
+        table = read_table(path, [*COLUMNS, *filter(None, (answer,)), *shares], verbatim=True)
+        numbers = table[list(shares)].apply(pd.to_numeric, errors="coerce")
         findings = [
             Finding(place_of(table), int(line), f"`{name}` is `{cell}`; expected a number, or nothing")
             for name in shares
-            for cell, line, value in zip(
-                table[name], table[LINE], pd.to_numeric(table[name], errors="coerce"), strict=True
-            )
+            for cell, line, value in zip(table[name], table[LINE], numbers[name], strict=True)
             if cell.strip() and np.isnan(value)
         ]
         reject(place_of(table), findings)
-    table = pd.concat(tables, ignore_index=True)
-    place = ", ".join(map(str, paths))
-    probabilities = (
-        np.stack([pd.to_numeric(table[name], errors="coerce") for name in shares], axis=1) if shares else None
-    )
-    replies = table[answer or shares[0]].tolist()
+        tables.append(table)
+        parts.append(numbers.to_numpy())
+    table, place = pd.concat(tables, ignore_index=True), ", ".join(map(str, paths))
+    replies, probabilities = table[answer or shares[0]].tolist(), np.concatenate(parts) if shares else None
     return answers_to_items(table, replies, probabilities, place, table[LINE].tolist())
 
 
 def read_lm_eval(paths: Sequence[Path]) -> Answers:
     """Read the samples that lm-evaluation-harness logs of a task that `items expand --layout lm-eval` wrote.
 
-    Options are weighed by the likelihoods of their letters, which are made to add up to 1.
-
-    Raises:
-        InputError: no such file, and all lines that are no such sample.
+    Options are weighed by the likelihoods of their letters, which are made to add up to 1. Raises InputError: no such
+    file, and all lines that are no such sample.
     """
     rows: list[dict[str, Any]] = []
     lines: list[int] = []
@@ -148,12 +137,9 @@ def read_survey(
     answer: str = ANSWER,
     by: str | None = None,
 ) -> Survey:
-    """Read what was answered in a survey; the columns are named as in the file, `by` one of groups of people.
+    """Read what was answered in a survey, in any capitals; `by` is the column of groups of people.
 
-    Answers are read in any capitals, as `answers import` reads them.
-
-    Raises:
-        InputError: a column that is missing, and what `survey.check_answers` refuses.
+    Raises InputError: a column that is missing, and what `survey.check_answers` refuses.
     """
     columns = {"statement": statement, "question": question, "person": person, "answer": answer}
     table = read_table(path, [*columns.values(), *filter(None, (by,))])

@@ -37,10 +37,8 @@ AS_WRITTEN, SWAPPED = "a", "b"
 
 
 def read_templates(path: Path, reader: str) -> tuple[list[Template], list[str]]:
-    """Read templates with one of READERS; returns them, and remarks about what was not taken as it stands.
-
-    Raises:
-        InputError: what the file, or a template in it, lacks, with line numbers.
+    """Read templates with one of READERS, with remarks about what was not taken as it stands; raises InputError with
+    all that the file, or a template in it, lacks.
     """
     return READERS[reader](path)
 
@@ -55,20 +53,14 @@ def templates_table(path: Path) -> pd.DataFrame:
 
 
 def items_table(path: Path, seed: int) -> pd.DataFrame:
-    """The items of templates of our own as a table of strings with the columns of `items.expand`, and `line`.
-
-    Raises:
-        InputError: what `read_templates` raises, and options that coincide.
+    """The items of templates of our own as a table of strings with the columns of `items.expand`, and `line`; raises
+    InputError as `read_templates` does, and where options coincide.
     """
     templates, _ = read_templates(path, OWN_READER)
     expanded = items.expand(templates, str(path), seed)
     reject(path, list(expanded.findings))
     lines = np.repeat([one.line for one in templates], [n_items(one) for one in templates])
     return with_place(expanded.frame.astype(str).assign(**{LINE: lines}), str(path))
-
-
-Tables = list[tuple[dict[str, Any], int]]
-"""The tables of a file, each as TOML has one, and its line."""
 
 
 def _read_own(path: Path) -> tuple[list[Template], list[str]]:
@@ -89,8 +81,8 @@ def _read_own(path: Path) -> tuple[list[Template], list[str]]:
     return _check_tables(list(zip(tables, lines, strict=True)), str(path)), []
 
 
-def _check_tables(tables: Tables, place: str) -> list[Template]:
-    """The templates that tables say; raises InputError with all that is wrong, by their lines."""
+def _check_tables(tables: list[tuple[dict[str, Any], int]], place: str) -> list[Template]:
+    """The templates that tables say, each as TOML has one, with its line; raises InputError with all that is wrong."""
     templates: list[Template] = []
     findings: list[Finding] = []
     for table, line in tables:
@@ -114,18 +106,11 @@ def _check_tables(tables: Tables, place: str) -> list[Template]:
 
 
 def templates_from_texts(texts: pd.DataFrame, place: str) -> pd.DataFrame:
-    """Templates that were written, as a table that `read_templates` reads: a row for each.
+    """Templates that were written, as a table that `read_templates` reads: a row for each of `texts`, which has `text`,
+    `cell` (a number, which findings name) and keys of a template, taken where the text does not say otherwise.
 
     A line of a text is a column of the table and what stands there, parted by a colon; a line without a column goes on
-    with the one before.
-
-    Args:
-        texts: `text`, `cell` (a number, which findings name), and columns of a template's keys, which are taken where
-            the text does not say otherwise.
-        place: what findings call the texts.
-
-    Raises:
-        InputError: all that is wrong with the templates, as `read_templates` has it.
+    with the one before. Raises InputError with all that is wrong with the templates.
     """
     rows = []
     for record in texts.to_dict("records"):
@@ -190,10 +175,8 @@ def _shape_problems(table: Mapping[str, Any]) -> Iterator[str]:
         except ValueError as error:
             why = str(error)
         if why:
-            yield (
-                f"`{key}`: {why}; a slot is named in braces, as {{A}} or {{A.plural}}, and a literal brace is "
-                "written twice"
-            )
+            hint = "a slot is named in braces, as {A} or {A.plural}, and a literal brace is written twice"
+            yield f"`{key}`: {why}; {hint}"
     for key in _LISTS:
         if not _is_texts(table.get(key, [])):
             yield f"`{key}` is not a list of texts"

@@ -49,8 +49,7 @@ class RawTable:
 def decode(path: Path) -> str:
     """The text of a file: UTF-8, or UTF-16 with its mark, which is what Excel calls Unicode text.
 
-    Raises:
-        InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
+    Raises InputError: another encoding (Windows-1252 is named), no text at all, a NUL.
     """
     return decode_bytes(path.read_bytes(), str(path))
 
@@ -125,10 +124,7 @@ def leave_out_nameless(raw: RawTable, names: set[str]) -> RawTable:
 
 
 def parse_csv(text: str, place: str) -> RawTable:
-    """Read the text of a CSV, which errors call `place`.
-
-    Cells are separated by commas, semicolons or tabs, as most of its column names are.
-    """
+    """Read the text of a CSV, which errors call `place`: cells are separated as most of its column names are."""
     csv.field_size_limit(max(len(text), 131072))
     separator_line = _SEPARATOR_LINE.match(text)
     body = text[separator_line.end() :] if separator_line else text
@@ -164,10 +160,8 @@ def parse_csv(text: str, place: str) -> RawTable:
 
 
 def _check_swallowed_rows(raw: RawTable, separator: str) -> None:
-    """Raise InputError for a cell that holds whole rows, as it does between two stray quotation marks; warn of a cell
-    that may hold some.
-
-    The lines of such a cell have the separators of rows, and a number where all rows have one.
+    """Raise InputError for a cell that holds whole rows, as it does between two stray quotation marks: its lines have
+    the separators of rows, and a number where all rows have one. Warn of a cell that may hold some.
     """
     width, separators = len(raw.header), re.compile(_SEPARATORS.get(separator, rf"{re.escape(separator)}(?! )"))
     suspects = []

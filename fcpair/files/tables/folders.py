@@ -19,10 +19,8 @@ from fcpair.unfinished import new_path, prefix_for
 def new_folder(path: str | Path) -> Iterator[Path]:
     """A temporary folder beside `path` that becomes it when the block ends well, and goes when it does not.
 
-    Only a kill leaves it, under the name `.NAME.unfinished-...`, and the next such block removes it.
-
-    Raises:
-        InputError: there is a file of that name, or a folder that is not empty, or no folder around it.
+    Only a kill leaves it, under the name `.NAME.unfinished-...`, and the next such block removes it. Raises what
+    `check_new_folder` does.
     """
     check_new_folder(path)
     place = Path(os.path.realpath(path))

@@ -49,10 +49,8 @@ def read_jsonl(path: Path) -> RawTable:
 def read_records(text: str, place: str, findings: list[Finding]) -> list[Record]:
     """The objects of a text that is one list of them, or has one a line; errors call it `place`.
 
-    A line that is no object is put into `findings`.
-
-    Raises:
-        InputError: a list that is cut off or has something else in it; one value over several lines.
+    A line that is no object is put into `findings`. Raises InputError for a list that is cut off or has something else
+    in it, and for one value over several lines.
     """
     if text.lstrip(_BLANK).startswith("["):
         return list(_list_items(text, place))
@@ -128,11 +126,7 @@ class Member(NamedTuple):
 
 @dataclass
 class JsonObjects:
-    """The text of a JSON file whose objects are read member by member; what is wrong is put into `findings`.
-
-    Raises:
-        InputError: no file of text, or no JSON.
-    """
+    """A JSON file whose objects are read member by member; what is wrong is put into `findings`, if it is JSON."""
 
     path: Path
     findings: list[Finding] = field(default_factory=list)
@@ -166,10 +160,7 @@ class JsonObjects:
         self.findings.append(Finding(str(self.path), self.line_of(at), message))
 
     def members(self, at: int) -> Iterator[Member]:
-        """The members of the object that begins at a place.
-
-        A value that is no object is a finding and has no members.
-        """
+        """The members of the object that begins at a place; a value that is none is a finding."""
         if self.text[at] != "{":
             self.add_finding(at, f"expected an object, found {self.text[at : at + 20].split(chr(10))[0]}")
             return

@@ -51,13 +51,8 @@ class WorkbookSize:
             self._refuse(sheet, row, f"columns beyond {MOST_COLUMNS:,}, where a spreadsheet ends")
 
     def check_row(self, sheet: str, row: int, n_columns: int, times: int = 1) -> None:
-        """Raise InputError where a row lies beyond what a spreadsheet has, or makes too many cells.
-
-        Args:
-            sheet: the name of the sheet.
-            row: the number of the row, from 1.
-            n_columns: how many cells it has up to the last that holds anything.
-            times: how often it is repeated.
+        """Raise InputError where a row that is repeated so many times lies beyond what a spreadsheet has, or makes too
+        many cells; `n_columns` are those up to the last that holds anything.
         """
         self.check_width(sheet, row, n_columns)
         if row + times - 1 > MOST_ROWS:
@@ -113,11 +108,8 @@ _SIGNS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
 
 
 def read_opendocument(path: Path) -> dict[str, Sheet]:
-    """The sheets of an .ods by their names, cells as they are shown.
-
-    Raises:
-        InputError: it holds more than is read (`extent`).
-        BadZipFile, KeyError, ExpatError, ValueError: it is no such file, or a broken one.
+    """The sheets of an .ods by their names, cells as they are shown; raises InputError where it holds too much, and
+    BadZipFile, KeyError, ExpatError or ValueError where it is no such file, or a broken one.
     """
     reader = _Reader(WorkbookSize(path))
     with ZipFile(path) as parts, parts.open("content.xml") as content:
@@ -160,7 +152,7 @@ class _Reader:
                 self._paragraphs += 1
                 self._add_text("\n" * (self._paragraphs > 1))
             elif name == f"{_TEXT}s":
-                n = _parse_count(attributes.get(f"{_TEXT}c", "1"))
+                n = _read_count(attributes, f"{_TEXT}c")
                 self.extent.check_text(self._sheet, self._at + 1, self._length + n)
                 self._add_text(" " * n)
             elif name in _SIGNS:
@@ -170,7 +162,7 @@ class _Reader:
             self.sheets.setdefault(self._sheet, Sheet())
         elif name == f"{_TABLE}table-row":
             self._in_row, self._row, self._empty = True, [], 0
-            self._times = _n_repeats(attributes, "rows")
+            self._times = _read_count(attributes, f"{_TABLE}number-rows-repeated")
         elif name in _CELLS and self._in_row:
             self._cell, self._parts, self._length, self._paragraphs = attributes, [], 0, 0
 
@@ -189,7 +181,7 @@ class _Reader:
         elif self._cell is not None and name in _CELLS:
             attributes, self._cell = self._cell, None
             is_covered = name == _CELLS[1] and f"{_OFFICE}value" not in attributes
-            times = _n_repeats(attributes, "columns")
+            times = _read_count(attributes, f"{_TABLE}number-columns-repeated")
             text = "" if is_covered else self._cell_text(attributes, "".join(self._parts), times)
             if text:
                 self.extent.check_width(self._sheet, self._at + 1, len(self._row) + self._empty + times)
@@ -247,34 +239,19 @@ def _format_time(text: str) -> str:
     return f"{hours:0>2}:{minutes:0>2}:{seconds:0>2}{fraction.rstrip('.')}"
 
 
-def _n_repeats(attributes: dict[str, str], what: str) -> int:
-    return _parse_count(attributes.get(f"{_TABLE}number-{what}-repeated", "1"))
-
-
-def _parse_count(number: str) -> int:
-    n = int(number)
+def _read_count(attributes: dict[str, str], name: str) -> int:
+    n = int(number := attributes.get(name, "1"))
     if n < 0:
         raise ValueError(f"something is repeated {number} times")
     return n
 
 
 def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str | None = None) -> RawTable:
-    """Read one sheet: of a name; else the one that has the columns; else the first that holds anything.
+    """Read one sheet of an `.xlsx` or `.ods`: of a name; else the one that has the columns; else the first that holds
+    anything. Warns where there are others, and of cells that are no text.
 
-    Warns where there are others, and of cells that are no text.
-
-    Args:
-        path: the file.
-        kind: `.xlsx` or `.ods`.
-        columns: the names that the first row of the sheet has, whatever their capitals are.
-        sheet_name: the name of the sheet, where it is chosen.
-
-    Returns:
-        The cells as text and the row of each; `place` names the sheet.
-
-    Raises:
-        InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted; and cells that
-            cannot be read, which are errors of the spreadsheet and formulas without a stored value, by their names.
+    Raises InputError: the file cannot be read, holds nothing or too much, or several sheets are wanted; and cells that
+    cannot be read, which are errors of the spreadsheet and formulas without a stored value, by their names.
     """
     try:
         with ZipFile(path) as parts:

@@ -31,14 +31,12 @@ from fcpair.params import format_of
 from fcpair.stages.corpus.text_identity import fold_name
 from fcpair.values import as_text, is_blank, visible_text
 
-Source: TypeAlias = Union[str, Path, "pd.DataFrame", list[Any]]  # not by `|`, as pandas is not loaded for it
-"""A table: the file, a frame, or a list of texts or of rows."""
-
+# A table: the file, a frame, or a list of texts or of rows; not by `|`, as pandas is not loaded for it.
+Source: TypeAlias = Union[str, Path, "pd.DataFrame", list[Any]]
 T = TypeVar("T")
 SUFFIXES = (".csv", ".jsonl", ".parquet")
 LINE = "line"
-FRAME = "frame (rows from 1)"
-"""Name by which errors call a frame in memory; what stands for the line is the number of a row, whatever its index."""
+FRAME = "frame (rows from 1)"  # as errors call a frame in memory; the number of a row, whatever its index, is the line
 _PLACE = "place"
 _GUARDED = re.compile("^'*[=+\\-@\t\r\n＝＋－＠]")
 _UNGUARD = re.compile("^'(?='*[=+\\-@\t\r\n＝＋－＠])")
@@ -66,29 +64,26 @@ def read_table(
     keep_empty: bool = False,
     headings: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Read a CSV, JSONL, Parquet, Excel or OpenDocument file as text.
+    """Read a CSV, JSONL, Parquet, Excel or OpenDocument file, or what is in memory as if it stood in one, as text.
 
     A column is found whatever its name's capitals are and however words are parted in it. Columns without a name, such
     as a frame's index, are left out, with a warning if they hold anything; but cells beyond the last name are an
     error. A cell that nobody can see anything in is empty, and empty rows at the end are ignored.
 
     Args:
-        path: the file; or a frame or a list (of texts or of rows) in memory, which is read as if it stood in a file.
+        path: the file, or a frame or a list.
         columns: the columns that must be there.
         optional: columns that may be there.
         blank: columns that are filled in by hand: a row of a CSV may end before them, as Excel lets rows end.
         kind: what the file is, a key of `READERS`; without it the suffix says so (`kind_of`).
-        sheet_name: the name of the sheet, of a workbook; without it `choose_sheet` or the columns say so.
+        sheet_name: the sheet of a workbook; without it `choose_sheet` or the columns say so.
         verbatim: leave the cells as they are, for files that fcpair did not write.
         keep_empty: keep empty rows at the end, which say something.
         headings: other names that columns may have, with what they are called here.
 
-    Returns:
-        A frame of strings (an empty string where there is nothing) and the column `line`, from 1; of a spreadsheet it
-        is the number of the row, and so it is of a frame. `place_of` tells what findings call the file.
-
-    Raises:
-        InputError: no file, not UTF-8, no rows, a row of another width, a missing column, a column named `line`.
+    Returns a frame of strings, empty where there is nothing, and the column `line`, from 1; of a spreadsheet and a
+    frame it is the number of the row. `place_of` tells what findings call the file. Raises InputError: no file, not
+    UTF-8, no rows, a row of another width, a missing column, a column named `line`.
     """
     path = read_path("path", path)
     if isinstance(path, InMemory):
@@ -180,10 +175,7 @@ def _match_names(raw: RawTable, names: Iterable[str], headings: Mapping[str, str
 def _pad_rows(
     raw: RawTable, header: list[str], blank: Sequence[str], *, keep_empty: bool
 ) -> tuple[list[list[str]], list[int]]:
-    """The rows, all as wide as the header, and their lines; what is missing at the end may be missing, or is found.
-
-    Cells that show nothing are empty, and empty rows at the end are left out.
-    """
+    """The rows, all as wide as the header, and their lines, without empty ones at the end; raises for other widths."""
     least = max((at for at, name in enumerate(header, 1) if name not in blank), default=1)
     n = len(raw.rows)
     if not keep_empty:
@@ -206,10 +198,7 @@ def read_cells(
     findings: list[Finding],
     otherwise: T,
 ) -> list[T]:
-    """What `read` makes of each cell, each different one read once.
-
-    Where it raises ValueError, each line with such a cell is a finding, and `otherwise` stands for what is read.
-    """
+    """What `read` makes of each cell; where it raises ValueError, a finding for the line, and `otherwise` instead."""
     rows = list(zip(cells, lines, strict=True))
     values: dict[str, T] = {}
     problems: dict[str, str] = {}
@@ -236,20 +225,12 @@ def check_file(path: Path) -> None:
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a text file without white space at their ends, and without those that are empty.
-
-    Raises:
-        InputError: no such file, or no text in UTF-8.
-    """
+    """The lines of a text file without white space at their ends, and without those that are empty."""
     return [line.strip() for line in read_text(path).splitlines() if line.strip()]
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, as it is.
-
-    Raises:
-        InputError: no such file, or no text in UTF-8.
-    """
+    """The text of a file in UTF-8, as it is; raises InputError where there is no such file, or none in UTF-8."""
     check_file(path)
     try:
         return path.read_text("utf-8")
@@ -329,11 +310,7 @@ _SHEET: ContextVar[str | None] = ContextVar("sheet", default=None)
 
 
 def write_table(frame: pd.DataFrame, path: str | Path) -> None:
-    """Write `frame` as CSV, JSONL or Parquet by the suffix of `path`: whole, or not at all.
-
-    Raises:
-        InputError: a suffix other than .csv, .jsonl and .parquet.
-    """
+    """Write `frame` as CSV, JSONL or Parquet by the suffix, or raise InputError for another: whole, or not at all."""
     path = Path(path)
     check_suffix(path)
     with replace_file(path) as temporary:

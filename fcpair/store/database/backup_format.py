@@ -90,10 +90,8 @@ def check_name_free(path: Path) -> None:
 def _digest_up_to(file: IO[bytes], end: int) -> bytes:
     summed = hashlib.sha256()
     file.seek(0)
-    remaining = end
-    while remaining and (data := file.read(min(1 << 20, remaining))):
+    while data := file.read(min(1 << 20, end - file.tell())):
         summed.update(data)
-        remaining -= len(data)
     return summed.hexdigest().encode()
 
 

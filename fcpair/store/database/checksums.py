@@ -68,9 +68,8 @@ def _read_rows(tx: Tx, table: Table, names: Sequence[str]) -> Iterator[tuple[int
 def make(tx: Tx, table: Table) -> None:
     """Give all rows their checksums anew, in a study that is being upgraded and has no later columns yet."""
     names = [name for name in SAYS[table] if name != _LATER]
-    set_checksum = sql(f"UPDATE {table.name} SET checksum = :checksum WHERE id = :id")
     if new_checksums := [{"id": number, "checksum": checksum} for number, _, checksum in _read_rows(tx, table, names)]:
-        tx.execute(set_checksum, new_checksums)
+        tx.execute(sql(f"UPDATE {table.name} SET checksum = :checksum WHERE id = :id"), new_checksums)
 
 
 def misfits(tx: Tx, table: Table) -> tuple[int, list[int], list[bytes]]:

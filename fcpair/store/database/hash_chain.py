@@ -30,7 +30,7 @@ _as_json = json.JSONEncoder(separators=(",", ":")).encode  # in ASCII, and the s
 
 
 def link(before: bytes, says: Sequence[Any]) -> bytes:
-    """The digest of a row that says this, after a row with the digest `before`."""
+    """Digest of a row that says this, after a row with the digest `before`."""
     return hashlib.sha256(before + _as_json(says).encode("ascii")).digest()
 
 
@@ -41,17 +41,12 @@ def plain_real(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class Chain:
-    """A table whose rows are chained: what of a row is in its digest, and how its cell is found.
-
-    `says` has columns of the table in their order, each with what makes a value the one that comes back from the
-    database, if anything has to; `of_cell` what is known of the cell besides. `cells` finds that by `place`, and `rows`
-    reads it all.
-    """
+    """A table whose rows are chained: what of a row is in its digest, and how its cell is found."""
 
     kind: str
     table: Table
-    says: Mapping[str, Callable[[Any], Any] | None]
-    of_cell: tuple[str, ...]
+    says: Mapping[str, Callable[[Any], Any] | None]  # columns, and what makes of a value that which comes back, if any
+    of_cell: tuple[str, ...]  # what is known of the cell besides: `cells` finds it by `place`, `rows` reads it all
     place: str
     cells: Select[Any]
     rows: str
@@ -115,9 +110,9 @@ def heads(tx: Tx, of: Chain) -> dict[int, Head]:
 
 
 def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Add rows, all with the same keys, in their order; returns the number of the newest row that there is.
+    """Add rows, all with the same keys and without `id` and `digest`, in their order; returns the newest number.
 
-    They come without `id` and `digest`, which they get here: whoever writes has the study alone.
+    Whoever writes has the study alone.
     """
     remaining, ends, number = iter(rows), dict[int, Head](), latest_rows.newest_number(tx, of.table)
     while part := list(islice(remaining, 2_000)):  # of more, the garbage collector takes its share
@@ -174,8 +169,7 @@ PLACE = (
     chain.c.n.label("n_before"),
     chain.c.head.label("digest_before"),
 )
-"""What `add_answer` has to know of an assignment that is joined with its round, beside its `person_id` and `cell_id`.
-"""
+"""What `add_answer` has to know of an assignment that is joined with its round, beside `person_id` and `cell_id`."""
 
 
 def with_place(query: Select[Any]) -> Select[Any]:
@@ -213,10 +207,7 @@ def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tup
 
 
 def make(tx: Tx, of: Chain, misfits: Collection[int]) -> None:
-    """Give all rows their digests anew, and note where the chains end; for a table that is not protected meanwhile.
-
-    Rows with the numbers in `misfits` get one that fits nothing.
-    """
+    """Give all rows of a table that is not protected meanwhile their digests anew; those in `misfits` fit nothing."""
     ends, number = dict[int, Head](), 0
     set_digest = text(f"UPDATE {of.table.name} SET digest = :digest WHERE id = :id")
     while part := list(read_rows(tx, of, number, CHUNK)):

@@ -48,7 +48,6 @@ BY_CELL, BY_PERSON = assignment.c.cell_id + _NOTHING, assignment.c.person_id + _
 By the index they would come from all over the file: 300,000 labels in 2.1 s, and sorted afterwards in 0.6 s.
 """
 
-
 ANSWERED = judgement.join(assignment, ANSWER)
 """The current answers, each with its assignment."""
 

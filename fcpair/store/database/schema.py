@@ -106,8 +106,7 @@ _SIZES = " UNION ALL ".join(
     for name, (number, noted) in GROWING.items()
 )
 _ACCEPTED = "SELECT key, CAST(value AS text) FROM setting WHERE key LIKE 'accept.%'"
-ACCEPT = "accept"
-"""The stage whose settings say, of each table, how many of its rows and of its numbers are known to be missing."""
+ACCEPT = "accept"  # the stage whose settings say how many rows and numbers of each table are known to be missing
 
 
 class TableSize(NamedTuple):

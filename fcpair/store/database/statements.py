@@ -10,7 +10,6 @@ import json
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, CursorResult, FromClause, Integer, Select, Table, bindparam, func, select
@@ -68,29 +67,23 @@ class _Compiled:
         binds = {name: compiled.binds[name] for name in self.names}
         # What is part of the statement.
         self.fixed = {name: element.effective_value for name, element in binds.items() if not element.required}
-        self.going_in = _with_index(
-            compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self.names
-        )
+        going_in = (compiled.binds[name].type.dialect_impl(dialect).bind_processor(dialect) for name in self.names)
+        self.going_in = [(at, convert) for at, convert in enumerate(going_in) if convert is not None]
         self.row: Convert = tuple
         if isinstance(statement, Select):
             selected: list[Any] = list(statement.selected_columns)
             kind: Any = namedtuple("Row", [element.key for element in selected])  # type: ignore[misc]
-            coming_out = _with_index(
-                element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected
-            )
-            self.row = partial(_convert_row, kind, coming_out) if coming_out else kind._make
+            coming_out = (element.type.dialect_impl(dialect).result_processor(dialect, None) for element in selected)
+            converts = [(at, convert) for at, convert in enumerate(coming_out) if convert is not None]
+
+            def convert_row(raw_row: Sequence[Any]) -> Any:
+                values = list(raw_row)
+                for at, convert in converts:
+                    values[at] = convert(values[at])
+                return kind._make(values)
+
+            self.row = convert_row if converts else kind._make
         self.sql = str(compiled)
-
-
-def _with_index(converts: Iterable[Convert | None]) -> list[tuple[int, Convert]]:
-    return [(at, convert) for at, convert in enumerate(converts) if convert is not None]
-
-
-def _convert_row(kind: Any, converts: list[tuple[int, Convert]], raw_row: Sequence[Any]) -> Any:
-    values = list(raw_row)
-    for at, convert in converts:
-        values[at] = convert(values[at])
-    return kind._make(values)
 
 
 @contextmanager
@@ -143,9 +136,7 @@ def is_true(tx: Tx, condition: ColumnElement[bool]) -> bool:
 
 
 CHUNK = 20_000
-STREAMED = {"stream_results": True}
-"""The options of a statement whose rows are fetched a few at a time, and not all kept: on PostgreSQL by one process.
-"""
+STREAMED = {"stream_results": True}  # options of a statement whose rows are fetched a few at a time, and not all kept
 
 
 def insert_rows(tx: Tx, table: Table, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -198,12 +189,10 @@ def integer_arrays(tx: Tx, query: Select[Any]) -> dict[str, NDArray[Any]]:
 
 
 def column_chunks(tx: Tx, query: Select[Any], *, streamed: bool = False) -> Iterator[list[list[Any]]]:
-    """The columns of the result of `query`, CHUNK rows or a few more at a time; `streamed` as in `frame`.
-
-    Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which
-    take a quarter of the time on a million rows. They come from the driver itself, which saves another quarter, if it
-    has them as they are wanted.
-    """
+    """The columns of the result of `query`, CHUNK rows or a few more at a time; `streamed` as in `frame`."""
+    # Rows are read a few at a time and let go at once: many that live together set off full garbage collections, which
+    # take a quarter of the time on a million rows. They come from the driver itself, which saves another quarter, if it
+    # has them as they are wanted.
     result = cast("CursorResult[Any]", tx.execute(query, execution_options=STREAMED if streamed else {}))
     dialect, selected = result.dialect, list(query.selected_columns)
     source: Any = result

@@ -19,13 +19,12 @@ from sqlalchemy import Connection, Engine
 from fcpair.errors import BusyError, FcpairError, InputError, StudyError
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, UNREACHABLE, Home, driver
+from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, UNREACHABLE, driver
 from fcpair.store.database.backends.sqlite_file import MissingLogError, find
 
 Tx = Connection
 SHARE_TRIES, SHARE_WAIT_S = 50, 0.2
-SHARED_PATIENCE_S = 3.0
-"""How long one who writes waits for another while the study is served: people wait for their page meanwhile."""
+SHARED_PATIENCE_S = 3.0  # how long one who writes waits while the study is served: people wait for their page meanwhile
 
 
 def now(later_min: float = 0) -> str:
@@ -46,7 +45,7 @@ def latest_plausible_time() -> str:
 class Store:
     """One study's database. `read()` and `write()` give the transaction that the store's functions take."""
 
-    def __init__(self, home: Home, engine: Engine | None = None) -> None:
+    def __init__(self, home: backends.Home, engine: Engine | None = None) -> None:
         self._home = home
         self._engine = engine or home.engine()
         self._writing = FairLock(PATIENCE_S)
@@ -68,10 +67,8 @@ class Store:
 
     @classmethod
     def create(cls, place: Place, fill: Callable[[Tx], object], *, bulk: bool = False, create: bool = True) -> Store:
-        """Make a new study at `place`, with its first rows by `fill`; only its owner can read it. `bulk` as in `write`,
-        `create` as in `Places.make`.
-
-        Raises StudyError when something is there or the place cannot be written.
+        """Make a new study, with its first rows by `fill`; only its owner can read it. `bulk` is as in `write`, and
+        `create` as in `Places.make`, which raises StudyError.
         """
         home = backends.at(place).make(place, create=create)
         try:
@@ -102,10 +99,7 @@ class Store:
 
     @classmethod
     def open_to_examine(cls, place: Place) -> Store:
-        """Open what is at `place`, only to be read, whether or not its tables are as they should be.
-
-        Raises StudyError when there is no file, or one that does not begin as a study does.
-        """
+        """Open what is at `place`, only to be read, whether or not its tables are as they should be."""
         home = backends.at(place).find(place)
         return cls(home, home.reading_engine())
 
@@ -115,10 +109,9 @@ class Store:
     ) -> dict[str, int] | None:
         """Take the file at `path` as it is, without its log or with rows that are missing, and make it one file.
 
-        Returns how many rows of each table are found missing, after doing `finish` with them in one transaction, and
-        with what schema.py has to know of each from now on; None, and nothing is done, where the file is as it was
-        written. A file of an older fcpair only becomes one file. Raises StudyError for a file that is damaged, or that
-        has another one's log beside it.
+        Returns how many rows of each table are missing, after doing `finish` with them in one transaction, and with
+        what schema.py has to know of each from now on; None, and nothing is done, where the file is as it was written.
+        One of an older fcpair only becomes one file. Raises StudyError for damage, or another one's log beside it.
         """
         file = find(path, whole=False)
         without_log = False
@@ -145,9 +138,7 @@ class Store:
             store.close()
 
     def share(self) -> None:
-        """Let readers and a writer work side by side, until `close`; for as long as the study is served.
-
-        From now on, who writes waits for another only for SHARED_PATIENCE_S.
+        """Let readers and a writer work side by side, until `close`; who writes waits only for SHARED_PATIENCE_S then.
 
         Raises StudyError where that cannot be had: the place is read-only, or another process keeps the file.
         """
@@ -170,10 +161,7 @@ class Store:
         )
 
     def close(self) -> None:
-        """Let go of the file; it is one file again, unless another process has it open.
-
-        What was shared and is not at its place any more is left as it is, and saved in a copy; see `StudyFile.close`.
-        """
+        """Let go of the study; see `StudyFile.close`."""
         self.end_look()
         self._idle.close()
         self._home.close()
@@ -185,10 +173,7 @@ class Store:
         self._home.remove()
 
     def examine(self) -> None:
-        """Raise StudyError where the file is damaged, or put together of a file and a log of different times.
-
-        That reads all of it.
-        """
+        """Raise StudyError where the study is damaged, or put together of parts of different times; reads all of it."""
         with self.read() as tx:
             self._home.examine(tx)
 

@@ -35,14 +35,9 @@ POSTGRES = "postgresql"
 # SQLite compares words by their bytes, which is the order of their characters' numbers; so must every other database.
 _BYTE_ORDER = "C"
 
-Number = Integer().with_variant(BigInteger(), POSTGRES)
-"""A whole number up to 2^63 - 1, which ids of cells can be."""
-
-Real = Float().with_variant(Double(), POSTGRES)
-"""A number of 64 bits."""
-
-Words = Text().with_variant(Text(collation=_BYTE_ORDER), POSTGRES)
-"""A text of any length."""
+Number = Integer().with_variant(BigInteger(), POSTGRES)  # up to 2^63 - 1, which ids of cells can be
+Real = Float().with_variant(Double(), POSTGRES)  # of 64 bits
+Words = Text().with_variant(Text(collation=_BYTE_ORDER), POSTGRES)  # of any length
 
 
 def words(length: int) -> String:
@@ -417,5 +412,5 @@ shown_figure = _table(
     Column("n", Number, nullable=False),
 )
 
+# Tables whose rows nobody changes or deletes, which the database itself refuses.
 APPEND_ONLY = (judgement, adjudication)
-"""The tables whose rows nobody changes or deletes, which the database itself refuses."""

@@ -7,14 +7,48 @@ database of a server; `at` says which of them has a place.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlalchemy import Connection, make_url
 
-from fcpair.store.database.backends.protocol import Backend, Places
+from fcpair.store.database.backends.protocol import Backend
 
-Place = str | Path
-"""A file, or the URL of a database: `postgresql+psycopg://user@host/name`."""
+if TYPE_CHECKING:
+    from fcpair.store.database.backends.postgres_server import StudyServer
+    from fcpair.store.database.backends.sqlite_file import StudyFile
+
+Home: TypeAlias = "StudyFile | StudyServer"  # where a study is: connections to it and to nothing else
+Place = str | Path  # a file, or the URL of a database: `postgresql+psycopg://user@host/name`
+
+
+class Places(Protocol):
+    """Where studies in one kind of database are, and their backups: all of one in a stream, which is read again."""
+
+    KIND: str  # which database this is
+    MEMBER: str  # the name of what is written of a study
+
+    def is_there(self, place: Place) -> bool:
+        """Whether something is at a place that is no new one: a file, or a database with tables in it."""
+
+    def find(self, place: Place) -> Home:
+        """The study at this place; raises StudyError when there is none."""
+
+    def make(self, place: Place, *, create: bool) -> Home:
+        """An empty database at this place; raises StudyError when something is there, or it cannot be made.
+
+        Without `create`, a server must have the database already; a file is made in any case.
+        """
+
+    def restore_facts(self, conn: Connection) -> dict[str, str]:
+        """Facts that must be known to read the study again; raises StudyError where none can be written."""
+
+    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
+        """Write the study to a stream; the folder has room for it, too."""
+
+    def restore(self, place: Place, content: Any, further: Mapping[str, str], *, create: bool) -> None:
+        """Write what is read from a stream at a place where no study is, as `make` does: all of it, or nothing."""
 
 
 def backend_of(conn: Connection) -> Backend:

@@ -17,7 +17,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from fcpair.errors import StudyError, missing_extra
-from fcpair.store.database.backends.protocol import PATIENCE_S, Backend, Home, driver
+from fcpair.store.database.backends.protocol import PATIENCE_S, Backend, driver
 
 try:
     import psycopg
@@ -44,8 +44,8 @@ AND coalesce(backend_type, 'client backend') = 'client backend' AND application_
 """
 
 
-class StudyServer(Home):
-    """One study's database on a server."""
+class StudyServer:
+    """One study's database on a server; `place` names it without any password, by `address` it is reached."""
 
     def __init__(self, url: URL) -> None:
         self.place = url.render_as_string(hide_password=True)
@@ -64,8 +64,14 @@ class StudyServer(Home):
         self._engines.append(engine)
         return engine
 
+    reading_engine = engine  # a server does not let what reads write anyway
+
     def check_in_place(self) -> None:
         """The server finds its files, or says that it does not."""
+
+    def share(self) -> bool:
+        """Readers and writers work side by side anyway."""
+        return True
 
     def check_alone(self) -> None:
         """Raise StudyError while another fcpair is connected, or anything that does not say what it is, as one up to
@@ -92,6 +98,8 @@ class StudyServer(Home):
         """Close all connections."""
         for engine in self._engines:
             engine.dispose()
+
+    abandon = close  # nobody else's is touched
 
     def remove(self) -> None:
         """Drop all that is in the schema of the study; the database itself stays."""

@@ -1,33 +1,25 @@
-"""Protocols for what the store needs of a database beyond the SQL that all of them speak, and of a study's place."""
+"""What the store needs of a database beyond the SQL that all of them speak."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from sqlalchemy import Connection, Engine, Select, Table
+from sqlalchemy import Connection, Select, Table
 
 from fcpair.lazy import NDArray
 
-PATIENCE_S = 30.0
-"""How long one who writes waits for another."""
-
+PATIENCE_S = 30.0  # how long one who writes waits for another
 BUSY = "another process is writing to it; try again when that one is done"
 UNREACHABLE = "the server cannot be reached, or has ended the connection; see that it runs, and try again"
 SEAL, SEALED = "cell_sealed", "the grid is sealed"
-Spans = Sequence[tuple[int, int]]
-"""The first and the last id that the cells of each of some grids can have."""
-
-
+Spans = Sequence[tuple[int, int]]  # the first and the last id that the cells of each of some grids can have
+# The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time. All
+# drivers here have `execute`, which returns a cursor.
 driver: Callable[[Connection], Any] = attrgetter("connection.driver_connection")
-"""The driver's own connection; what every answer needs is executed on it, without SQLAlchemy's share of the time.
-
-All drivers here have `execute`, which returns a cursor.
-"""
 
 
 def refusal(table: str) -> str:
@@ -38,21 +30,12 @@ def refusal(table: str) -> str:
 class Backend(Protocol):
     """A database; what it does not need to do, it does not. `conn` is the connection of a transaction under way."""
 
-    ERRORS: tuple[type[Exception], ...]
-    """What its driver raises, by itself or by way of SQLAlchemy."""
-
-    MANY_WRITE: bool
-    """Whether a server keeps it: several can write at once, and a connection can be ended at any time."""
-
-    GUARDS: str
-    """The statement that lists whatever acts on changes: its name, and how it is defined."""
-
-    REFUSAL: Mapping[str, str] = MappingProxyType({})
-    """The function that triggers call, and how it is defined, where they call one."""
-
+    ERRORS: tuple[type[Exception], ...]  # what its driver raises, by itself or by way of SQLAlchemy
+    MANY_WRITE: bool  # a server keeps it: several can write at once, and a connection can be ended at any time
+    GUARDS: str  # the statement that lists whatever acts on changes: its name, and how it is defined
+    REFUSAL: Mapping[str, str] = MappingProxyType({})  # the function that triggers call, and how it is defined
     DROP_SEAL: str
-    N_PAGES: str
-    """The statement that counts the pages that `faults` looks at."""
+    N_PAGES: str  # the statement that counts the pages that `faults` looks at
 
     def begin(self, conn: Connection, *, write: bool, alone: bool, patience_s: float) -> None:
         """Begin: to read what there is at one moment, or to write.
@@ -69,9 +52,8 @@ class Backend(Protocol):
         return
 
     def hold_numbers(self, conn: Connection) -> None:
-        """Let nobody else give numbers to rows until the end of the transaction.
-
-        So numbers have no gaps, and whoever sees one sees all before it.
+        """Let nobody else give numbers to rows until the end of the transaction: they have no gaps, and who sees one
+        sees all before it.
         """
         return
 
@@ -87,10 +69,7 @@ class Backend(Protocol):
         """Insert rows, all with the same keys."""
 
     def integer_arrays(self, _conn: Connection, _query: Select[Any]) -> dict[str, NDArray[Any]] | None:
-        """The result of a query of whole numbers, where the database has a quicker way to it than row by row.
-
-        Arrays are named as in the query; of those in which numbers are missing they are floats, with NaN.
-        """
+        """The result of a query as `statements.integer_arrays` has it, where there is a quicker way than row by row."""
         return None
 
     def fill_grid(self, conn: Connection, grid: int, before: int) -> int:
@@ -161,76 +140,3 @@ class Backend(Protocol):
 
         UNREACHABLE says that a commit under way may have been done or not.
         """
-
-
-class Home(Protocol):
-    """Where a study is: connections to it and to nothing else."""
-
-    place: str
-    """As messages name it, without any password."""
-
-    address: str
-    """By which it is found from anywhere on this machine."""
-
-    backend: Backend
-
-    def engine(self) -> Engine:
-        """An engine on the study; `close` disposes of it."""
-
-    def reading_engine(self) -> Engine:
-        """An engine that only reads, whatever became of the study; a server does not let what reads write anyway."""
-        return self.engine()
-
-    def check_in_place(self) -> None:
-        """Raise StudyError where the study is not any more what was opened."""
-
-    def check_alone(self) -> None:
-        """Raise StudyError where others are seen to use the study, after it was closed here."""
-
-    def share(self) -> bool:
-        """Let readers and writers work side by side until `close`; whether that could be had at this moment."""
-        return True
-
-    def examine(self, conn: Connection) -> None:
-        """Raise StudyError where the study is damaged, or put together of parts of different times."""
-
-    def close(self) -> None:
-        """Let go of it."""
-
-    def abandon(self) -> None:
-        """Let go of what was made here and has nothing in it; what somebody else has put there meanwhile stays."""
-        self.close()
-
-    def remove(self) -> None:
-        """Delete the study, as it was opened or made here."""
-
-
-class Places(Protocol):
-    """Where studies in one kind of database are, and their backups: all of one in a stream, which is read again."""
-
-    KIND: str
-    """Which database this is."""
-
-    MEMBER: str
-    """The name of what is written of a study."""
-
-    def is_there(self, place: str | Path) -> bool:
-        """Whether something is at a place that is no new one: a file, or a database with tables in it."""
-
-    def find(self, place: str | Path) -> Home:
-        """The study at this place; raises StudyError when there is none."""
-
-    def make(self, place: str | Path, *, create: bool) -> Home:
-        """An empty database at this place; raises StudyError when something is there, or it cannot be made.
-
-        Without `create`, a server must have the database already; a file is made in any case.
-        """
-
-    def restore_facts(self, conn: Connection) -> dict[str, str]:
-        """Facts that must be known to read the study again; raises StudyError where none can be written."""
-
-    def save(self, conn: Connection, address: str, to: Any, folder: Path) -> None:
-        """Write the study to a stream; the folder has room for it, too."""
-
-    def restore(self, place: str | Path, content: Any, further: Mapping[str, str], *, create: bool) -> None:
-        """Write what is read from a stream at a place where no study is, as `make` does: all of it, or nothing."""

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, Table, create_engine
+from sqlalchemy import Connection, Table
 from sqlalchemy import insert as _insert
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
 
 from fcpair.store.database.backends.protocol import BUSY, PATIENCE_S, SEAL, SEALED, Backend, Spans, driver, refusal
 
@@ -32,6 +31,7 @@ HEADER_BYTES = 100
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _LOG_HEADER, _FRAME_HEADER = 32, 24  # bytes
 _WHOLE = 1  # our use of `user_version`: the log was folded in; only the word for it may still be missing in the header
+OWNER_ALONE = 0o600
 CANNOT_OPEN = "it cannot be opened; check that the folder exists and can be written"
 # What SQLite says of a place rather than of a statement, and what a user can do about it.
 REMEDIES = {
@@ -85,7 +85,7 @@ class Header:
 
 
 def connect(path: str) -> sqlite3.Connection:
-    """A connection to the file at an absolute `path`; an error where there is none. Nothing is read yet."""
+    """Connect to the file at an absolute `path`; an error where there is none. Nothing is read yet."""
     place = f"file://{quote(os.fsencode(path))}?mode=rw"  # without a mode, SQLite makes what is not there
     return sqlite3.connect(place, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False, uri=True)
 
@@ -100,9 +100,7 @@ def drop(connection: sqlite3.Connection) -> None:
 
 
 def enable_wal(connection: sqlite3.Connection) -> bool:
-    """Have writers append to a log beside the file, so that readers never wait. Returns whether the file could be had
-    alone for the moment that it takes.
-    """
+    """Have writers append to a log beside the file, so that readers never wait; whether the file could be had alone."""
     connection.execute("PRAGMA busy_timeout = 0")
     with suppress(sqlite3.OperationalError):
         if connection.execute("PRAGMA user_version").fetchone() != (_WHOLE,):
@@ -186,24 +184,6 @@ def copy(connection: sqlite3.Connection, path: Path) -> None:
 def damage(connection: sqlite3.Connection) -> list[str]:
     """List what SQLite finds wrong with the file, all of which it reads; empty where the file is in order."""
     return [row[0] for row in connection.execute("PRAGMA quick_check(3)") if row[0] != "ok"]
-
-
-def reading_engine(path: Path) -> Engine:
-    """An engine that only reads the study at `path`, whatever became of it: no log is folded in, nothing is undone.
-
-    Text that is no UTF-8 any more comes as what it is, so that it can be said where it stands.
-    """
-
-    def connect() -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE_S)
-        connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
-        connection.isolation_level = None
-        return connection
-
-    return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
-
-
-OWNER_ALONE = 0o600
 
 
 def create_private(path: Path) -> None:

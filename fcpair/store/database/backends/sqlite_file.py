@@ -22,12 +22,12 @@ from threading import Lock, Thread
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary, finalize
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
 
 from fcpair.errors import StudyError
 from fcpair.store.database import backup_format, schema
 from fcpair.store.database.backends import sqlite
-from fcpair.store.database.backends.protocol import Backend, driver
+from fcpair.store.database.backends.protocol import PATIENCE_S, Backend, driver
 from fcpair.unfinished import new_path
 
 KIND, MEMBER = "sqlite", "study.sqlite"
@@ -136,10 +136,8 @@ def unpack(content: Any, path: Path) -> None:
 
 
 def save_rescued(connection: sqlite3.Connection, place: str) -> Path:
-    """Write a whole copy of what a connection sees, under a new name, and return it.
-
-    It goes beside the study; where that cannot be, into the working folder, the home folder or the temporary one.
-    Raises OSError when it can go nowhere.
+    """Write a whole copy of what a connection sees, under a new name, which is returned: beside the study, or else in
+    the working folder, the home folder or the temporary one. Raises OSError when it can go nowhere.
     """
     last_error = OSError(f"there is no folder to save {place} in")
     stem, suffix = f"{Path(place).stem}-rescued-{datetime.now(UTC):%Y%m%dT%H%M%S}", Path(place).suffix
@@ -190,7 +188,7 @@ class _OpenFile:
         return os.pread(self.fd, sqlite.HEADER_BYTES, 0)
 
     def header(self) -> sqlite.Header:
-        """Read the header that the file itself has now."""
+        """The header that the file has now."""
         return sqlite.Header.from_bytes(self.start())
 
 
@@ -223,12 +221,9 @@ class StudyFile:
         self._rescuing = Lock()
         self._absent = self._saved = False  # since it was missed; all that was acknowledged is saved once
 
-    # -- what it is
-
     def check_whole(self) -> None:
-        """Raise StudyError where SQLite would open something else than was written: before it opens the file.
-
-        Either a log that is not this file's own lies beside it, or its own log is missing.
+        """Raise StudyError, before SQLite opens the file, where a log that is not its own lies beside it, or its own is
+        missing: SQLite would open something else than was written.
         """
         for _ in range(SETTLE_TRIES):
             header = self._open_file.header()
@@ -292,11 +287,9 @@ class StudyFile:
             until = "Restore it from a copy; keep this file, with what lies beside it, until then"
             raise StudyError(f"{self.place} is damaged: {'; '.join(faults)}. {until}")
 
-    def examine(self, conn: Connection) -> None:
+    def examine(self, conn: Connection | sqlite3.Connection) -> None:
         """Raise StudyError where the file is damaged, or put together of a file and a log of different times."""
-        self._examine_connection(driver(conn))
-
-    def _examine_connection(self, connection: sqlite3.Connection) -> None:
+        connection = driver(conn) if isinstance(conn, Connection) else conn
         self.check_sound(connection)
         # What a file of an older schema should have is looked at once it is upgraded.
         current = connection.execute("SELECT 1 FROM alembic_version WHERE version_num = ?", (schema.HEAD,)).fetchone()
@@ -306,13 +299,6 @@ class StudyFile:
                 "copy is combined with the log of another moment. Put back a file with its own log, or a complete "
                 "copy; if there is none, `fcpair doctor --as-it-is` accepts the file as it is"
             )
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether the newest of it may be in a log, which this process or another one has begun."""
-        return self._open_file.header().is_shared
-
-    # -- reaching it
 
     def engine(self) -> Engine:
         """An engine on the file; `close` disposes of it. SQLAlchemy, not the driver, begins transactions."""
@@ -325,8 +311,18 @@ class StudyFile:
         return engine
 
     def reading_engine(self) -> Engine:
-        """An engine that only reads, whatever became of the file."""
-        return sqlite.reading_engine(Path(self._real))
+        """An engine that only reads the file, whatever became of it: no log is folded in, nothing is undone.
+
+        Text that is no UTF-8 any more comes as what it is, so that it can be said where it stands.
+        """
+
+        def connect() -> sqlite3.Connection:
+            uri = f"{Path(self._real).absolute().as_uri()}?mode=ro"
+            connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None)
+            connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
+            return connection
+
+        return create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
 
     def connect(self) -> sqlite3.Connection:
         """A connection to the file; raises StudyError unless it is at its place. It never makes one."""
@@ -343,7 +339,7 @@ class StudyFile:
 
     def check_alone(self) -> None:
         """Raise StudyError while another process serves the file; only then its log is still there."""
-        if self.is_shared:
+        if self._open_file.header().is_shared:
             raise StudyError(
                 f"{self.place} is being served: end `fcpair serve`, and whatever else uses it, then try again. Nothing "
                 "was changed"
@@ -356,7 +352,7 @@ class StudyFile:
         """
         for engine in self._engines:
             engine.dispose()
-        if self.is_shared:
+        if self._open_file.header().is_shared:
             self._close_connection(self.connect())
         keeper = self.connect()
         if not sqlite.enable_wal(keeper):
@@ -369,8 +365,6 @@ class StudyFile:
             sqlite.drop(before)
         return True
 
-    # -- letting go of it
-
     def close(self) -> None:
         """Close all connections, and fold the log into the file, where nobody else has it open.
 
@@ -380,7 +374,7 @@ class StudyFile:
         if os.getpid() != self._process:  # a fork has no business with its parent's files
             return
         keeper, leftover = self._keeper, None
-        if keeper is None and self.is_shared and self._identity_error() != MOVED:
+        if keeper is None and self._open_file.header().is_shared and self._identity_error() != MOVED:
             with suppress(sqlite3.Error, StudyError):
                 leftover = self.connect()
         for engine in self._engines:
@@ -398,7 +392,7 @@ class StudyFile:
         """Close a connection, after folding the log if it may be; one that this process did not begin is examined."""
         try:
             if self._may_checkpoint():
-                sqlite.checkpoint(connection, None if began_here else self._examine_connection)
+                sqlite.checkpoint(connection, None if began_here else self.examine)
         finally:
             sqlite.drop(connection)
 
