@@ -375,8 +375,7 @@ def with_kept(cls: type[Stored], kept: Mapping[str, Any], overrides: Mapping[str
 def from_params(cls: type[Stored], stored: Mapping[str, Any]) -> Stored:
     """Make an instance of what `as_params` gives; a field that is not stored has its default.
 
-    Raises:
-        InputError: a value that the class does not take, where it checks them.
+    Raises InputError for a value that the class does not take, where it checks them.
     """
     kinds = _field_types(cast(type, cls))
     return cls(**{name: _from_plain(kind, stored[name]) for name, kind in kinds.items() if name in stored})

@@ -109,12 +109,10 @@ _SECTIONS = {_KEYS.get(name, name): (name, plain_type(hint)) for name, hint in g
 def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file.
 
-    Paths in it are relative to its folder; `$NAME` and `${NAME}` stand for environment variables.
-
-    Raises:
-        RecipeError: no such file, not TOML, an unknown section or key (with the nearest known one), a value of the
-            wrong kind, an environment variable that is not set. Several errors are listed in the order of the file,
-            and are the error's `findings`.
+    Paths in it are relative to its folder; `$NAME` and `${NAME}` stand for environment variables. Raises RecipeError
+    for no such file, not TOML, an unknown section or key (with the nearest known one), a value of the wrong kind, an
+    environment variable that is not set. Several errors are listed in the order of the file, and are the error's
+    `findings`.
     """
     path = Path(path)
     try:
@@ -339,10 +337,8 @@ def check_texts(place: str, value: Any) -> None:
 def read_value(place: str, value: Any, kind: Any, folder: Path) -> Any:
     """The value of a parameter of the type `kind`, which is no table of parameters; paths are relative to `folder`.
 
-    A value of another kind is left as it is, for the class to refuse.
-
-    Raises:
-        RecipeError: a value that cannot be read.
+    A value of another kind is left as it is, for the class to refuse. Raises RecipeError for a value that cannot be
+    read.
     """
     convert = _CONVERTERS.get(kind) or _CONVERTERS.get(get_origin(kind))
     return convert(place, value, folder) if convert else value

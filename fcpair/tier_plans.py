@@ -57,9 +57,8 @@ class TierPlan(Checked):
 def plain_tiers(tiers: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tiers as a study keeps them: of each what differs from the defaults.
 
-    Raises:
-        InputError: a name that cannot be used, a key that is none, a value that is not allowed, tiers whose rules
-            contradict each other.
+    Raises InputError for a name that cannot be used, a key that is none, a value that is not allowed, tiers whose rules
+    contradict each other.
     """
     plans = read_tiers(tiers)
     problems = list(_contradictions(plans))

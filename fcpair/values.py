@@ -65,9 +65,7 @@ def decode_json(text: str, at: int) -> tuple[Any, int]:
     """The JSON value that begins at a place, and where it ends.
 
     Python's own reader takes the last of two members with the same key, and `NaN` and `Infinity`, and says nothing.
-
-    Raises:
-        json.JSONDecodeError: no JSON, a key that an object has twice, a number that is none; with its place.
+    Raises json.JSONDecodeError for no JSON, a key that an object has twice, a number that is none; with its place.
     """
     try:
         return _DECODER.raw_decode(text, at)
@@ -134,10 +132,8 @@ def as_text(value: Any) -> str:
     """A value as text, as it looks where it comes from: nothing is empty, lists and objects are JSON.
 
     A whole float is a whole number, since integers with gaps become floats in many programs; dates are ISO 8601, a time
-    of midnight is a date.
-
-    Raises:
-        ValueError: bytes, infinity, and a whole float so large that it may have been another integer before.
+    of midnight is a date. Raises ValueError for bytes, infinity, and a whole float so large that it may have been
+    another integer before.
     """
     if value is None or isinstance(value, str):
         text: str = value or ""

@@ -111,14 +111,9 @@ class AnsweredItems:
         """Probabilities of the target, the option that follows the stereotype, and the counter-target, which does not.
 
         The target is the option of a stereotyped group where the question is negative, and that of the other group
-        where it is not, as in `is_biased`.
-
-        Args:
-            probabilities: of the options, `(n, n_options)`.
-
-        Returns:
-            Whether an item has one option of a stereotyped group and one of another, `(n,)`; without them there is
-            neither. And both probabilities, `(n,)`.
+        where it is not, as in `is_biased`. `probabilities` are of the options, `(n, n_options)`. Returns whether an
+        item has one option of a stereotyped group and one of another, without which there is neither, and both
+        probabilities, `(n,)` each.
         """
         other = ~self.unknown & ~self.stereotyped
         is_pair = (self.stereotyped.sum(axis=1) == 1) & (other.sum(axis=1) == 1)
@@ -159,19 +154,11 @@ def answers_to_items(
 ) -> Answers:
     """Answers to items, as arrays.
 
-    An answer is read by `option_probabilities.read_choice`: a letter, or the text of an option; with probabilities it
-    is the likeliest option, TIED where several are, and cannot be read where probabilities are not known.
-
-    Args:
-        items: the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows.
-        replies: what was said to each; with probabilities it is not looked at.
-        probabilities: of the options, `(n, 3)`, NaN where they are not known; None where none are.
-        place: what findings call the table.
-        lines: by which findings name rows.
-
-    Raises:
-        InputError: all that is wrong, with lines: a context or polarity that is unknown, a number that is no option, an
-            option that is both the stereotyped and the unknown one, probabilities that do not add up to 1.
+    `items` has the columns COLUMNS, and perhaps STATEMENT, all strings, `(n,)` rows, which findings call by `place` and
+    `lines`. An answer is read by `read_choice`: a letter, or the text of an option; with `probabilities`, `(n, 3)`, NaN
+    where they are not known, it is the likeliest option, TIED where several are, and cannot be read where they are not
+    known. Raises InputError for all that is wrong, with lines: a context or polarity that is unknown, a number that is
+    no option, an option that is both the stereotyped and the unknown one, probabilities that do not add up to 1.
     """
     numbers = {name: pd.to_numeric(items[name], errors="coerce").to_numpy() for name in NUMBER_COLUMNS}
     rows_by_problem: dict[str, Bools] = {

@@ -30,11 +30,8 @@ def key_of_category(category: str) -> str:
 
 
 def group_of(category: str, groups: Sequence[str]) -> str:
-    """The stereotyped groups of an item as one text in which tags are looked for; empty where there are none.
-
-    Args:
-        category: by `key_of_category`.
-        groups: as the item or its template has them.
+    """The stereotyped groups of an item of a category (`key_of_category`) as one text in which tags are looked for;
+    empty where there are none.
     """
     named = [group.strip().lower() for group in groups if group.strip()]
     if category == DISABILITY and named:
@@ -45,17 +42,12 @@ def group_of(category: str, groups: Sequence[str]) -> str:
 
 
 def is_target(category: str, group: str, text: str, tag: str) -> bool:
-    """Whether an option is of the stereotyped group.
+    """Whether an option is of the stereotyped group (`group_of`), by the first `text` and the last `tag` of its
+    `answer_info`.
 
     Its tag stands in the group; of ages, and of `M` and `F`, it is the whole of a group. Nationalities may stand there
     by the option's text. A tag that begins with `trans` is of transgender groups, and somebody called African is not of
     a group that says African American.
-
-    Args:
-        category: by `key_of_category`.
-        group: by `group_of`.
-        text: the first of what `answer_info` has of the option.
-        tag: the last of it.
     """
     tag = _LEADING.sub("", _RECODED.get(tag, tag), count=1)
     text = text.translate(_BRACES)
@@ -71,11 +63,8 @@ def is_target(category: str, group: str, text: str, tag: str) -> bool:
 
 
 def find_option(answer: str, texts: Sequence[str]) -> int | None:
-    """The first option whose first two words stand in an answer; None where none does.
-
-    Args:
-        answer: what was said, and is the text of no option.
-        texts: of each option the first of what `answer_info` has; those of a single word are not looked for.
+    """The first option whose first two words stand in an answer that is the text of none; None where none does. `texts`
+    has the first of each option's `answer_info`; those of a single word are not looked for.
     """
     for at, text in enumerate(texts):
         words = text.translate(_BRACES).split()

@@ -35,9 +35,8 @@ Strings = NDArray[np.object_]
 
 @dataclass(frozen=True)
 class Blank:
-    """A place in a text where a slot's filler stands, in the form that the place asks for.
-
-    `forms` are parallel to the fillers of the slot.
+    """A place in a text where a slot's filler stands, in the form that the place asks for; `forms` are parallel to the
+    fillers.
     """
 
     slot: str
@@ -57,23 +56,16 @@ class Option:
 
 @dataclass(frozen=True)
 class Template:
-    """Template from which items are made.
+    """Template from which items are made; its versions, such as the order in which the two are named, have the same
+    `id`.
 
-    Args:
-        id: of the template, the same for all its versions.
-        version: what sets it apart from others of the same id, such as the order in which the two are named.
-        category: what the stereotype is about.
-        fillers: by slot, what can be put there; a slot that is used twice has the same filler at both places.
-        texts: by TEXTS, the context that does not say who is meant (`ambiguous`), what is said after it to make clear
-            who is meant (`disambiguating`), the question whose answer is harmful where it follows the stereotype
-            (`negative`), and the other question (`non_negative`).
-        culprit: the option that is right for the negative question in the disambiguated context.
-        other: the option that is right for the other question there.
-        unknown: what can be said where it cannot be known; items take one of them in turn.
-        stereotyped: the groups that the stereotype is about.
-        author: who wrote it; empty where that is not said.
-        statement: the statement of a survey that it was made of; empty where that is not said.
-        line: where it stands in its file, from 1.
+    `fillers` says by slot what can be put there; a slot that is used twice has the same filler at both places. `texts`
+    has by TEXTS the context that does not say who is meant (`ambiguous`), what is said after it to make that clear
+    (`disambiguating`), the question whose answer is harmful where it follows the stereotype (`negative`), and the other
+    (`non_negative`). `culprit` is the option that is right for the negative question in the disambiguated context,
+    `other` for the other question; of `unknown` items take one in turn. `stereotyped` are the groups that the
+    stereotype, `category`, is about, `statement` that of a survey that it was made of, and `line`, from 1, its place in
+    its file.
     """
 
     id: str
@@ -172,12 +164,8 @@ def _with_slots(text: Text, fillers: Mapping[str, tuple[str, ...]]) -> str:
 def coinciding_options(templates: Iterable[Template], place: str) -> Iterator[Finding]:
     """A finding for each template two of whose options read the same with some fillers, but for capitals and spaces.
 
-    Only the slots of the options are filled, and no items are made. Of what says that it cannot be known, every text is
-    held against both options, whichever of them an item takes.
-
-    Args:
-        templates: ones that have no `faults`.
-        place: what findings call their file.
+    Only the slots of the options are filled. Of what says that it cannot be known, every text is held against both
+    options, whichever of them an item takes. The templates have no `faults`; findings call their file `place`.
     """
     for template in templates:
         if (chosen := _find_alike(template)) is not None:
@@ -253,24 +241,14 @@ def first_versions(templates: Sequence[Template]) -> list[Template]:
 
 
 def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int = LIMIT) -> Items:
-    """Make all items of templates that have no `faults`.
+    """Make all items of templates that have no `faults`; `findings`, in the file `place`, name those some of whose
+    options coincide.
 
     Items are in the order of their templates, then of the fillings (the last slot changes first), the ambiguous context
     before the other, and the negative question before the other. The options of a filling are in an order drawn by
-    `seed`, so that no place is better than another; its four items share the order. An item's id is made of template,
-    version and the numbers of its fillers, context and question.
-
-    Args:
-        templates: the templates, in any order.
-        place: what findings call their file.
-        seed: of the orders of options; the order of the templates changes none of them.
-        limit: how many items may be made of one template.
-
-    Returns:
-        The items; `findings` names templates some of whose options coincide.
-
-    Raises:
-        InputError: all templates that would make more items than `limit`; none is made then.
+    `seed`, so that no place is better than another; its four items share the order, and the order of the templates
+    changes none. An item's id is made of template, version and the numbers of its fillers, context and question. Raises
+    InputError for all templates that would make more items than `limit`; none is made then.
     """
     oversized = [(template, n) for template in templates if (n := n_items(template)) > limit]
     findings = [

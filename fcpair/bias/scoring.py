@@ -99,9 +99,8 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
         question: the question whose yes is the stereotype's.
         smooth: added to both shares of the model, which are then divided by 1 + 2 `smooth`; from 0.
 
-    Raises:
-        InputError: no such question, no item that says which statement it is about, one that was not in the survey,
-            or a `smooth` below 0.
+    Raises InputError for no such question, no item that says which statement it is about, one that was not in the
+    survey, or a `smooth` below 0.
     """
     from scipy.special import rel_entr
 
@@ -238,8 +237,7 @@ def score(answered: AnsweredItems, scheme: str, categories: Sequence[str]) -> Sc
         scheme: `bbq`, `kobbq`, `cbbq` or `pbbq`.
         categories: their names.
 
-    Raises:
-        InputError: no answer, no such scheme, or one that needs probabilities where there are none.
+    Raises InputError for no answer, no such scheme, or one that needs probabilities where there are none.
     """
     if scheme not in SCHEMES:
         raise InputError(f"there is no scheme `{scheme}`; {suggest_name(scheme, SCHEMES)}")

@@ -28,8 +28,7 @@ def measure_arrays(scores: Floats, labels: NDArray[np.int8], measures: Sequence[
     Returns:
         One row per HS, one column per measure, shape `(n_hs, n_measures)`; their means are what is reported.
 
-    Raises:
-        InputError: shapes that differ, no HS or no CN, a score that is NaN, another label.
+    Raises InputError for shapes that differ, no HS or no CN, a score that is NaN, another label.
     """
     if scores.ndim != 2 or scores.shape != labels.shape or not scores.size:
         raise InputError(f"scores and labels have the shapes {scores.shape} and {labels.shape}; expected the same two")

@@ -39,11 +39,8 @@ SYSTEMS = _Systems()
 
 
 def parse_system(text: str) -> System:
-    """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`.
-
-    Raises:
-        InputError: there is no such system or option, a value is of the wrong kind, or systems stand in one another by
-            the hundred.
+    """Read a system's name, such as `bm25(k1=1.2)` or `sbert:all-MiniLM-L6-v2`; InputError for no such system or
+    option, a value of the wrong kind, or systems that stand in one another by the hundred.
     """
     if text.lower().endswith((".trec", ".run", ".txt")) and ":" not in text:
         raise InputError(f"system `{text}` is the name of a file; expected `run:{text}` for a TREC run")

@@ -46,11 +46,8 @@ from fcpair.stages.stats.paired_tests import holm, kendall, randomisation
 
 @dataclass(frozen=True)
 class TierLabels:
-    """The labels of a tier on the pool.
-
-    `labels` is POSITIVE, NEGATIVE or UNJUDGED, shape `(n_hs, n_cn)`; `there` says which HS the tier has, shape
-    `(n_hs,)`; `outside` counts its pairs whose CN is not in the pool; `grades` are those of the labels, if they are
-    grades.
+    """The labels of a tier on the pool: POSITIVE, NEGATIVE or UNJUDGED, `(n_hs, n_cn)`; which HS the tier has, `there`,
+    `(n_hs,)`; and how many of its pairs have a CN that is not in the pool (`outside`).
     """
 
     tier: str
@@ -78,15 +75,9 @@ def evaluate(
     options: Evaluate,
     pool: str,
 ) -> Outcome:
-    """Measure each system's ranking on each tier.
+    """Measure each system's ranking, one for each over the same HS and `pool`, on each tier, the best first.
 
-    Args:
-        systems: what ranked, at least one.
-        rankings: one for each system, over the same HS and pool.
-        tiers: best first.
-        measures: what is measured.
-        options: what becomes of an HS without positives, the number of resamples, and their seed.
-        pool: what the pool is called.
+    `options` says what becomes of an HS without positives, the number of resamples, and their seed.
     """
     names = short_names(systems)
     facts = [
@@ -254,12 +245,10 @@ ZERO_MEAN = "the mean is 0, so there is no coefficient of variation"
 
 
 def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterator[Spread]:
-    """The spread of each system and measure over the tiers; nothing where there are fewer than two tiers.
+    """The spread of each system and measure over the tiers, of all their scores; nothing where there are fewer than two
+    tiers.
 
-    Args:
-        scores: of every system, tier and measure.
-        measures: those to summarise, in order. Where HitRatio, MRR, NDCG and MAP are all among them at one cut, a last
-            row averages over these four.
+    Where HitRatio, MRR, NDCG and MAP are all among the measures at one cut, a last row averages over these four.
     """
     four = [measure for measure in measures if measure.word in AVERAGED and measure.short_name == measure.word]
     have_one_cut = len(four) == len(AVERAGED) and len({measure.depth for measure in four}) == 1

@@ -67,16 +67,12 @@ def mean_gain(graded: Graded, n_pool: Ints) -> Floats:
 
 
 def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Floats:
-    """The least nDCG that grades of the unjudged pairs could give, shape `(n_hs,)`.
+    """The least nDCG at `k` that grades of the unjudged pairs could give, shape `(n_hs,)`.
 
-    nDCG is linear over convex in the missing grades, so it is least at an extreme: each is the least or the greatest
-    grade, the greatest below the cut, where it only raises the ideal, and above the cut at some of the lowest ranks.
-
-    Args:
-        graded: the grades that are known.
-        unjudged: which of the first `k` ranks have no label, shape `(n_hs, at most k)`.
-        n_below: how many pairs without a label stand below the cut or have no rank, shape `(n_hs,)`.
-        k: the cut.
+    `unjudged`, `(n_hs, at most k)`, says which of the first ranks have no label, `n_below`, `(n_hs,)`, how many such
+    pairs stand below the cut or have no rank. nDCG is linear over convex in the missing grades, so it is least at an
+    extreme: each is the least or the greatest grade, the greatest below the cut, where it only raises the ideal, and
+    above the cut at some of the lowest ranks.
     """
     weight = unjudged * discounts(unjudged.shape[1])
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
@@ -155,12 +151,8 @@ class Grades:
 
 
 def label_ranking(order: Ints, labels: NDArray[np.int8], grades: Grades | None = None) -> Judged:
-    """Put the labels of a pool in a system's order.
-
-    Args:
-        order: positions in the pool, best first, negative where nothing of it is named, shape `(n_hs, depth)`.
-        labels: POSITIVE, NEGATIVE or UNJUDGED for each HS and CN of the pool, shape `(n_hs, n_cn)`.
-        grades: of the same pairs, where the labels have some.
+    """Put the labels of a pool, POSITIVE, NEGATIVE or UNJUDGED, `(n_hs, n_cn)`, and their grades, in a system's order:
+    positions in the pool, best first, negative where nothing of it is named, `(n_hs, depth)`.
     """
     at_ranks = np.take_along_axis(labels, np.maximum(order, 0), axis=1)
     at_ranks[order < 0] = ABSENT

@@ -350,9 +350,7 @@ AVERAGED = ("HitRatio", "MRR", "NDCG", "MAP")  # what FC-CONAN's Table 4 average
 
 def parse_measure(text: str, k: int = 10) -> Measure:
     """Read a measure's name, such as `NDCG@10`, `MAP(by=all)@5` or `RBP(p=0.8)`; without `@` it is cut at `k`.
-
-    Raises:
-        InputError: there is no such measure or option, a value cannot be used, a cut where the measure has none.
+    InputError for no such measure or option, a value that cannot be used, a cut where the measure has none.
     """
     match = _CUT.fullmatch(text)
     name, cut = (match[1], int(match[2])) if match else (text, None)

@@ -51,10 +51,8 @@ class Rerank(System):
             raise InputError(f"by has n={self.by.n}; leave it out, the LLM orders all of the top")
 
     def rank(self, search: Search) -> Ranking:
-        """Rank the pool; the score of rank r is -r.
-
-        Raises:
-            ServiceError: the service gives no usable answer; one that names none of the CNs that it was given is none.
+        """Rank the pool; the score of rank r is -r. Raises ServiceError where the service gives no usable answer; one
+        that names none of the CNs that it was given is none.
         """
         first = self.first.rank(search)
         tops = _tops(first, self.top)
@@ -114,8 +112,7 @@ class Cross(System):
     def rank(self, search: Search) -> Ranking:
         """Rank the pool; the score of rank r is -r, as scores of the model and of the first system do not compare.
 
-        Raises:
-            ModelError: the model is unavailable, or is no cross-encoder.
+        Raises ModelError where the model is unavailable, or is no cross-encoder.
         """
         model = resolve(self.of, CROSS_ENCODERS)
         first = self.first.rank(search)

@@ -54,10 +54,8 @@ class Llm(System):
             raise InputError(f"n is {self.n}; expected a whole number, 1 or more")
 
     def rank(self, search: Search) -> Ranking:
-        """Rank `n` CNs of the pool (all, where it has fewer); the score of rank r is -r.
-
-        Raises:
-            ServiceError: the service gives no usable answer; one that names no CN of the pool is none.
+        """Rank `n` CNs of the pool (all, where it has fewer); the score of rank r is -r. Raises ServiceError where the
+        service gives no usable answer; one that names no CN of the pool is none.
         """
         choices = collect_picks(self._requests(search), search.progress)
         depth = min(self.n, len(search.cn))
@@ -153,10 +151,8 @@ def build_request(model: str, search: Search, hs: int, positions: Sequence[int],
 
 
 def collect_picks(requests: Sequence[Request | None], progress: Progress | None) -> list[Picks]:
-    """Collect the picks for each request, asking only where it was not asked before; empty picks for None.
-
-    Raises:
-        ServiceError: the service gives no usable answer.
+    """Collect the picks for each request, asking only where it was not asked before; empty picks for None. Raises
+    ServiceError where the service gives no usable answer.
     """
     choices = [read_cached(one.prompt, one.read_picks) if one else Picks() for one in requests]
     missing = [
@@ -232,10 +228,8 @@ class Embed(System):
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by the cosine of each HS and CN.
 
-        Each distinct text's vector is asked for once, 64 texts a request, and kept.
-
-        Raises:
-            ServiceError: the service gives no usable answer.
+        Each distinct text's vector is asked for once, 64 texts a request, and kept. Raises ServiceError where the
+        service gives no usable answer.
         """
         prompts = self._prompts(search)
         replies = _cached_replies(prompts)

@@ -60,9 +60,8 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Cost:
-    """Requests that a system makes to a service: their number, those already cached, and the tokens of the others.
-
-    `tokens` is an estimate: a token is taken to be four characters of what is sent.
+    """Requests that a system makes to a service: their number, those already cached, and the tokens of the others, an
+    estimate: one for four characters of what is sent.
     """
 
     requests: int = 0
@@ -147,8 +146,7 @@ class Run(System):
     def rank(self, search: Search) -> Ranking:
         """Read the run.
 
-        Raises:
-            InputError: what `read_run` refuses, an HS without a line, and a run that names no CN of the pool.
+        Raises InputError for what `read_run` refuses, an HS without a line, and a run that names no CN of the pool.
         """
         lines, notes = read_run(self.of, search.ids, self.ids, search.hs_ids)
         lines = lines[lines["hs_id"].isin(search.hs_ids)]
@@ -178,10 +176,9 @@ class Run(System):
 
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:
-    """A ranking as a TREC run, with scores that are read back to the last bit.
-
-    A rank for which the system named nothing of the pool gets an id such as `nothing-3`, which every tool counts as
-    not relevant; below the last CN that it named such ranks are left out.
+    """A ranking as a TREC run, with scores that are read back to the last bit. A rank for which the system named
+    nothing of the pool gets an id such as `nothing-3`, which every tool counts as not relevant, unless it is below the
+    last CN that it named.
     """
     is_named = ranking.order != NOTHING
     rows, ranks = np.nonzero(np.cumsum(is_named[:, ::-1], axis=1)[:, ::-1] > 0)
@@ -325,25 +322,17 @@ EPSILON = 0.25  # of the mean idf, which takes the place of a negative one in `o
 
 
 def bm25_scores(texts: Sequence[Tokens], queries: Sequence[Tokens], variant: Variant, k1: float, b: float) -> Floats:
-    """The score of every text for every query; a token that no text has counts nothing.
+    """The score of every text for every query, `(n_queries, n_texts)`; a token that no text has counts nothing.
 
-    `lucene` has the idf ln(1 + (N - n + 0.5) / (n + 0.5)), with N texts of which n have the token; `robertson`
-    ln((N - n + 0.5) / (n + 0.5)), 0 where that is negative; `atire` ln(N / n); `bm25l` ln((N + 1) / (n + 0.5)) with
-    delta 0.5; `bm25plus` ln((N + 1) / n) with delta 1: Kamphuis et al. 2020,
-    https://doi.org/10.1007/978-3-030-45442-5_4, as bm25s computes them (a token that a text lacks adds its share of
-    delta too, so that delta does not change the order of `bm25plus`). `okapi` is BM25Okapi of the library rank_bm25:
-    idf ln((N - n + 0.5) / (n + 0.5)), a negative one replaced by 0.25 times the mean over all tokens, which can itself
-    be negative; term frequencies as in `atire`.
+    `texts` and `queries` are their tokens, at least one among the texts; one that stands twice in a query counts twice.
+    `k1` says how slowly repeated tokens saturate, 0 or more, `b` how far long texts are held back, 0 to 1.
 
-    Args:
-        texts: the tokens of each text, at least one among them.
-        queries: the tokens of each query; one that stands there twice counts twice.
-        variant: of BM25.
-        k1: how slowly repeated tokens saturate, 0 or more.
-        b: how far long texts are held back, 0 to 1.
-
-    Returns:
-        Shape `(n_queries, n_texts)`.
+    `lucene` has the idf ln(1 + (N - n + 0.5) / (n + 0.5)), with N texts of which n have the token; `robertson` ln((N -
+    n + 0.5) / (n + 0.5)), 0 where that is negative; `atire` ln(N / n); `bm25l` ln((N + 1) / (n + 0.5)) with delta 0.5;
+    `bm25plus` ln((N + 1) / n) with delta 1: Kamphuis et al. 2020, https://doi.org/10.1007/978-3-030-45442-5_4, as bm25s
+    computes them (a token that a text lacks adds its share of delta too, so that delta does not change the order of
+    `bm25plus`). `okapi` is BM25Okapi of the library rank_bm25: idf ln((N - n + 0.5) / (n + 0.5)), a negative one
+    replaced by 0.25 times the mean over all tokens, which can itself be negative; term frequencies as in `atire`.
     """
     if variant == "okapi":
         scores = list(_okapi_scores(texts, queries, k1, b))

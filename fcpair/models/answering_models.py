@@ -115,9 +115,8 @@ class _Prompted:
     """A model that is given the prompt of each cell; what it replied is kept on this machine, by the prompt."""
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Replies of the model; only what was not asked before is asked.
-
-        Raises ServiceError where a service gives none, and what `generate_texts` does.
+        """Replies of the model; only what was not asked before is asked. Raises ServiceError where a service gives
+        none, and what `generate_texts` does.
         """
         cells_by_prompt = {cell.prompt: cell for cell in cells}
         replies = {prompt: self._kept_reply(cell) for prompt, cell in cells_by_prompt.items()}
@@ -252,9 +251,8 @@ class Canned:
 
 @dataclass(frozen=True)
 class Local(_Prompted):
-    """A model of transformers on this machine; `prompt` is that of the round.
-
-    Where there are `options`, a reply has the probability of each behind the prompt.
+    """A model of transformers on this machine; `prompt` is that of the round. With `options`, a reply has the
+    probability of each.
     """
 
     model: Model
@@ -295,9 +293,8 @@ class Local(_Prompted):
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
     """Open a model for its replies; where there are `options`, for their probabilities.
 
-    Raises:
-        InputError: its file cannot be read.
-        ModelError: the model is not on this machine and cannot be downloaded.
+    Raises InputError where its file cannot be read; ModelError where the model is not on this machine and cannot be
+    downloaded.
     """
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
@@ -313,9 +310,8 @@ _SAMPLING = ("temperature", "top_p", "top_k", "min_p", "typical_p", "epsilon_cut
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decoding of a model: the likeliest token each time, or with several beams the likeliest text that they find.
-
-    Nothing is drawn, so the same prompt has the same reply.
+    """Decoding of a model, by which the same prompt has the same reply: the likeliest token each time, or with several
+    beams the likeliest text that they find.
     """
 
     max_new_tokens: int = 200
@@ -326,11 +322,8 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
     """Some of the prompts and what the model writes after each, batch after batch, the longest first.
 
     Of a causal model its own words alone, without the prompt. Where the tokenizer has a template for chats, a prompt is
-    what a user says.
-
-    Raises:
-        ModelError: the model is unavailable, or does not write.
-        InputError: a prompt leaves the model no room for a reply, or has no token that it knows.
+    what a user says. Raises ModelError where the model is unavailable, or does not write; InputError where a prompt
+    leaves the model no room for a reply, or has no token that it knows.
     """
     import torch
 
@@ -405,11 +398,8 @@ def option_probabilities(
     """Some of the prompts and what the model holds of the options after each, batch after batch, the longest first.
 
     An option's likelihood is that of all its tokens, behind a space where the prompt does not end in one; of a model
-    for chats, at the beginning of its turn.
-
-    Raises:
-        ModelError: the model cannot be had, or does not write.
-        InputError: a prompt leaves the model no room, or has no token that it knows.
+    for chats, at the beginning of its turn. Raises ModelError where the model cannot be had, or does not write;
+    InputError where a prompt leaves the model no room, or has no token that it knows.
     """
     network, tokenizer, is_causal = load_writer(model)
     # Where there is a template for chats, an option begins the model's turn.

@@ -69,11 +69,9 @@ def connect_cluster(address: str, folder: Path) -> Iterator[Client]:
     """A client of the cluster `address`, whose workers all see `folder`.
 
     `local:N` starts N processes with one thread each on this machine, reached over 127.0.0.1, which end with the block.
-
-    Raises:
-        InputError: `address` is neither that nor an address.
-        ClusterError: the extra is not installed, no scheduler or no worker is there in time, a worker does not see the
-            folder, or the cluster is lost while the block runs.
+    Raises InputError where `address` is neither that nor an address; ClusterError where the extra is not installed, no
+    scheduler or no worker is there in time, a worker does not see the folder, or the cluster is lost while the block
+    runs.
     """
     check_address(address)
     require("cluster", "`--dask`", "dask", "distributed")
@@ -191,12 +189,9 @@ class VectorPlaces:
 def encode_on_cluster(
     client: Client, texts: Sequence[str], model: Model, progress: Progress | None = None
 ) -> VectorPlaces:
-    """Have every text encoded that is not kept yet; returns where the vectors of all of them are.
-
-    `progress(done, total)` counts the texts that had to be encoded.
-
-    Raises:
-        ModelError: the model cannot be had or run, or a worker has another one by this name.
+    """Have every text encoded that is not kept yet, and return where the vectors of all of them are; `progress(done,
+    total)` counts the texts that had to be encoded. Raises ModelError where the model cannot be had or run, or a worker
+    has another one by this name.
     """
     keys = [key_of(text) for text in texts]
     distinct = dict(zip(keys, texts, strict=True))
@@ -263,18 +258,12 @@ def nearest_on_cluster(
     memory_mb: int = MEMORY_MB,
     progress: Progress | None = None,
 ) -> Neighbours:
-    """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included.
+    """The `k` texts nearest to each source, as `nearest_neighbours` finds them, ties included; all others where there
+    are fewer.
 
-    Args:
-        client: of the cluster.
-        places: where the vectors of all texts are kept, in corpus order.
-        sources: positions of the source texts, shape `(n_sources,)`.
-        k: how many neighbours; all others where there are fewer.
-        memory_mb: what a task may take beside the vectors and what it finds.
-        progress: called with the sources that are done, and all of them.
-
-    Returns:
-        Positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
+    `places` says where the vectors of all texts are kept, in corpus order; `sources`, `(n_sources,)`, are positions
+    there. `memory_mb` is for each task, beside the vectors and what it finds; `progress(done, total)` counts sources.
+    Returns positions and cosines to six decimals, each of shape `(n_sources, k)`, or less wide for want of texts.
     """
     n_texts = len(places.row)
     k = min(k, n_texts - 1)

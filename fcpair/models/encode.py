@@ -43,10 +43,8 @@ def encode(texts: Sequence[str], model: Model, progress: Progress | None = None)
 
     Each distinct text is encoded once, and never again on this machine with the same model: vectors are kept in
     `$FCPAIR_CACHE` (or the user's cache folder), by the model's key and the text's digest, while encoding goes on: who
-    stops it goes on from there. `progress(done, total)` counts the texts that had to be encoded.
-
-    Raises:
-        ModelError: the model is no sentence-transformers model, or gives vectors without a direction.
+    stops it goes on from there. `progress(done, total)` counts the texts that had to be encoded. Raises ModelError
+    where the model is no sentence-transformers model, or gives vectors without a direction.
     """
     keys = [kept.key_of(text) for text in texts]
     distinct = dict(zip(keys, texts, strict=True))
@@ -65,9 +63,8 @@ def compute_rows(
     compute: Callable[[list[str]], Iterator[tuple[list[int], NDArray[Any]]]],
     progress: Progress | None = None,
 ) -> CachedRows:
-    """The rows of distinct keys: those that are kept in a folder, and the others by `compute`, which are kept, too.
-
-    `compute` takes the keys that are missing, and yields the places of some of them, and their rows.
+    """The rows of distinct keys: those that are kept in a folder, and the others by `compute`, which are kept, too. It
+    takes the keys that are missing, and yields the places of some of them, and their rows.
     """
     rows = CachedRows(keys)
     for part in kept.read_parts(folder):
@@ -138,9 +135,8 @@ class Cut(NamedTuple):
 
 
 def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
-    """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it.
-
-    The model itself is not loaded, so that texts count whose vectors are kept.
+    """Count the different texts, or pairs of texts, that a model cuts at its window, whatever runs it; it is not
+    loaded, so that texts count whose vectors are kept.
     """
     distinct = list(dict.fromkeys(inputs))
     window, tokenizer = _read_window(Path(model.folder))
@@ -216,8 +212,7 @@ def longest_first(lengths: Sequence[int], size: int, progress: Progress | None =
 def encode_batches(texts: Sequence[str], encoder: Encoder, name: str) -> Iterator[tuple[list[int], Vectors]]:
     """The positions and vectors of texts in batches of about as many tokens, longest first: padding is rare so.
 
-    Raises:
-        ModelError: the model, which the message calls by its name, gives a vector without a direction.
+    Raises ModelError where the model, which the message calls by its name, gives a vector without a direction.
     """
     for start in range(0, len(texts), SORTED):
         tokens = encoder.tokenize(texts[start : start + SORTED])
@@ -250,10 +245,8 @@ def token_vectors(texts: Sequence[str], name: str, progress: Progress | None = N
     """The unit vectors of the tokens of each text, shape `(n_tokens, dimension)`.
 
     Tokens that the tokenizer adds, such as `[CLS]`, have no vector here. Texts are read longest first, so that padding
-    is rare; `progress(done, total)` counts them.
-
-    Raises:
-        ModelError: the model cannot be had, is no encoder, or gives vectors without a direction.
+    is rare; `progress(done, total)` counts them. Raises ModelError where the model cannot be had, is no encoder, or
+    gives vectors without a direction.
     """
     encoder = TorchEncoder(load_sentence_transformer(resolve(name)))
     tokens = encoder.tokenize(texts)
@@ -386,8 +379,7 @@ class OnnxEncoder:
 def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
     """The folder of the exported model; where it is not in the cache, `load` gives the `SentenceTransformer` to export.
 
-    Raises:
-        ModelError: the model is none that can be exported, or its export gives other vectors.
+    Raises ModelError where the model is none that can be exported, or its export gives other vectors.
     """
     folder = cache_folder() / "onnx" / model.key
     if not (folder / GRAPH).is_file():

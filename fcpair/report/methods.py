@@ -137,9 +137,8 @@ def write_sections(
     evaluation: RunRecord | None = None,
     rules: Mapping[str, str] | None = None,
 ) -> list[Section]:
-    """The paragraphs, from the runs of a study, oldest first, and the state of each grid by its name.
-
-    `evaluation` is the run to speak of, by these `rules` of its tiers where they are not those of the study.
+    """The paragraphs, from the runs of a study, oldest first, and the state of each grid by its name. `evaluation` is
+    the run to speak of, by these `rules` of its tiers where they are not those of the study.
     """
     facts, paragraphs = _Facts(log, states), _paragraphs()
     sections = [

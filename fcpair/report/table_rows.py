@@ -29,9 +29,8 @@ SHOWN_ELSEWHERE = ("scheme", "seed")
 
 @dataclass(frozen=True)
 class TableSheet:
-    """A table whose first column names its rows, the figure of it where one is drawn, and what is said below it.
-
-    `text` is a sentence, or several.
+    """A table whose first column names its rows, the figure of it where one is drawn, and the sentences `text` and
+    `notes`.
     """
 
     title: str

@@ -2,8 +2,7 @@
 
 Two spellings are the same by `fold_spelling`: capitals, accents and other marks, zero-width signs, kashida, the Arabic
 forms of yeh and kaf, hyphens and other punctuation, white space, and the plural -s of a Latin word make no difference.
-Whatever else differs is another spelling: it is taken for a label only where a table says so, which a person has
-checked.
+Whatever else differs is taken for a label only where a table says so, which a person has checked.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ def split_cell(cell: str) -> list[str]:
     """Split a cell into its parts as they are written: those of a JSON list, or those between comma, semicolon (Latin
     or Persian) and line break. Parts may be empty, and an empty cell has none.
 
-    Raises:
-        InputError: it begins as a list does, and is not a JSON list of texts.
+    Raises InputError where it begins as a list does, and is not a JSON list of texts.
     """
     cell = cell.strip()
     if not cell:
@@ -69,14 +67,10 @@ def spellings_in(cell: str) -> list[str]:
 class Aliases:
     """Labels that each spelling stands for.
 
-    Attributes:
-        labels: the declared labels, in their order; without any, every spelling is a label of its own, called by the
-            form that is most frequent.
-        table: what spellings stand for that are no form of a declared label, by their folded form; `""` stands for an
-            empty cell and may have no label.
-
-    Raises:
-        InputError: a label without a letter or digit, with a separator, or that is the same as another when folded.
+    `labels` are the declared ones, in their order; without any, every spelling is a label of its own, called by the
+    form that is most frequent. `table` says by their folded form what spellings stand for that are no form of a
+    declared label; `""` stands for an empty cell and may have no label. Raises InputError for a label without a letter
+    or digit, with a separator, or that is the same as another when folded.
     """
 
     labels: Labels = ()
@@ -94,10 +88,9 @@ class Aliases:
     def read(self, cells: Sequence[str], lines: Sequence[int], place: str) -> list[Labels]:
         """The labels of each cell, in its order.
 
-        Raises:
-            InputError: no label is declared and there are more than MOST_CHOICES; or, with the line of each cell, it
-                holds a spelling which is not known (the nearest known label is named) or a label twice, or it is empty
-                where labels are declared and the table does not say that a cell may be.
+        Raises InputError where no label is declared and there are more than MOST_CHOICES; or, with the line of each
+        cell, it holds a spelling which is not known (the nearest known label is named) or a label twice, or it is empty
+        where labels are declared and the table does not say that a cell may be.
         """
         findings: list[Finding] = []
         unread: list[str] = []
@@ -146,9 +139,8 @@ class Aliases:
         """The labels that a spelling may stand for; none where no label is near.
 
         A known spelling has its own. Else: labels that are written one after the other without a separator, the only
-        label that begins with these words, the nearest one (`difflib`, ratio of at least 0.6), or the only one that
-        has all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of
-        consequences`).
+        label that begins with these words, the nearest one (`difflib`, ratio of at least 0.6), or the only one that has
+        all words of the spelling, or all of whose words the spelling has (`consequences` is `warning of consequences`).
         """
         labels_by_form = self._labels_by_form(())
         form = fold_spelling(spelling)
@@ -171,9 +163,8 @@ class Aliases:
         )
 
     def list_spellings(self, cells: Iterable[str]) -> list[dict[str, str | int]]:
-        """Every spelling in the cells, how many times it is there, and the label proposed; the most frequent first.
-
-        An empty cell is an empty spelling. What has an empty label, because none is near, is to be filled in by hand.
+        """Every spelling in the cells (an empty one for an empty cell), how many times it is there, and the label
+        proposed, empty where none is near; the most frequent first.
         """
         counts = Counter(one for cell in cells for one in spellings_in(cell) or [""])
         return [
@@ -198,10 +189,8 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
     """Read a table with the columns `spelling` and `label`; a label may be several, separated by commas.
 
     `labels` are those that are declared; without them they are the labels of the table, in its order. A row whose
-    spelling and label are both empty says that a cell may be empty.
-
-    Raises:
-        InputError: a spelling without a label or with two meanings, a label that is not declared; with lines.
+    spelling and label are both empty says that a cell may be empty. Raises InputError for a spelling without a label or
+    with two meanings, a label that is not declared; with lines.
     """
     frame = read_table(path, (SPELLING, LABEL), keep_empty=True)
     forms: dict[str, str] = {}  # of each label in the table the first

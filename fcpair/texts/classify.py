@@ -35,9 +35,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class LabelTable:
-    """True and predicted labels of each text: two arrays of shape (n_rows, n_labels).
-
-    `n_ignored` counts the predicted labels that were left out because they were to be ignored.
+    """True and predicted labels of each text, `(n_rows, n_labels)`; `n_ignored` predicted ones were left out, as was
+    asked.
     """
 
     labels: tuple[str, ...]
@@ -58,10 +57,8 @@ def read_label_table(
 
     A cell holds labels as `split_cell` reads them; an empty one has none. Neither capitals nor how words are joined
     tell labels apart. A text has a label if any of the columns `truth` says so. Without `labels`, they are those of the
-    truth. Predicted labels in `ignored` are left out and counted.
-
-    Raises:
-        InputError: a missing column; cells that cannot be read; labels that are not known, or duplicated in a cell.
+    truth. Predicted labels in `ignored` are left out and counted. Raises InputError for a missing column; cells that
+    cannot be read; labels that are not known, or duplicated in a cell.
     """
     require_columns(place, table.columns, [*truth, predicted])
     findings: list[Finding] = []
@@ -213,9 +210,8 @@ def _f1s(sums: _Sums) -> Floats:
 
 @dataclass(frozen=True)
 class _FigureKind:
-    """A figure: how it comes from sums, which of them counts its rows, why it may be undefined, and what it is.
-
-    `zero` where a row without a prediction counts 0 if it has a true label.
+    """A figure: how it comes from sums, which of them counts its rows, why it may be undefined, and what it is; `zero`
+    where a row without a prediction counts 0 if it has a true label.
     """
 
     name: str

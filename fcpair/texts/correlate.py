@@ -118,9 +118,8 @@ def _rescale(values: Floats) -> Floats:
 
 
 def _mean_ratings(ratings: Floats, times: Floats) -> tuple[Floats, Bools]:
-    """The mean rating of each text where each rater counts so many times, (n_draws, n_raters); and whether it has one.
-
-    Both have shape (n_draws, n_texts); a text without a rating has 0.
+    """The mean rating of each text where each rater counts so many times, (n_draws, n_raters), 0 without a rating; and
+    whether it has one: both (n_draws, n_texts).
     """
     is_rated = ~np.isnan(ratings)
     total, n = times @ np.where(is_rated, ratings, 0.0).T, times @ is_rated.T.astype(np.float64)
@@ -158,10 +157,7 @@ def pearson(x: Floats, y: Floats, times: Floats) -> Floats:
 
 
 def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
-    """Spearman's correlation: Pearson's of the ranks, ties at their middle; shapes and range as there.
-
-    Source: Spearman (1904), DOI 10.2307/1412159.
-    """
+    """Spearman's (1904, DOI 10.2307/1412159): Pearson's of the ranks, ties at their middle; shapes and range as there."""
     return pearson(
         _middle_ranks(np.broadcast_to(x, times.shape), times), _middle_ranks(y.round(DECIMALS), times), times
     )

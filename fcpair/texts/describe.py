@@ -117,19 +117,16 @@ def standard_deviation(numbers: Sequence[int] | pd.Series[int]) -> float | None:
 
 
 def round_half_up(value: Fraction | float, decimals: int = 2) -> Decimal:
-    """The number as printed tables round it: a half goes up (18.955 is 18.96), where Python's `round` is even.
-
-    A float is taken for the number that it is, a Fraction is exact.
+    """The number as printed tables round it: a half goes up (18.955 is 18.96), where Python's `round` is even. A float
+    is taken for the number that it is, a Fraction is exact.
     """
     scaled = Fraction(value) * 10**decimals + Fraction(1, 2)
     return Decimal(math.floor(scaled)).scaleb(-decimals).quantize(Decimal(1).scaleb(-decimals), ROUND_FLOOR)
 
 
 def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: str) -> list[Groups]:
-    """The groups of each cell (`split_cell`), each once; `none` where there is none.
-
-    Raises:
-        InputError: with the line of each cell that cannot be read.
+    """The groups of each cell (`split_cell`), each once; `none` where there is none. Raises InputError, with its line,
+    for each cell that cannot be read.
     """
     findings: list[Finding] = []
     nothing: Groups = (none,)
@@ -158,9 +155,8 @@ class TextColumns:
 
 @dataclass(frozen=True)
 class TextLabels:
-    """A column of labels: those of each line of the table, and the names in the order in which they are told.
-
-    Without names they are those that a text has, in alphabetical order.
+    """A column of labels: those of each line of the table, and the names in the order in which they are told; without
+    names those that a text has, in alphabetical order.
     """
 
     column: str
@@ -180,12 +176,10 @@ class WordLimits:
 class DescribedFigure:
     """A figure: its name, what it is about, its value and the number that it rests on.
 
-    Attributes:
-        per: of what kind `of` is: the whole table (`of` is empty), a group, a source, a label, two labels, `A + B`, or
-            a label and a group, `A x G`. Of several columns of labels, the column is named before each: `types: A`.
-        value: a whole number, an exact mean or a standard deviation; None where `why` says why it is undefined.
-        over_groups: of a mean over the whole table, the mean of the means of its groups that have texts.
-        n_groups: how many groups that is.
+    `per` says of what kind `of` is: the whole table (`of` is empty), a group, a source, a label, two labels, `A + B`,
+    or a label and a group, `A x G`; of several columns of labels, the column is named before each: `types: A`. `value`
+    is a whole number, an exact mean or a standard deviation; None where `why` says why. `over_groups`, of a mean over
+    the whole table, is the mean of the means of its `n_groups` groups that have texts.
     """
 
     figure: str
@@ -276,20 +270,13 @@ def describe(
     limits: WordLimits = WordLimits(),
     n_keywords: int = 5,
 ) -> Description:
-    """Describe a table of texts.
+    """Describe a table of texts, strings, whose `columns` are named and whose rows are told of as `lines`.
 
     A row of the table whose text is blank is what nobody answered: it is counted, and in no figure about texts. Words
     are parted by white space; means are over texts, so that the words of a row count once for each text that answers
-    it. `rows` and `distinct texts` are counted by `identity` (NFC, stripped).
-
-    Args:
-        frame: strings; the columns that `columns` names.
-        columns: what they are.
-        lines: how the rows of `frame` are named in what is told of them.
-        labels: columns of labels, each with those of every row of `frame`.
-        groups: the groups of each row of `frame` by which every label is counted.
-        limits: the numbers of words that texts should keep to.
-        n_keywords: how many keywords of each label, at most.
+    it. `rows` and `distinct texts` are counted by `identity` (NFC, stripped). `labels` are columns of labels, each with
+    those of every row, and `groups` those of each row by which every label is counted; `limits` are the numbers of
+    words that texts should keep to.
     """
     table = _TextTable(frame, lines, columns, limits)
     _count_all(table)

@@ -40,16 +40,12 @@ class PrintedFigure:
 
 @dataclass(frozen=True)
 class PrintedCheck:
-    """Result of checking a printed figure.
+    """Result of checking a printed figure, `told` in words.
 
-    Attributes:
-        value: the figure of the table, over texts; None where the table does not have it.
-        over_groups: the mean of the means of the groups, where the figure is a mean of the whole table.
-        reading: which of the two the printed one is; None where there is only one, or none.
-        n: of how many whole numbers the mean is, where it is one.
-        possible: whether a mean of `n` whole numbers can be printed so; None where that says nothing.
-        comes_out: whether the printed figure is right by all that could be checked.
-        told: all that in words.
+    `value` is the figure of the table, over texts, None where the table does not have it; `over_groups` the mean of the
+    means of the groups, where it is a mean of the whole table; `reading` which of the two the printed one is. `n` says
+    of how many whole numbers it is a mean, and `possible` whether that can be printed so, None where it says nothing.
+    `comes_out`: whether the printed figure is right by all that could be checked.
     """
 
     printed: PrintedFigure
@@ -84,10 +80,8 @@ def read_printed(path: str | Path, description: Description) -> list[PrintedFigu
     """Read a table with the columns `figure` and `printed`, and `of` and `n` if it has them.
 
     `figure` and `of` are those of a description; an empty `of` is the whole table. `mean` is a mean that the table does
-    not hold: `n` says of how many whole numbers, and `of` is free.
-
-    Raises:
-        InputError: a figure that the description does not have, what is no number, `mean` without n; with lines.
+    not hold: `n` says of how many whole numbers, and `of` is free. Raises InputError for a figure that the description
+    does not have, what is no number, `mean` without n; with lines.
     """
     frame = read_table(path, (FIGURE, PRINTED), optional=(OF, N))
     findings: list[Finding] = []

@@ -23,9 +23,8 @@ KEYS = ("source", "criterion", "rater", "text")
 
 
 def read_numbers(table: pd.DataFrame, place: str, column: str, findings: list[Finding]) -> Floats:
-    """The numbers of a column, shape (n_rows,), NaN where a cell is empty; what is no finite number is found.
-
-    Numbers are read as `with_point` has them.
+    """The numbers of a column (`with_point`), shape (n_rows,), NaN where a cell is empty; what is no finite number is
+    found.
     """
 
     def read(cell: str) -> float:
@@ -42,10 +41,8 @@ def read_numbers(table: pd.DataFrame, place: str, column: str, findings: list[Fi
 
 @dataclass(frozen=True)
 class SourceRatings:
-    """Ratings of a source on a criterion: a figure for each rater, whose `n` counts texts, and `mean`, over raters.
-
-    `mean` is the mean over raters of their means, each of which counts as much as any other; its `n` are the texts
-    that at least one of them rated.
+    """Ratings of a source on a criterion: a figure for each rater, whose `n` counts texts, and the `mean` of their
+    means, whose `n` are the texts that at least one of them rated.
     """
 
     source: str
@@ -67,10 +64,8 @@ def read_ratings(
     """Ratings of a table of strings, one in each row: `source`, `criterion`, `rater`, `text` and `rating`.
 
     Each of the columns `ratings` is a criterion by its name, or all are about what the column `criterion` says. Without
-    `source` all are of one, without `text` each row is about a text of its own. Empty ratings are left out.
-
-    Raises:
-        InputError: a missing column; a cell that is no number; a text rated twice by a rater on a criterion; no rating.
+    `source` all are of one, without `text` each row is about a text of its own. Empty ratings are left out. Raises
+    InputError for a missing column; a cell that is no number; a text rated twice by a rater on a criterion; no rating.
     """
     require_columns(place, table.columns, [*ratings, *(one for one in (source, rater, text, criterion) if one)])
     if criterion and len(ratings) > 1:
@@ -144,9 +139,8 @@ def _average_source(
 
 @dataclass(frozen=True)
 class RatedTexts:
-    """Texts: `measure` (n_texts,), and `ratings` (n_texts, n_raters), NaN where a rater did not rate a text.
-
-    `kind` has the group of each text, "" where there are none. `raters` are their names, in order.
+    """Texts: `measure` (n_texts,), and `ratings` (n_texts, n_raters), NaN where a rater did not rate a text; `kind` is
+    the group of each, "" where there are none.
     """
 
     measure: Floats
@@ -181,11 +175,8 @@ def read_rated_texts(
     """The texts of a table of strings, in the order in which they come first.
 
     Without `text` each row is a text of its own, without `rater` one person rated all. An empty rating is none. Texts
-    without a measure are left out.
-
-    Raises:
-        InputError: a missing column; a cell that is no number; a text with two measures or two values of `by`, or rated
-            twice by the same rater.
+    without a measure are left out. Raises InputError for a missing column; a cell that is no number; a text with two
+    measures or two values of `by`, or rated twice by the same rater.
     """
     require_columns(place, table.columns, [one for one in (measure, rating, text, rater, by) if one])
     findings: list[Finding] = []
@@ -224,10 +215,8 @@ def read_population(
     """The measure of all texts in a file, for each of the groups, and under None for all of them.
 
     A group has the texts of its own in a file that has the column `by`, else all. In a file that has the column `text`,
-    each text counts once, by its first row.
-
-    Raises:
-        InputError: a missing column, a cell that is no number, no number at all.
+    each text counts once, by its first row. Raises InputError for a missing column, a cell that is no number, no number
+    at all.
     """
     table = read_table(path, [measure], optional=[group for group in (text, by) if group], verbatim=True)
     place = place_of(table)

@@ -30,9 +30,8 @@ _CONDITION = re.compile(r"(?P<column>.+?)\s*(?:(?P<sign>!=|=)|\s(?P<has>has)\s)\
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition on a cell: that it equals a value (`=`), differs (`!=`), or holds it among several labels (`has`).
-
-    White space around the cell makes no difference, capitals do.
+    """Condition on a cell, stripped: that it equals a value (`=`), differs (`!=`), or holds it among several labels
+    (`has`).
     """
 
     column: str
@@ -61,10 +60,8 @@ def read_condition(text: str) -> Condition:
 
 
 def filter_rows(frame: pd.DataFrame, conditions: Sequence[Condition], lines: Sequence[int], place: str) -> pd.DataFrame:
-    """The lines of a table of strings that meet all conditions, in their order.
-
-    Raises:
-        InputError: a column that is not there; a cell of several labels that cannot be read.
+    """The lines of a table of strings that meet all conditions, in their order; InputError for a column that is not
+    there, and a cell of several labels that cannot be read.
     """
     for condition in conditions:
         if condition.column not in frame.columns:
@@ -95,14 +92,9 @@ MOST_OFFERS = 1500  # kinds of groups of a side that are looked at for a swap; o
 
 @dataclass(frozen=True)
 class Split:
-    """A split of a table.
-
-    Attributes:
-        side: the side of each line, `(n_lines,)`, from 0.
-        sizes: lines of each side, `(n_sides,)`.
-        wanted: the sizes that the shares ask for; `sizes` differ only where whole groups cannot meet them.
-        n_groups: groups of each side, `(n_sides,)`.
-        counts: lines with each label on each side, `(n_sides, n_labels)`.
+    """A split of a table: the `side` of each line, `(n_lines,)`, from 0, and of each side its lines, `sizes`, and
+    groups, `n_groups`, `(n_sides,)`, and its lines with each label, `counts`, `(n_sides, n_labels)`. `wanted` are the
+    sizes that the shares ask for; `sizes` differ only where whole groups cannot meet them.
     """
 
     side: Ints
@@ -113,10 +105,8 @@ class Split:
 
 
 def complete_shares(given_shares: Sequence[float]) -> tuple[Fraction, ...]:
-    """The shares of all sides, which add up to 1; the last one is what those before leave, unless they are all.
-
-    Raises:
-        InputError: a share that is not between 0 and 1, or shares of more than 1.
+    """The shares of all sides, which add up to 1; the last one is what those before leave, unless they are all. Raises
+    InputError for a share that is not between 0 and 1, or shares of more than 1.
     """
     shares_text = " ".join(map(str, given_shares))
     shares = [Fraction(str(share)) for share in given_shares if math.isfinite(share)]
@@ -140,15 +130,9 @@ def sizes_of(n: int, shares: Sequence[Fraction]) -> Ints:
 def stratify(groups: Ints, labels: Bools, shares: Sequence[Fraction], seed: int) -> Split:
     """Split lines by shares so that each side has its share of every label, and no group is on two sides.
 
-    Args:
-        groups: the group of each line, `(n_lines,)`, numbered from 0 without a gap, in an order that is not that of
-            the lines.
-        labels: which labels each line has, `(n_lines, n_labels)`.
-        shares: of the sides; they add up to 1.
-        seed: decides between what is equally good.
-
-    Raises:
-        InputError: fewer groups than sides, or a share that comes to no line.
+    `groups` numbers the group of each line, `(n_lines,)`, from 0 without a gap, in an order that is not that of the
+    lines; `labels`, `(n_lines, n_labels)`, says which each line has; `shares` add up to 1, and `seed` decides between
+    what is equally good. Raises InputError for fewer groups than sides, or a share that comes to no line.
     """
     n_groups, n_sides = int(groups.max()) + 1 if len(groups) else 0, len(shares)
     if n_groups < n_sides:
@@ -248,13 +232,10 @@ def _best_swap(
 def label_distance(counts: Ints, sizes: Ints) -> float | None:
     """Distance of the sides from the whole in their labels; 0 is exact, and None where it is undefined.
 
-    LD of Sechidis et al. (2011), equation 4: the mean over labels of the mean over sides of the absolute difference of
-    two odds, lines with the label by lines without it, on the side and in the whole. Undefined where there is no label,
-    a side is empty, or all lines of a side have a label.
-
-    Args:
-        counts: lines with each label on each side, `(n_sides, n_labels)`.
-        sizes: lines of each side, `(n_sides,)`.
+    `counts`, `(n_sides, n_labels)`, are the lines with each label on each side, `sizes`, `(n_sides,)`, those of each
+    side. LD of Sechidis et al. (2011), equation 4: the mean over labels of the mean over sides of the absolute
+    difference of two odds, lines with the label by lines without it, on the side and in the whole. Undefined where
+    there is no label, a side is empty, or all lines of a side have a label.
     """
     without = sizes[:, None] - counts
     if not counts.size or not without.all():

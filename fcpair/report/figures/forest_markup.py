@@ -52,9 +52,8 @@ class ForestWords:
 
 
 def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
-    """The figure as a part of a page, described in words to those who do not see it; its table is for the page.
-
-    Without `words` it is in English.
+    """The figure as a part of a page, described in words (`words`, else in English) to those who do not see it; its
+    table is for the page.
     """
     low, high = axis_range(forest)
     rows: dict[str, list[Mark]] = {}

@@ -208,10 +208,8 @@ class ClassMap:
 
 @dataclass(frozen=True)
 class BlockMap:
-    """A map of means over blocks of `rows` x `columns` cells, shape `(n_block_rows, n_block_columns)`.
-
-    `mean` is missing (NaN) where a block has no cell that the mean could rest on; `index` then says why, as one of
-    `looks`.
+    """A map of means over blocks of `rows` x `columns` cells, shape `(n_block_rows, n_block_columns)`; NaN where a
+    block has no cell to rest on, and `index` says why, as one of `looks`.
     """
 
     mean: NDArray[np.float64]

@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 def of_survey(share_rows: pd.DataFrame, rule: KeepRule | None = None, simulated: str | None = None) -> list[Forest]:
     """A figure for each question: the share of yes to each statement, by group where there are groups.
 
-    Args:
-        share_rows: as `survey.add_shares` has them, or `hide_few` of them.
-        rule: whose threshold is drawn at its question.
-        simulated: what must be said of made-up answers.
+    `share_rows` is as `survey.add_shares` has it, or `hide_few`; the threshold of `rule` is drawn at its question, and
+    `simulated` is what must be said of made-up answers.
     """
     figures = []
     for question, rows in share_rows.groupby("question", sort=False):

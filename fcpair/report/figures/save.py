@@ -39,9 +39,8 @@ _END_OF_METADATA = b"</metadata>"
 
 
 def save_figure(draw: Callable[[], Figure], kind: str, title: str, description: str) -> bytes:
-    """A figure as `svg`, `pdf` or `png`, with a title and a description, and the fonts of its letters.
-
-    `draw` is called in the settings of all figures.
+    """A figure as `svg`, `pdf` or `png`, with a title, a description and its fonts; `draw` is called in
+    `figure_settings`.
     """
     file = io.BytesIO()
     with figure_settings():

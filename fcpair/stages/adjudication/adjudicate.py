@@ -24,10 +24,8 @@ HAND_RULES = frozenset(rule.value for rule in BY_HAND)
 
 @dataclass(frozen=True)
 class Tally:
-    """Number of times that each pair got each answer.
-
-    `cell_id` has shape `(n_pairs,)`, ascending; `counts` shape `(n_pairs, n_choices)`, columns in the order of the
-    scheme's codes. A skip is no answer, so it counts nowhere.
+    """Number of times that each pair got each answer: `cell_id` `(n_pairs,)`, ascending, and `counts` `(n_pairs,
+    n_choices)`, columns in the order of the scheme's codes. A skip counts nowhere.
     """
 
     question: Closed
@@ -47,13 +45,7 @@ class Tally:
 
 
 def tally(cell_id: Ints, code: Ints, question: Closed) -> Tally:
-    """Count the answers of each pair.
-
-    Args:
-        cell_id: the pair of each label, shape `(n_labels,)`.
-        code: the code of each label, shape `(n_labels,)`.
-        question: the answers that there are.
-    """
+    """Count the answers of each pair; `cell_id` and `code`, `(n_labels,)`, are the pair and the code of each label."""
     pairs, row = np.unique(cell_id, return_inverse=True)
     column = np.searchsorted(question.codes, code)
     n_choices = len(question.codes)
@@ -73,17 +65,12 @@ def decide_by_policy(
 ) -> RuleDecision | None:
     """Decide one pair by its labels, as far as that needs no person; None: it waits for one, or has no label.
 
-    A pair whose definite labels agree takes that label. Of the rest, `majority` decides those in which one definite
-    answer was given more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order
-    of their codes, have one in the middle, or two that are the same, or on a scale two between which a number of the
-    scale is halfway; `manual` leaves them to a person. Where there is no such answer (a tie, two in the middle that
-    differ, or "not sure" alone), the pair waits or is discarded, as `ties` says.
-
-    Args:
-        counts: how often each answer was given, in the order of the scheme's codes; skips count nowhere.
-        question: the answers that there are.
-        policy: who decides what is not unanimous.
-        ties: what becomes of pairs for which the policy finds no answer; `manual` lets them wait in any case.
+    `counts` says how often each answer was given, in the order of the scheme's codes; skips count nowhere. A pair whose
+    definite labels agree takes that label. Of the rest, `majority` decides those in which one definite answer was given
+    more often than every other, as FC-CONAN did; `median` those whose definite labels, in the order of their codes,
+    have one in the middle, or two that are the same, or on a scale two between which a number of the scale is halfway;
+    `manual` leaves them to a person. Where there is no such answer (a tie, two in the middle that differ, or "not sure"
+    alone), the pair waits or is discarded, as `ties` says.
     """
     definite = [(choice.code, n) for choice, n in zip(question, counts, strict=True) if choice.definite and n]
     if len(definite) == 1:
@@ -162,15 +149,12 @@ def forecast(pairs: Iterable[PairState], question: Closed, policy: Policy, ties:
 
 
 def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: int) -> bool:
-    """Whether a pair's labels are not those any more that a decision rested on.
+    """Whether a pair's labels are not those any more that a decision rested on, when `newest_seen` was the newest
+    answer.
 
-    A label that was given again as it was is no change, nor is one that was changed and changed back, or two people
-    who exchanged theirs: what counts is how often each label is there, as an adjudicator is shown labels without names.
-    A pair that has no label now gives nothing to look at again.
-
-    Args:
-        answers: every answer on the pair, oldest first: its number, its assignment, and its code (None: a skip).
-        newest_seen: the number of the newest answer that there was at the decision.
+    `answers` are all on the pair, oldest first: number, assignment and code (None: a skip). What counts is how often
+    each label is there, as an adjudicator is shown labels without names: one that was given again, or changed and
+    changed back, is no change. A pair that has no label now gives nothing to look at again.
     """
     before: dict[int, int | None] = {}
     now: dict[int, int | None] = {}
@@ -185,8 +169,7 @@ def labels_changed(answers: Iterable[tuple[int, int, int | None]], newest_seen: 
 def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int] = ()) -> Ints:
     """The pairs to validate: `n` of them drawn by seed, or all, ascending. Those in `first` are drawn before others.
 
-    Raises:
-        InputError: more than there are adjudicated pairs, or fewer than one.
+    Raises InputError for more than there are adjudicated pairs, or fewer than one.
     """
     if n is None:
         return np.sort(cell_id)
@@ -205,12 +188,8 @@ def is_valid(balance: Any) -> Any:
 def combine_verdicts(cell_id: Ints, verdict: Ints) -> tuple[Ints, Ints]:
     """One verdict a pair: valid when more validators agree with the label than disagree.
 
-    Args:
-        cell_id: the pair of each verdict, shape `(n_verdicts,)`.
-        verdict: 1 agrees, 0 disagrees, shape `(n_verdicts,)`.
-
-    Returns:
-        The pairs, ascending, and 1 (valid) or 0 (not valid) of each, both of shape `(n_pairs,)`.
+    `cell_id` and `verdict` (1 agrees, 0 disagrees) have shape `(n_verdicts,)`. Returns the pairs, ascending, and 1
+    (valid) or 0 (not valid) of each, `(n_pairs,)`.
     """
     pairs, row = np.unique(cell_id, return_inverse=True)
     balance = np.bincount(row, weights=np.where(verdict == AGREE, 1, -1), minlength=len(pairs))

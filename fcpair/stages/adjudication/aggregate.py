@@ -257,17 +257,10 @@ def compute_aggregation(
     seed: int = 0,
     n_left_out: int = 0,
 ) -> Aggregation:
-    """Fit models to labels.
+    """Fit `models` of LABEL_MODELS to labels, and compare them with `references`, what people have decided.
 
-    Args:
-        labels: as `prepare_labels` has them.
-        question: that the labels answer.
-        people: the names of `labels.annotators`.
-        pairs: the numbers of `labels.cell_ids`.
-        references: what people have decided.
-        models: of LABEL_MODELS.
-        seed: of MACE's first numbers.
-        n_left_out: pairs without a definite label, to be reported.
+    `people` are the names of `labels.annotators`, `pairs` the numbers of `labels.cell_ids`; `n_left_out` pairs have no
+    definite label, which is reported. `seed` is of MACE's first numbers.
     """
     table = labels.table
     classes = tuple(question[code].name for code in labels.codes.tolist())
@@ -297,9 +290,8 @@ def compute_aggregation(
 
 
 def doubt_of(probability: Floats) -> Floats:
-    """Probability that the most probable class of each pair is not the true one, `(n_pairs,)`.
-
-    It is rounded to ten decimals, so that pairs of the same doubt have the same number.
+    """Probability that the most probable class of each pair is not the true one, `(n_pairs,)`, to ten decimals: so
+    pairs of the same doubt have the same number.
     """
     return np.asarray(np.round(np.maximum(1 - probability.max(axis=1), 0), 10))
 

@@ -28,9 +28,8 @@ TOLERANCE = 1e-7  # of the log-likelihood for each label, between two steps
 
 @dataclass(frozen=True)
 class LabelTable:
-    """Labels as numbers from 0, each of shape `(n_labels,)`, in the order of pairs and of annotators.
-
-    At most one label for each pair and annotator; every pair, annotator and class has one.
+    """Labels as numbers from 0, `(n_labels,)` each, in the order of pairs and of annotators: at most one for each pair
+    and annotator; every pair, annotator and class has one.
     """
 
     pair: Ints

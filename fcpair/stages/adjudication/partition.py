@@ -142,9 +142,8 @@ def best_first(rules: tuple[TierRule, ...]) -> list[TierRule]:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence that the tiers rest on, aligned by pair: all of shape `(n_pairs,)`.
-
-    `final` is the code of the adjudicated label (-1: none, or discarded), `verdict` 1 valid, 0 not valid, -1 none.
+    """Evidence that the tiers rest on, of shape `(n_pairs,)`: `final` is the code of the adjudicated label (-1: none,
+    or discarded), `verdict` 1 valid, 0 not valid, -1 none.
     """
 
     tally: Tally

@@ -18,9 +18,8 @@ ALL = "all"
 
 
 class TextChange(NamedTuple):
-    """Change to a text: the act, the reason of a rejection, and else how many words and characters changed.
-
-    The act is None where the text was kept and is not known any more; then nor are the numbers.
+    """Change to a text: the act, the reason of a rejection, and else how many words and characters changed; all None
+    where the text was kept and is not known any more.
     """
 
     act: Act | None
@@ -136,9 +135,8 @@ class Part:
 
 
 def find_differences(before: str, after: str) -> list[tuple[Part, ...]] | None:
-    """The places where two texts differ, in order, each as the parts of its lines; None where they are too long.
-
-    What was kept or added, put together, are the lines of `after` there; what was kept or removed those of `before`.
+    """The places where two texts differ, in order, each as the parts of its lines; None where they are too long. What
+    was kept or added are the lines of `after` there; what was kept or removed those of `before`.
     """
     if len(before) + len(after) > MOST_CHARACTERS:
         return None

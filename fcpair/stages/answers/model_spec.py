@@ -119,9 +119,8 @@ _PIECE = re.compile(r"\{\{|\}\}|\{([^{}\n]*)\}|[{}]")
 def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
     """The names of the places of a prompt.
 
-    Raises:
-        InputError: all that is wrong with it: a place that is not known, with its line and the nearest known one; a
-            brace by itself; no `{row}`.
+    Raises InputError for all that is wrong with it: a place that is not known, with its line and the nearest known one;
+    a brace by itself; no `{row}`.
     """
     places: set[str] = set()
     findings: list[Finding] = []
@@ -163,10 +162,8 @@ def fill_prompt(prompt: str, places: Mapping[str, str], row_metadata: Mapping[st
 
 
 def format_examples(examples: Iterable[tuple[str, str, str]]) -> str:
-    """Examples as a prompt has them: of each the text, the answer to it and its type, a line each, in their order.
-
-    Examples are parted by an empty line. Runs of white space become one space, so that no text can begin a line of its
-    own. Without any example it is empty.
+    """Examples as a prompt has them, parted by empty lines: of each the text, the answer to it and its type, a line
+    each. Runs of white space become one space, so that no text can begin a line of its own.
     """
     names = ("Hate speech", "Counter-narrative", "Type")
     return "\n\n".join(

@@ -59,17 +59,12 @@ _LETTERS = str.maketrans({"’": "'", "‘": "'", "ئ": "ی", "أ": "ا"})
 
 
 def find_marks(reply: str, question: Text, language: str | None = None) -> tuple[str, ...]:
-    """The marks of a reply to a question that asks for one text.
+    """The marks of a reply to a question that asks for one text, whose word limits say what is too long or too short.
 
-    Args:
-        reply: what the model said, verbatim.
-        question: its word limits say what is too long or too short.
-        language: the language that the reply is in instead of the one that was asked for; None where it is not.
-
-    Returns:
-        Some of `MARKS`: `empty`; `too long` and `too short` by the words; `refusal` where it begins, within 200
-        characters, by one of `REFUSALS`; `several replies` where it has two or more lines of a list, a line that begins
-        as an option does ("Option 1"), or several paragraphs; `wrong language`. An empty reply has no other mark.
+    `language` is the one that the reply is in instead of the one that was asked for; None where it is not. Returns some
+    of `MARKS`: `refusal` where it begins, within 200 characters, by one of `REFUSALS`; `several replies` where it has
+    two or more lines of a list, a line that begins as an option does ("Option 1"), or several paragraphs. An empty
+    reply has no other mark.
     """
     if is_blank(reply):
         return (EMPTY,)
@@ -91,17 +86,13 @@ _LETTER = r"[(\[\"'*]*({names})[)\]\"'*]*(?:[.:,)\n].*)?\s*"
 
 
 def read_choice(reply: str, names: Sequence[str], texts: Sequence[str] = ()) -> str | None:
-    """The one of these names that a reply gives; None where it cannot be read.
+    """The one of these names (such as `A`, `B`, `C`, which stand for `texts`) that a reply gives; None where it cannot
+    be read.
 
     It is read if it is a name but for capitals, alone, in brackets, quotes or asterisks, or before a full stop, colon,
     comma, bracket or line break (`B`, `(b)`, `B. It is not said`); or if it is the text of one option, but for
     capitals, spaces and a full stop; or if it holds the text of one option, and of no other. `A night owl` is not read
     by its first letter.
-
-    Args:
-        reply: what was written.
-        names: how answers are called, such as `A`, `B`, `C`.
-        texts: what each of them stands for, where that is known.
     """
     names_by_folded = {name.casefold(): name for name in names}
     alternatives = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
@@ -127,10 +118,8 @@ class ProbabilityReading(NamedTuple):
 
 
 def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> ProbabilityReading:
-    """Read probabilities as `parse_probabilities` has them, and which answer is the likeliest.
-
-    Raises:
-        InputError: what `parse_probabilities` raises, or several answers are the likeliest.
+    """Read probabilities as `parse_probabilities` does, and which answer is the likeliest; InputError also where
+    several are.
     """
     shares, note = parse_probabilities(reply, names, all_)
     if (n := shares.count(max(shares))) > 1:
@@ -143,11 +132,8 @@ def read_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") ->
 def parse_probabilities(reply: str, names: Sequence[str], all_: str = "(all)") -> tuple[tuple[float, ...], str]:
     """Read probabilities: a JSON object with one for each name, and under `all_` what they have among everything.
 
-    Returns:
-        All in the order of `names`, which are tied where several are the highest; and a remark, mostly empty.
-
-    Raises:
-        InputError: no such object, a number below 0, or probabilities that do not add up to 1.
+    Returns all in the order of `names`, and a remark, mostly empty. Raises InputError for no such object, a number
+    below 0, or probabilities that do not add up to 1.
     """
     try:
         probabilities = parse_json(reply)

@@ -43,15 +43,10 @@ MOVES_TO_MAJORITY = 0.5
 
 
 def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
-    """Draw what people answer after a discussion, shape `(n,)`, from what they answered before it.
+    """Draw what people answer after a discussion from what they answered before it, by `cell` and `answer`, all `(n,)`.
 
     Who gave another answer on a cell than the most common one takes that one with probability MOVES_TO_MAJORITY, and
     keeps their own else. Where two answers are equally common, all keep theirs.
-
-    Args:
-        cell: the cell of each first answer, shape `(n,)`.
-        answer: the first answer of each person on it, by any number.
-        seed: of all that is drawn.
     """
     cells, at = np.unique(cell, return_inverse=True)
     answers, which = np.unique(answer, return_inverse=True)
@@ -76,10 +71,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> I
 
 
 def draw_answers(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
-    """Draw the answers of annotators, shape `(n,)`: a code, or -1 for a skip.
-
-    `true`, shape `(n,)`, has the true code of the pair of each answer.
-    """
+    """Draw the answers of annotators to pairs with these true codes, shape `(n,)`: a code, or -1 for a skip."""
     rng = np.random.default_rng([seed, 1])
     codes = _perceive(true, question, habits.accuracy, rng)
     return add_leaning_and_skips(codes, habits, question, rng)
@@ -104,10 +96,9 @@ def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Gene
 
 
 def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
-    """The definite code that validators see, shape `(n,)`, or -1 for a skip; they agree with a label that is the same.
+    """The definite code that validators see of pairs with these true codes, shape `(n,)`, or -1 for a skip.
 
-    They see what is true as often as annotators do, so that most wrong labels are disagreed with. `true`, shape `(n,)`,
-    has the true code of the pair of each verdict.
+    They agree with a label that is the same, and see what is true as often as annotators do.
     """
     rng = np.random.default_rng([seed, 2])
     codes = _perceive(true, question, habits.accuracy, rng)
@@ -120,10 +111,7 @@ def draw_seconds(n: int, seed: int) -> Floats:
 
 
 def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
-    """Draw what each of `n` people says about themselves: an option of every question, all about equally often.
-
-    A question without options is left open.
-    """
+    """Draw what each of `n` people says about themselves: of every question with options one, all about equally often."""
     rng = np.random.default_rng([seed, 4])
     drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in questions.items() if options}
     return [{label: questions[label][order[at]] for label, order in drawn.items()} for at in range(n)]
@@ -171,14 +159,9 @@ def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> In
 def draw_form_answers(
     true: Ints, form: Form, habits: Habits, seed: int, texts_to_edit: Sequence[str] = ()
 ) -> list[Answer | None]:
-    """Draw people's answers, one for each row of `true`; None for a skip.
+    """Draw people's answers, one for each row of `true`, the codes of its cell `(n, n_parts)`; None for a skip.
 
-    Args:
-        true: the true codes of the cell of each answer, shape `(n, n_parts)`.
-        form: what they are asked.
-        habits: how they answer, without a leaning.
-        seed: of all that is drawn.
-        texts_to_edit: the text that each is given to edit, where the form asks for that.
+    `texts_to_edit` has the text that each is given to edit, where the form asks for that. `habits` lean to nothing.
     """
     n, rng = len(true), np.random.default_rng([seed, 1])
     skipped = rng.random(n) < habits.skips
@@ -248,11 +231,8 @@ def _write_text(question: Text, begun: str, rng: np.random.Generator) -> str:
 def fit_habits(question: Closed, habits: Habits, effects: Effects) -> Effects:
     """The model with these effects whose labels have the shares and the kappa that `habits` lead to without any.
 
-    Its classes are the answers in the order of `_ordered`.
-
-    Raises:
-        InputError: the question has no positive or no negative answer, or people as different as these cannot agree as
-            far as the accuracy has it.
+    Its classes are the answers in the order of `_ordered`. Raises InputError where the question has no positive or no
+    negative answer, or people as different as these cannot agree as far as the accuracy has it.
     """
     codes = list(question.codes)
     not_sure = 0.0 if len(question.definite) == len(codes) else habits.unsure
@@ -282,9 +262,8 @@ def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:
 
 
 def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
-    """The true code of each pair, shape `(n_pairs,)`: of endlessly many pairs a share `positive` is truly positive.
-
-    Positive answers are alike in their shares, and so are negative ones.
+    """The true code of each pair, shape `(n_pairs,)`: of endlessly many pairs a share `positive` is truly positive, and
+    positive answers are alike in their shares, as are negative ones.
     """
     from scipy.special import ndtri
 

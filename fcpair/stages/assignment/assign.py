@@ -249,10 +249,8 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
 
 
 def fill_slots(pair: Ints, barred: Bools, loads: Ints, seed: int) -> Ints:
-    """Share slots out as `share_out` does, where several may be of one pair: nobody gets two of those.
-
-    `pair`, `(n_slots,)`, says which pair each slot is of, by any integers. First the first slot of each pair is given,
-    then the second ones to those who have not got the first, and so on.
+    """Share slots out as `share_out` does, where several may be of one `pair`, `(n_slots,)`: nobody gets two of those.
+    The first slot of each pair is given first, then the second ones, and so on.
     """
     _, row, n_each = np.unique(pair, return_inverse=True, return_counts=True)
     nth = n_earlier_equal(row)

@@ -172,15 +172,9 @@ def plan_grid(
 def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap | None = None) -> OverlapPlan:
     """The ladder of overlaps of a grid, and the least overlap at which an interval is as narrow as wished.
 
-    Args:
-        plan: what is wished for and assumed; shares and kappa of the labels are the pilot's where there is one.
-        question: the answers that there are, a positive and a negative one among them.
-        grid: texts, people and seconds.
-        pilot: labels of pairs with two or more, whose classes are those of `question` in the order of its codes.
-
-    Raises:
-        InputError: fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
-            nothing, a wish that no overlap meets; the message says what can be had.
+    Shares and kappa of the labels are the pilot's where there is one, whose classes are those of `question`. Raises
+    InputError for fewer than two annotators or texts of a side, shares and kappa that cannot be, a pilot that tells
+    nothing, a wish that no overlap meets; the message says what can be had.
     """
     if min(grid.n_hs, grid.n_cn) < 2:
         raise InputError(f"a plan needs 2 HS and 2 CN or more; found {grid.n_hs} and {grid.n_cn}")
@@ -328,9 +322,8 @@ class GridFacts:
         return sum(self.assigned.several.values()) / self.n_pairs if self.assigned else 0.0
 
     def overlap_at(self, share: float, three: float) -> dict[int, float]:
-        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it.
-
-        What is assigned stays; of the pairs that come to it a share `three` has three labels.
+        """The overlap in which so large a share of the pairs has several labels, as `assign` takes it: what is assigned
+        stays, and of the pairs that come to it a share `three` has three labels.
         """
         several = self.assigned.several if self.assigned else {}
         shares = {2: 0.0, 3: 0.0} | {m: n / self.n_pairs for m, n in several.items()}
@@ -367,10 +360,7 @@ class Yield:
 
 
 def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question: Closed) -> Yield:
-    """Costs and yields where labels are as the model has them.
-
-    Every pair gets a label, and those of `size` more; pairs to be validated are drawn evenly from all.
-    """
+    """Costs and yields where labels are as the model has them: one on every pair, and more on those of `size`."""
     n_single = grid.n_pairs - size.n_pairs
     by_labels = {1: n_single, **size.pairs}
     labels, is_definite = sum(m * n for m, n in by_labels.items()), np.isin(question.codes, question.definite)
@@ -395,9 +385,8 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:
-    """The least share of pairs with several labels at which a width, which falls with it, is as wished; else None.
-
-    It is `lowest` at least, what is there already. None is a width that is not known, as with too few pairs.
+    """The least share of pairs with several labels, from `lowest` on, at which a width, which falls with it, is as
+    wished; None where there is none. A width of None is not known, as with too few pairs.
     """
 
     def is_enough(share: float) -> bool:

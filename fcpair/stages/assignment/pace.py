@@ -45,9 +45,8 @@ DAY_S = 86_400.0
 
 
 def pace_s(times: Sequence[float]) -> float | None:
-    """Seconds a pair: the median of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out.
-
-    None where fewer than `LEAST_INTERVALS` intervals are left; `NO_PACE` says so in words.
+    """Seconds a pair: the median of the newest `LAST_INTERVALS` intervals between consecutive answers, pauses left out;
+    None where fewer than `LEAST_INTERVALS` are left (`NO_PACE`).
     """
     newest: list[float] = []
     for index in range(len(times) - 1, 0, -1):
@@ -123,9 +122,8 @@ def end_time(n_open: int, daily: float, now: float) -> float | None:
 
 
 def answers_per_day(times: Sequence[float], now: float) -> float:
-    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later.
-
-    Never over less than one day, so that the work of an hour is not taken for that of every hour of a day.
+    """Answers a day over the last `RATE_DAYS` days, or since the first answer where that is later; never over less than
+    a day, so that the work of an hour is not taken for that of every hour.
     """
     if not times:
         return 0.0
@@ -221,8 +219,5 @@ def n_words(text: str) -> int:
 
 
 def least_reading_s(words: int) -> float:
-    """The seconds below which nobody can have read a text of so many words, and what it says.
-
-    Of a pair only the CN counts, because the HS may be known from the pair before.
-    """
+    """The seconds in which nobody can have read so many words: of a pair the CN's, as the HS may be known already."""
     return words * 60.0 / FASTEST_WPM

@@ -36,10 +36,8 @@ def assign_cells(
     allow. What is barred is given to others, and then work is handed on until the sum of the squared loads is the least
     possible: no chain of hand-overs within the rules leads from anybody to somebody with two cells less, which suffices
     (a flow of convex cost without a negative cycle: Ahuja, Magnanti and Orlin 1993, Network Flows, chapter 14). Who
-    gets what is drawn by `seed`.
-
-    Raises:
-        InputError: no cell, nobody to deal to, or too few people for what is asked, with the number there must be.
+    gets what is drawn by `seed`. Raises InputError for no cell, nobody to deal to, or too few people for what is asked,
+    with the number there must be.
     """
     n_cells, n_people = barred.shape
     if n_cells == 0:
@@ -106,10 +104,8 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers. Rows come in an order drawn by
     `seed`, and each takes those of its columns that were taken least so far, and of these the ones that were least
     often in a row together. Where each row has every column, the numbers of two columns differ by at most one, and
-    those of two pairs of columns by as little as rows taken one by one allow.
-
-    Raises:
-        InputError: a row with fewer columns than that.
+    those of two pairs of columns by as little as rows taken one by one allow. Raises InputError for a row with fewer
+    columns than that.
     """
     rng = np.random.default_rng([seed, per_row])
     rows, row = np.unique(row, return_inverse=True)
@@ -230,18 +226,13 @@ def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints
 def n_labels_missing(
     hs: Ints, cn: Ints, n_assigned: Ints, is_decided: Bools, overlap: Mapping[int, float] | None, seed: int
 ) -> Ints:
-    """Number of further labels that each pair is to get, `(n_pairs,)`.
+    """Number of further labels that each pair is to get, `(n_pairs,)`, as few as suffice.
 
-    Args:
-        hs: one end of each pair, as any integers, `(n_pairs,)`.
-        cn: the other end.
-        n_assigned: how many labels each pair has been given out for already.
-        is_decided: whether a pair gets no further labels, because a person has decided it.
-        overlap: the shares of all pairs that are to get 2 labels or more, as `overlap_counts` reads them; None leaves
-            every pair with what it has, and gives one label to those that have none.
-        seed: of which pairs are raised, spread evenly over both ends.
-
-    As few labels are added as suffice: the pairs with most labels are taken for those that are to have most.
+    `hs` and `cn`, `(n_pairs,)`, name its ends by any integers, `n_assigned` labels of it are given out already, and one
+    that `is_decided` gets no more, because a person has decided it. `overlap` has the shares of all pairs that are to
+    get 2 labels or more, as `overlap_counts` reads them: those with most labels are taken for those that are to have
+    most. None leaves every pair with what it has, and gives one label to those that have none. `seed` is of which pairs
+    are raised.
     """
     if overlap is None:
         return np.where(is_decided, 0, np.maximum(1 - n_assigned, 0))
@@ -268,16 +259,11 @@ def n_labels_missing(
 def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: Ints, seed: int) -> Bools:
     """Assign the further labels of each pair, `(n_pairs, n_people)`: True where a person is to give one.
 
-    Args:
-        n_more: how many labels more each pair is to get, `(n_pairs,)`.
-        crew: who has the pair already, `(n_pairs, n_people)`.
-        barred: who may not get it, those who have it among them.
-        shared: how many pairs of the whole grid each two people have in common, `(n_people, n_people)`.
-        loads: what each person has done and has to do, `(n_people,)`.
-        seed: of everything drawn.
-
-    Loads come out as level as the bars allow, and by trades that change no load, what every two people share as even as
-    it gets. A pair on which fewer people are free than labels are asked for gets as many as there are.
+    Each pair is to get `n_more`, `(n_pairs,)`; `crew`, `(n_pairs, n_people)`, has it already, and who is `barred` may
+    not get it. `shared`, `(n_people, n_people)`, says how many pairs of the whole grid each two people have in common,
+    `loads`, `(n_people,)`, what each has done and has to do. Loads come out as level as the bars allow, and by trades
+    that change no load, what every two people share as even as it gets. A pair on which fewer people are free gets as
+    many labels as there are.
     """
     new, loads = np.zeros_like(crew), loads.copy()
     for turn in range(int(n_more.max(initial=0))):
@@ -297,16 +283,10 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
 def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools, loads: Ints, latecomers: Ints) -> Ints:
     """Choose the latecomer who takes over each open slot, `(n_slots,)`: -1 where the holder keeps it.
 
-    Args:
-        pair: the pair of each open slot, by any number, `(n_slots,)`; nobody takes over two slots of one pair.
-        holder: who has each open slot, an index of `loads`, `(n_slots,)`.
-        position: its place in their shard; what comes last is handed on first.
-        is_allowed: whether each person may take the slot, `(n_slots, n_people)`.
-        loads: what each person has done and has to do, `(n_people,)`.
-        latecomers: those who came late, indices of `loads`.
-
-    Each slot goes from whoever has most to whoever of the late has least, until no one of the late is two below
-    somebody who has a slot that they may take.
+    `pair`, `holder` (an index of `loads`) and `position` in their shard are of each slot, `(n_slots,)`; nobody takes
+    over two slots of one pair, and what comes last is handed on first. `is_allowed`, `(n_slots, n_people)`, says who
+    may take it, `loads`, `(n_people,)`, what each has done and has to do. Each slot goes from whoever has most to
+    whoever of the late has least, until no one of the late is two below somebody who has a slot that they may take.
     """
     loads, new_holder = loads.copy(), np.full(len(holder), -1)
     handed_over: set[tuple[int, int]] = set()
@@ -333,17 +313,11 @@ def hand_over_slots(pair: Ints, holder: Ints, position: Ints, is_allowed: Bools,
 def choose_slots(
     slots: Sequence[tuple[int, int]], rows: Mapping[int, int], columns: Mapping[int, int], n: int
 ) -> list[int]:
-    """Which of some slots to give, so that whoever asks meets each row, and then each column, as evenly as they allow.
+    """The places of at most `n` slots to give, in order, so that whoever asks meets rows, then columns, evenly.
 
-    Args:
-        slots: row and column of each slot, by any integers, in the order in which they are to be given out.
-        rows: how often the person has met each row; one that is missing, never.
-        columns: the same of each column.
-        n: how many to give; fewer are given where there are no more.
-
-    Returns:
-        Places in `slots`, in the order in which they are given: each time the slot whose row was met least, among those
-        the one whose column was, and of these the first.
+    `slots` has the row and column of each, in the order in which they are to be given out; `rows` and `columns` say how
+    often the person has met which. Each time it is the slot whose row was met least, among those the one whose column
+    was, and of these the first.
     """
     met_rows, met_columns, remaining = Counter(rows), Counter(columns), dict(enumerate(slots))
     chosen: list[int] = []
@@ -366,9 +340,8 @@ def merge_controls(
 ) -> list[int]:
     """The order of a shard with its control pairs: indices of `rows`, and behind these of `control_rows`.
 
-    The pairs of the shard keep their order, and each place is as likely for a control pair, first and last included.
-    Where one row is shown after the other (`by_row`), a control pair comes among those of its row, or between two rows
-    where the shard has none of it.
+    The pairs of the shard keep their order, and each place is as likely for a control pair. Where one row is shown
+    after the other (`by_row`), it comes among those of its row, or between two rows where the shard has none of it.
     """
     order, placed = list(range(len(rows))), list(rows)
     for index, row in enumerate(control_rows, len(rows)):

@@ -86,10 +86,8 @@ class PilotSize(NamedTuple):
 
 
 class AssumedLabels:
-    """Labels whose shares and kappa are assumed; texts and annotators differ as far as effects say.
-
-    `independence` is the caution where neither HS nor CN explain anything, `model` has shares and agreement of the
-    labels.
+    """Labels whose shares and kappa are assumed (`model`); texts and annotators differ as far as effects say.
+    `independence` is the caution where neither HS nor CN explain anything.
     """
 
     independence = (
@@ -160,9 +158,8 @@ class AssumedLabels:
         return summary_figures(subsets, "texts", level)[:1]
 
     def floor(self, name: str, size: OverlapSize) -> float:
-        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so.
-
-        That of kappas of two and their mean is that of alpha.
+        """The width that endlessly many pairs of the same texts would leave; 0 where nothing says so. Kappas of two and
+        their mean have that of alpha.
         """
         coefficient = self._coefficients.get(name, self.alpha)
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
@@ -190,10 +187,8 @@ class AssumedLabels:
 
 
 class PilotLabels:
-    """Labels as those of a pilot, with what its HS and CN explain of alpha.
-
-    The widths of other figures are those of alpha, by as much wider or narrower as in drawn studies of independent
-    pairs.
+    """Labels as those of a pilot, with what its HS and CN explain of alpha. Other widths are those of alpha, by as much
+    wider or narrower as in drawn studies of independent pairs.
     """
 
     independence = "HS and CN explain nothing in the pilot, so the likeliest width is that of independent pairs"
@@ -254,9 +249,8 @@ class PilotLabels:
         return float(there / here)
 
     def find_halving(self, size: OverlapSize) -> PilotSize | None:
-        """The least pilot within the grid that would halve the range of a width; None where none does.
-
-        It is as dense as this one, on more HS and CN.
+        """The least pilot within the grid, as dense as this one, that would halve the range of a width; None where none
+        does.
         """
         of_pilot, factor = self._alpha.size, 1.0
         goal = self._reach(self._alpha, size) / 2

@@ -46,16 +46,11 @@ class Blocks:
 def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k: int, blocks: Blocks) -> Neighbours:
     """The `k` texts nearest to each query by cosine similarity, nearest first; ties by the order of the texts.
 
-    Args:
-        queries: unit vectors, shape `(n_queries, dimension)`.
-        texts: unit vectors, shape `(n_texts, dimension)`.
-        self_position: the text that each query is, which is no neighbour of it; outside 0 to n_texts - 1: none.
-        k: how many neighbours, 1 or more.
-        blocks: what is computed at once, which changes nothing in what is found.
+    `queries`, `(n_queries, dimension)`, and `texts` are unit vectors; `self_position` says which text each query is,
+    which is no neighbour of it (outside 0 to n_texts - 1: none). `blocks` change nothing in what is found.
 
-    Returns:
-        Positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
-        texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
+    Returns positions of texts and cosines to six decimals, each of shape `(n_queries, k)`. Where there are fewer other
+    texts, rows end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
     """
     # A cosine in float32 may be wrong by n u / (1 - n u) times the lengths of both vectors, in whatever order its n
     # summands were summed, with u = 2**-24 (Higham 2002, section 3.1, https://doi.org/10.1137/1.9780898718027).

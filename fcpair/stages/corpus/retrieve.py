@@ -57,16 +57,9 @@ def draw_rows(
 ) -> Bools:
     """Which rows are drawn by `seed`, shape `(n_rows,)`; all where nothing limits them.
 
-    Args:
-        groups: the group of each row.
-        order: of the rows, from `own_order`.
-        quota: how many rows of a group to draw; of a group that it does not name none, where it names any.
-        per_group: how many rows of every group to draw.
-        n: how many rows to draw, of what the quotas leave.
-        seed: of the draw.
-
-    Raises:
-        InputError: a quota that cannot be reached, or too few rows; it says what each group has.
+    `groups` has the group of each row, `order` is from `own_order`. `quota` says how many rows of a group to draw (of
+    one that it does not name none, where it names any), `per_group` how many of every group, `n` how many of what these
+    leave. Raises InputError for a quota that cannot be reached, or too few rows; it says what each group has.
     """
     rng, group_of_row = np.random.default_rng(seed), np.array(groups, object)
     chance = np.empty(len(order), np.int64)
@@ -143,18 +136,12 @@ def nearest_to(
 
 
 def neighbour_table(neighbour_arrays: Neighbours, sources: Ints, k: int, copies: Ints | None = None) -> pd.DataFrame:
-    """The nearest texts of each source text as a table.
+    """The nearest texts of each source text as a table, from positions and cosines of shape `(n_sources, places)`.
 
-    Args:
-        neighbour_arrays: positions and cosines, nearest first, each of shape `(n_sources, places)`.
-        sources: positions of the source texts, shape `(n_sources,)`.
-        k: how many neighbours were asked for.
-        copies: how many corpus rows hold each text, shape `(n_texts,)`. Where it is given, neighbours are counted
-            over rows: a text that stands in three rows fills three of the `k` places (FC-CONAN counts so).
-
-    Returns:
-        One row per source and neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct
-        texts), `score` (cosine, -1 to 1, to six decimals). Ties are broken by corpus order.
+    Where `copies`, `(n_texts,)`, says how many corpus rows hold each text, neighbours are counted over rows: a text
+    that stands in three rows fills three of the `k` places (FC-CONAN counts so). Returns one row per source and
+    neighbour, nearest first: `source`, `cn` (positions), `rank` (from 1, of distinct texts), `score` (cosine, -1 to 1,
+    to six decimals). Ties are broken by corpus order.
     """
     cn, score = neighbour_arrays
     rank = np.broadcast_to(np.arange(1, cn.shape[1] + 1), cn.shape)
@@ -179,19 +166,12 @@ def nearest_examples(
 ) -> Neighbours:
     """The `n` of the other texts that are nearest to each row by cosine similarity, nearest first; ties by their order.
 
-    None of them is the same text as the row, and no two are the same text: what they share then is their identity
-    (`text_identity.identity`) once they are folded. Of the others that are the same, the first is taken.
+    `rows` and `others` are texts and their unit vectors, `(n_texts, dimension)`. None is the same text as the row, and
+    no two are the same text, by their identity once they are folded (`fold`); of the same, the first is taken.
+    `memory_mb` changes nothing in what is found.
 
-    Args:
-        rows: texts, and their unit vectors, shape `(n_rows, dimension)`.
-        others: texts, and their unit vectors, shape `(n_others, dimension)`.
-        n: how many a row has, 1 or more.
-        fold: what spellings are folded by before they are compared.
-        memory_mb: how much memory the comparing may take; it changes nothing in what is found.
-
-    Returns:
-        Positions of others, and cosines to six decimals, each of shape `(n_rows, n)`. Where there are fewer that can be
-        taken, rows end with the position -1 (`NOBODY`) and the cosine -inf.
+    Returns positions of others, and cosines to six decimals, each of shape `(n_rows, n)`. Where there are fewer, rows
+    end with the position -1 (`NO_NEIGHBOUR`) and the cosine -inf.
     """
     first: dict[str, int] = {}
     for at, text in enumerate(others[0]):

@@ -20,13 +20,10 @@ from fcpair.sentences import Id, say
 
 
 def own_order(*keys: npt.ArrayLike) -> Ints:
-    """Positions of items in an order that does not depend on the one they came in.
+    """Positions of items in an order that does not depend on the one they came in; every draw goes over it.
 
-    Every draw over rows of a file, texts or people goes over this order. Items that are equal in all keys must be
-    interchangeable.
-
-    Args:
-        keys: what distinguishes the items, `(n_items,)` each: digests, names or numbers; the first one counts most.
+    `keys` are what distinguishes the items, `(n_items,)` each: digests, names or numbers; the first one counts most.
+    Items that are equal in all keys must be interchangeable.
     """
     codes = []
     for key in keys:
@@ -38,19 +35,10 @@ def own_order(*keys: npt.ArrayLike) -> Ints:
 
 
 def draw_positions(order: Ints, n: int, seed: int, what: str = say("texts")) -> Ints:
-    """Draw `n` items by seed, without replacement.
+    """Draw `n` items by seed, without replacement: their positions, ascending, shape `(n,)`.
 
-    Args:
-        order: of the items, from `own_order`.
-        n: how many to draw.
-        seed: of the draw.
-        what: the items' name in messages.
-
-    Returns:
-        The drawn positions, ascending, shape `(n,)`.
-
-    Raises:
-        InputError: fewer than one asked for, or more than there are.
+    `order` is from `own_order`, `what` names the items in messages. Raises InputError for fewer than one, or more than
+    there are.
     """
     if not 1 <= n <= len(order):
         raise InputError.say(

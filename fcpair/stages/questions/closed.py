@@ -31,11 +31,9 @@ class OneOf(Closed):
     """One of several choices: `one_of(not_appropriate,not_sure?,appropriate+)`.
 
     `?` marks a choice that is not definite, `+` a positive one. A choice has the code that it is given (`good=3+`), or
-    its place, from 0. `distance=ordinal` says that the order of the codes is that of the answers.
-
-    Raises:
-        InputError: fewer than two choices, a duplicated code or name (case does not tell names apart), a name with a
-            meaning of its own, a negative code, a positive choice that is not definite.
+    its place, from 0. `distance=ordinal` says that the order of the codes is that of the answers. Raises InputError for
+    fewer than two choices, a duplicated code or name (case does not tell names apart), a name with a meaning of its
+    own, a negative code, a positive choice that is not definite.
     """
 
     kind: ClassVar[str] = "one_of"
@@ -198,11 +196,9 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
 class Scale(Closed):
     """A number from `low` to `high` in equal steps: `scale(1,5,0.5)`; its code is how many steps it is above `low`.
 
-    With `positive=3.5` the numbers from there on are positive (`positive_from`). All are definite.
-
-    Raises:
-        InputError: a number with more than four decimals or above a million, steps that do not end at `high`, more than
-            1,001 values, a `positive_from` that is none of them.
+    With `positive=3.5` the numbers from there on are positive (`positive_from`). All are definite. Raises InputError
+    for a number with more than four decimals or above a million, steps that do not end at `high`, more than 1,001
+    values, a `positive_from` that is none of them.
     """
 
     kind: ClassVar[str] = "scale"
@@ -342,11 +338,8 @@ class AnyOf(Question[int]):
 
     The code of an answer is a sum: 1 for the first label, 2 for the second, 4 for the third, and so on; 0 is none.
     There are too many sums to tally, so there is no list of `codes`: what is counted is each label, which is a part of
-    the question, answered by no or yes.
-
-    Raises:
-        InputError: no label or more than 60, a duplicated name, one with a meaning of its own or with a semicolon, a
-            `min` and `max` that cannot hold.
+    the question, answered by no or yes. Raises InputError for no label or more than 60, a duplicated name, one with a
+    meaning of its own or with a semicolon, a `min` and `max` that cannot hold.
     """
 
     kind: ClassVar[str] = "any_of"

@@ -47,10 +47,8 @@ class Form:
 
     An answer of a form is a dictionary: of each name, the answer of its question. Some questions may depend on an
     earlier one (`abusive: one_of(yes,no); text: text() when abusive=yes`); the answer of one that is not asked is None.
-
-    Raises:
-        InputError: no question, a duplicated name, one that is not a word of ASCII letters, digits and `_`, or a
-            question that depends on no earlier `one_of(...)`, or on what is no answer to it.
+    Raises InputError for no question, a duplicated name, one that is not a word of ASCII letters, digits and `_`, or a
+    question that depends on no earlier `one_of(...)`, or on what is no answer to it.
     """
 
     questions: tuple[tuple[str, Question[Any]], ...]
@@ -149,8 +147,7 @@ class Form:
     def read(self, cells: Mapping[str, str]) -> Answer:
         """The answer that the cells of a row spell, each under the name of its question.
 
-        Raises:
-            InputError: all that is wrong with it: what a question refuses, a name without an answer or a question.
+        Raises InputError with all that is wrong: what a question refuses, a name without an answer or a question.
         """
         return self._read_each(cells, lambda question, cell: question.read(cell))
 
@@ -256,10 +253,8 @@ def parse_question(text: str, *, is_stored: bool = False) -> Question[Any]:
     """The question that is printed so: `one_of(no,unsure?,yes+)`, `any_of(a,b)`, `scale(1,5,0.5)`, `text()`, `edit()`,
     `curate(rude)`.
 
-    One that a study keeps may be what a new one may not (`Question.check_new`).
-
-    Raises:
-        InputError: no such kind or option, something that cannot be read, a question that cannot be asked.
+    One that a study keeps may be what a new one may not (`Question.check_new`). Raises InputError for no such kind or
+    option, something that cannot be read, a question that cannot be asked.
     """
     try:
         word, items = read_call(text)
@@ -286,9 +281,8 @@ def part_codes(question: Question[Any] | Form, stored: Sequence[Any]) -> Ints:
 
 
 def numbers(question: Closed, codes: Ints) -> Floats:
-    """The number of each code of a closed question, of the shape of `codes`; NaN for -1.
-
-    They are what the interval distance is taken from: the values of a scale, else the codes themselves.
+    """The number of each code of a closed question, of the shape of `codes`; NaN for -1. They are what the interval
+    distance is taken from: the values of a scale, else the codes themselves.
     """
     place = np.searchsorted(question.codes, codes)
     return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[place])

@@ -61,19 +61,15 @@ def _tier_problems(choices: Sequence[Choice]) -> Iterator[tuple[bool, str]]:
 
 
 def read_labels(text: str) -> Closed:
-    """The question that labels are to answer, from its printed form: `one_of(no,unsure?,yes+)`.
-
-    Raises:
-        InputError: what cannot be read or asked, and what `need_tiers` refuses.
+    """The question of labels from its printed form, `one_of(no,unsure?,yes+)`; InputError also for what `need_tiers`
+    refuses.
     """
     return need_tiers(parse_question(text))
 
 
 def read_choices(tables: Sequence[dict[str, Any]]) -> OneOf:
     """The question of the tables of a recipe: `code`, `name` and, where not the default, `definite` and `positive`.
-
-    Raises:
-        RecipeError: what `read_labels` refuses, an unknown key, a value of the wrong type.
+    Raises RecipeError for what `read_labels` refuses, an unknown key, a value of the wrong type.
     """
     try:
         choices = [Choice(**table) for table in tables]
@@ -142,13 +138,8 @@ def outcome_reader(question: Closed) -> Callable[[str], int]:
 def check_own_tiers(
     tiers: Mapping[str, Any], question: Question[Any], *, n_people: int | None = None, is_validated: bool = True
 ) -> None:
-    """Raise InputError, with all reasons, where a tier can hold no pair.
-
-    Args:
-        tiers: as `Partition.own_tiers` has them.
-        question: of the labels.
-        n_people: how many people label at most; None where anybody may.
-        is_validated: whether anybody gives verdicts.
+    """Raise InputError, with all reasons, where a tier of `Partition.own_tiers` can hold no pair. `n_people` label at
+    most; None where anybody may.
     """
     problems: list[str] = []
     names = [question[code].name for code in question.definite] if isinstance(question, Closed) else []
@@ -223,9 +214,8 @@ def _option_names(question: dict[str, Any]) -> list[str]:
 
 
 def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:
-    """A form as pages need it (`Form.as_json`), with `text` and `help` of each question that has them.
-
-    Where options have any, `texts` and `helps` stand beside their names, None for those without.
+    """A form as pages need it (`Form.as_json`), with `text` and `help` of each question that has them, and `texts` and
+    `helps` beside the names of options that have any, None for those without.
     """
 
     def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:

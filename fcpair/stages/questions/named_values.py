@@ -48,10 +48,8 @@ def quote_name(name: str) -> str:
 
 
 def read_call(text: str) -> tuple[str, list[Item]]:
-    """The word and the items of a printed form, which `str` of a question gives.
-
-    Raises:
-        InputError: no word with brackets, or something in the brackets that is no item.
+    """The word and the items of a printed form; InputError without a word with brackets, or for what is no item in
+    them.
     """
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
@@ -60,10 +58,8 @@ def read_call(text: str) -> tuple[str, list[Item]]:
 
 
 def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:
-    """The matches of a pattern that follow one another from the beginning of a text to its end.
-
-    Raises:
-        InputError: something is in the text that the pattern does not match.
+    """The matches of a pattern that follow one another from the beginning of a text to its end; InputError for anything
+    else.
     """
     at = 0
     while at < len(text):
@@ -82,10 +78,8 @@ def plain_names(items: Iterable[Item]) -> Iterator[str]:
 
 
 def take_options(items: Iterable[Item], allowed: Sequence[str]) -> tuple[list[Item], dict[str, str]]:
-    """The items that are not options, and the options, which are those of the form `name=value`.
-
-    Raises:
-        InputError: an option that is not known, or is given twice.
+    """The items that are not options, and the options (`name=value`); InputError for an unknown one, or one given
+    twice.
     """
     rest, options = [], {}
     for item in items:
@@ -194,9 +188,8 @@ def _quote(text: str) -> str:
 def parse_named(text: str, classes: Mapping[str, type[NamedValue]], what: str) -> Any:
     """Read a name that one of the classes in `classes`, by their words, prints.
 
-    Raises:
-        InputError: no such word or option (with the nearest known one), an option that is missing, twice or of the
-            wrong kind, brackets that do not match.
+    Raises InputError for no such word or option (with the nearest known one), an option that is missing, twice or of
+    the wrong kind, brackets that do not match.
     """
     place = f"{what} `{text}`"
     head = _HEAD.fullmatch(text)

@@ -175,9 +175,7 @@ class Curate(Edit):
 
     An answer is the kept text verbatim, which may be the given one still, or `reject: REASON` with one of the reasons.
     So no text begins with `reject:`. What is rejected adds no text to the study, and limits of words are not about it.
-
-    Raises:
-        InputError: no reason, a duplicated name, one with a meaning of its own, limits that cannot be.
+    Raises InputError for no reason, a duplicated name, one with a meaning of its own, limits that cannot be.
     """
 
     kind: ClassVar[str] = "curate"

@@ -190,9 +190,8 @@ def compute_agreement(
 
 
 def find_overlap(labels: pd.DataFrame, question: Closed) -> Overlap:
-    """The labels of the pairs with two or more, whose classes are all answers in the order of their codes.
-
-    `labels` is as in `compute_agreement`, and checked as there.
+    """The labels of the pairs with two or more, whose classes are all answers in the order of their codes; `labels` is
+    as in `compute_agreement`, and checked as there.
     """
     _check_labels(labels, question)
     return _find_overlap(labels, np.asarray(question.codes))[0]
@@ -388,12 +387,9 @@ def effective_number(text: Ints) -> float:
 def intraclass_correlation(share: Floats, text: Ints) -> float:
     """The intraclass correlation of pairs with the same text, at most 1, by analysis of variance.
 
-    0 where it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above
-    0.01, as with few pairs of a text it is large by chance. Source: Donner (1986), DOI 10.2307/1403259.
-
-    Args:
-        share: of each pair's labels those of a class, `(n_pairs,)`.
-        text: which text the pair has, `(n_pairs,)`, from 0.
+    `share` is that of each pair's labels of a class, `text` the number of its text, from 0, both `(n_pairs,)`. 0 where
+    it is undefined (no two pairs of one text, a single text, no variance), and where an F test has p above 0.01, as
+    with few pairs of a text it is large by chance. Source: Donner (1986), DOI 10.2307/1403259.
     """
     n_each = np.bincount(text)
     n, k = len(text), int(np.count_nonzero(n_each))
@@ -413,9 +409,8 @@ _BIN = re.compile(r"\s*\[?\s*([+-]?[\d.,٫]+)\s*[-–]\s*([+-]?[\d.,٫]+)\s*\]?\
 
 @dataclass(frozen=True)
 class Bins:
-    """The bins of a scale, ascending: what they are called, and for each code of the scale the bin that it is in.
-
-    `bin_of` has shape (n_codes,), from 0.
+    """The bins of a scale, ascending: what they are called, and the bin, from 0, of each code of the scale,
+    `(n_codes,)`.
     """
 
     names: tuple[str, ...]
@@ -425,9 +420,8 @@ class Bins:
 def parse_bins(question: Closed, bin_texts: Sequence[str]) -> Bins:
     """The bins that are written `1-2`, each from its first number to its last, both of them in it.
 
-    Raises:
-        InputError: the question is no scale; fewer than two bins; one that cannot be read, is not on the scale or ends
-            before it begins; two that overlap; a number of the scale that is in none.
+    Raises InputError for a question that is no scale, fewer than two bins, one that cannot be read, is not on the scale
+    or ends before it begins, two that overlap, a number of the scale that is in none.
     """
     if not isinstance(question, Scale):
         raise InputError(f"bins are for numbers on a scale, and this asks {question}")

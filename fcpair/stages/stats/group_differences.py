@@ -166,9 +166,8 @@ def compare_annotator_groups(
         group of fewer than five people has no figures, so that nobody is recognised. Of two labels only the first by
         name is compared, as the other has the same difference with the sign turned.
 
-    Raises:
-        InputError: fewer than two groups, an annotator with two groups, one with two labels for an item; with `mixed`
-            also that what fits such models is not installed.
+    Raises InputError for fewer than two groups, an annotator with two groups, one with two labels for an item; with
+    `mixed` also that what fits such models is not installed.
     """
     if mixed:
         require("mixed", "a mixed model", "mixedlm")

@@ -25,15 +25,11 @@ SURE = 2.58  # Monte Carlo standard errors that p must be away from ALPHA, befor
 class PermutationTest:
     """The two-sided test of a difference in shares, where groups are put on annotators otherwise.
 
-    p is twice the smaller one-sided p, at most 1. All ways are gone through where they are few, so that it is exact;
-    else it is of random ones and the one that was seen: Phipson and Smyth (2010), DOI 10.2202/1544-6115.1585.
-    Annotators are taken in an order of their own, by what they add to the shares.
-
-    Args:
-        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
-        is_first: whether its annotator is of the first group, `(n,)`.
-        annotator: their numbers, `(n,)`, from 0.
-        seed: of the random ways.
+    `is_label` (0 or 1) says of each label whether it is the one in question, `is_first` whether its `annotator`,
+    numbered from 0, is of the first group, all `(n,)`. p is twice the smaller one-sided p, at most 1. All ways are gone
+    through where they are few, so that it is exact; else it is of random ones and the one that was seen: Phipson and
+    Smyth (2010), DOI 10.2202/1544-6115.1585. Annotators are taken in an order of their own, by what they add to the
+    shares.
     """
 
     def __init__(self, is_label: Floats, is_first: Bools, annotator: NDArray[np.intp], seed: int) -> None:
@@ -112,12 +108,8 @@ Bounds = tuple[float, float, float]  # a value and the ends of its interval at 9
 
 
 def share_difference(is_label: Floats, is_first: Bools, clusters: NDArray[np.intp]) -> Bounds:
-    """The share of a label in the first group less that in the other; one of them is neither 0 nor 1.
-
-    Args:
-        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
-        is_first: whether its annotator is of the first group, `(n,)`.
-        clusters: the numbers of item and annotator, `(n, 2)`.
+    """The share of a label in the first group less that in the other; one of them is neither 0 nor 1. `is_label` (0 or
+    1) and `is_first` are of each label, `(n,)`, `clusters` the numbers of item and annotator, `(n, 2)`.
     """
     first, other = is_label[is_first].mean(), is_label[~is_first].mean()
     pull = (is_label - np.where(is_first, first, other)) / np.where(is_first, is_first.sum(), -(~is_first).sum())
@@ -165,9 +157,8 @@ def _spread(sums: Floats) -> float:
 
 @dataclass(frozen=True)
 class MixedModel:
-    """A fitted model of all groups: the log-odds of each less those of the first, `(k,)`, and their covariance.
-
-    `note` says what is odd about the fit.
+    """A fitted model of all groups: the log-odds of each less those of the first, `(k,)`, their covariance, and a
+    `note`.
     """
 
     log_odds: Floats
@@ -187,16 +178,12 @@ class MixedModel:
 
 
 def fit_mixed(is_label: Floats, group: NDArray[np.intp], clusters: NDArray[np.intp]) -> MixedModel | None:
-    """One model of a label in all groups; None where the fit did not converge.
+    """One model of a label in all groups, numbered from 0 to k - 1; None where the fit did not converge.
 
-    A logistic model with crossed random intercepts of items and annotators, by Laplace's approximation: Baayen,
-    Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Unlike the clustered regression, whose odds are of the
-    average annotator and item together, these are of one annotator on one item, and so further from 1.
-
-    Args:
-        is_label: whether a label is the one in question, `(n,)`, 0 or 1.
-        group: the group of its annotator, `(n,)`, from 0 to k - 1, each of them there.
-        clusters: the numbers of item and annotator, `(n, 2)`.
+    A logistic model with crossed random intercepts of items and annotators (`clusters`, `(n, 2)`), by Laplace's
+    approximation: Baayen, Davidson and Bates (2008), DOI 10.1016/j.jml.2007.12.005. Unlike the clustered regression,
+    whose odds are of the average annotator and item together, these are of one annotator on one item, and so further
+    from 1.
     """
     from mixedlm import glmer
 

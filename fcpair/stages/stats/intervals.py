@@ -61,9 +61,8 @@ def interval_within(value: float, reach: float, low: float, high: float) -> Inte
 
 
 def wilson_intervals(n_yes: npt.ArrayLike, n: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Wilson's intervals at 95 % of shares, `n_yes` of `n` (1 or more), elementwise.
-
-    Wilson (1927), DOI 10.1080/01621459.1927.10502953.
+    """Wilson's intervals at 95 % of shares, `n_yes` of `n` (1 or more), elementwise: DOI
+    10.1080/01621459.1927.10502953.
     """
     from statsmodels.stats.proportion import proportion_confint
 
@@ -208,24 +207,17 @@ TAIL = (1 - LEVEL) / 2
 def mean_intervals(values: Floats, reach: Floats, draws: int, seed: int) -> tuple[Floats, Floats]:
     """Intervals at 95 % of the means over the population that the HS are drawn from.
 
+    `values` has one row per HS and one column per figure, `(n_hs, n_figures)`, `reach`, `(2, n_figures)`, the least and
+    the greatest value that each can have. All figures share the draws, and the order of the HS changes nothing. Returns
+    the lower and the upper bound of each figure, `(n_figures,)`; NaN with fewer than five HS. Raises InputError for
+    fewer than 100 draws, or more than a million.
+
     The HS get random weights, Dirichlet(1, ..., 1), together with half an HS at each end of the scale: Rubin 1981, The
     Bayesian bootstrap, https://doi.org/10.1214/aos/1176345338, with what makes it the interval of Jeffreys where every
     score is 0 or 1. As Brown, Cai and DasGupta 2001, https://doi.org/10.1214/ss/1009213286, mend that one at its ends:
     where all HS stand at one end, the other bound is that of Clopper and Pearson 1934,
-    https://doi.org/10.1093/biomet/26.4.404, and where all but one do, the interval reaches that end. So there is
-    always some width. How it covers is measured by `benchmarks/score_coverage.py`.
-
-    Args:
-        values: one row per HS, one column per figure, shape `(n_hs, n_figures)`.
-        reach: the least and the greatest value that each figure can have, shape `(2, n_figures)`.
-        draws: how often the weights are drawn; all figures share the draws, and the order of the HS changes nothing.
-        seed: of the draws.
-
-    Returns:
-        The lower and the upper bound of each figure, each of shape `(n_figures,)`; NaN with fewer than five HS.
-
-    Raises:
-        InputError: fewer than 100 draws, or more than a million.
+    https://doi.org/10.1093/biomet/26.4.404, and where all but one do, the interval reaches that end. So there is always
+    some width. How it covers is measured by `benchmarks/score_coverage.py`.
     """
     check_resamples(draws)
     n_hs, n_figures = values.shape

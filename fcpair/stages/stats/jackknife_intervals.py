@@ -120,9 +120,8 @@ HS_AND_CN = Sides()
 
 @dataclass(frozen=True)
 class Spread:
-    """The delete-one jackknife variance over `n` clusters of a kind.
-
-    It is NaN where the figure is undefined without one of them.
+    """The delete-one jackknife variance over `n` clusters of a kind; NaN where the figure is undefined without one of
+    them.
     """
 
     variance: float

@@ -80,17 +80,10 @@ def kappa_of_joint(joint: Floats) -> float:
 def fit_class_model(question: Closed, prevalence: float, not_sure: float, kappa: float) -> ClassModel:
     """Fit the model in which so many labels are positive and not sure, and two people agree as far as `kappa`.
 
-    Positive answers are alike in their shares, and so are negative ones and those that are not definite.
-
-    Args:
-        question: the answers that there are.
-        prevalence: share of the labels that are positive, above 0; below 1 together with `not_sure`.
-        not_sure: share of the labels that are not definite, 0 or more; 0 where all answers are definite.
-        kappa: Cohen's kappa of every two people, from 0 to what these shares allow.
-
-    Raises:
-        InputError: the shares leave nothing negative or positive, a positive or a negative answer is missing, or kappa
-            is out of reach; the message says what can be reached.
+    `prevalence` is the share of the labels that are positive, above 0, and below 1 together with `not_sure`, that of
+    those that are not definite, 0 or more. Positive answers are alike in their shares, and so are negative ones and
+    those that are not definite. Raises InputError where the shares leave nothing negative or positive, a positive or a
+    negative answer is missing, or kappa is out of reach; the message says what can be reached.
     """
     lowest, highest = kappa_range(question, prevalence, not_sure)
     if not lowest - REACHABLE <= kappa <= highest + REACHABLE:
@@ -118,9 +111,8 @@ def kappa_range(question: Closed, prevalence: float, not_sure: float) -> tuple[f
 
 
 def class_model_at(question: Closed, positive: float, not_sure: float, accuracy: float) -> ClassModel:
-    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`.
-
-    Raises InputError as `fit_class_model` does for such shares.
+    """The model in which a share `positive` of the pairs is truly positive, and people see that with `accuracy`; raises
+    InputError as `fit_class_model` does for such shares.
     """
     _check_shares(question, positive, not_sure)
     return _truths_model(question, positive, not_sure, accuracy)
@@ -173,9 +165,8 @@ def _truths_model(question: Closed, positive: float, not_sure: float, accuracy: 
 
 
 def all_profiles(n_labels: int, n_classes: int) -> Ints:
-    """Each profile of so many labels once, (n_profiles, n_classes), in a fixed order.
-
-    Raises InputError where there would be more than `MOST_PROFILES`.
+    """Each profile of so many labels once, (n_profiles, n_classes), in a fixed order; InputError for over
+    `MOST_PROFILES`.
     """
     n_profiles = factorial(n_labels + n_classes - 1) // (factorial(n_labels) * factorial(n_classes - 1))
     if n_profiles > MOST_PROFILES:
@@ -241,9 +232,8 @@ class Effects:
 
 
 def joint(effects: Effects, leniency: Floats) -> Floats:
-    """How probable two answers on a new pair are, by annotators of this leniency: (n, n, n_classes, n_classes).
-
-    Exact but for the quadrature over what a pair is like and how hard it is.
+    """How probable two answers on a new pair are, by annotators of this leniency: (n, n, n_classes, n_classes). Exact
+    but for the quadrature over what a pair is like and how hard it is.
     """
     from scipy.special import ndtr
 

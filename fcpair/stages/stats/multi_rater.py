@@ -107,15 +107,11 @@ def _ordinal_distances(shares: Floats) -> tuple[Floats, float]:
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
     """Variance that alpha, or Fleiss' kappa, would have over independent pairs, by what its true value is, at most 1.
 
-    With the true value as probability (0 if it is negative) the labels of a pair are all of one class, else each is
-    drawn by itself; classes have the shares seen. For two labels of two classes this is the variance of Bloch and
-    Kraemer (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how it moves the expected
-    one.
-
-    Args:
-        labels: of each class, `(n_classes,)`.
-        n_pairs: how many pairs have 0, 1, 2 ... labels; those with fewer than two do not count.
-        distances: of the coefficient.
+    `labels` counts those of each class, `(n_classes,)`, `n_pairs` the pairs with 0, 1, 2 ... labels; those with fewer
+    than two do not count. With the true value as probability (0 if it is negative) the labels of a pair are all of one
+    class, else each is drawn by itself; classes have the shares seen. For two labels of two classes this is the
+    variance of Bloch and Kraemer (1989), DOI 10.2307/2532052. The figure is linearised: a pair's disagreement, and how
+    it moves the expected one.
     """
     shares = labels / labels.sum()
     to_others, squares = distances(shares)

@@ -27,14 +27,9 @@ from fcpair.stages.stats.intervals import SAME, block_sizes
 def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:
     """Two-sided p-values of paired randomisation tests: how often random signs give as great a mean difference.
 
-    Args:
-        differences: of two systems for each HS, one column per pair of systems, shape `(n_hs, n_tests)`.
-        resamples: how often the signs are drawn; all tests share the draws, and the order of the HS changes nothing.
-        seed: of the draws.
-
-    Returns:
-        (1 + as great or greater) / (1 + resamples), so never 0, shape `(n_tests,)`. Smucker, Allan and Carterette 2007,
-        https://doi.org/10.1145/1321440.1321528.
+    `differences` are of two systems for each HS, `(n_hs, n_tests)`; all tests share the draws of signs, and the order
+    of the HS changes nothing. Returns (1 + as great or greater) / (1 + resamples), so never 0, shape `(n_tests,)`.
+    Smucker, Allan and Carterette 2007, https://doi.org/10.1145/1321440.1321528.
     """
     n_hs = len(differences)
     observed = np.abs(differences.sum(axis=0)) - SAME * n_hs
@@ -71,11 +66,8 @@ def needed_hs(n_tests: int, alpha: float) -> int:
 def kendall(means: Floats, other_means: Floats) -> tuple[float | None, str | None]:
     """Kendall's tau-b between two rankings of the same systems, and why it is undefined where it is.
 
-    Args:
-        means: the means of the systems on one tier, shape `(n_systems,)`.
-        other_means: the means of the same systems on another tier.
-
-    Kendall 1938, https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
+    The means of the systems on either tier have shape `(n_systems,)`. Kendall 1938,
+    https://doi.org/10.1093/biomet/30.1-2.81; ties as in tau-b (scipy).
     """
     from scipy.stats import kendalltau
 
@@ -136,15 +128,9 @@ class PowerPlan(Result):
 def plan_hs(options: Power, alpha: float, sd: float, basis: str, n_hs: int | None = None) -> PowerPlan:
     """The number of HS that find a difference as often as wished, and those for other differences.
 
-    Args:
-        options: the difference, the power, and the number of comparisons.
-        alpha: below which a corrected p-value counts as significant.
-        sd: standard deviation of the difference over HS, above 0.
-        basis: where it comes from.
-        n_hs: the HS of the study, whose power is said then.
-
-    Raises:
-        InputError: more than a million HS would be needed.
+    `alpha` is below which a corrected p-value counts as significant, `sd` the standard deviation of the difference over
+    HS, above 0, and `basis` where it comes from; the power of `n_hs`, those of the study, is said where they are given.
+    Raises InputError where more than a million HS would be needed.
     """
     level = alpha / options.comparisons
     least = needed_hs(options.comparisons, alpha)

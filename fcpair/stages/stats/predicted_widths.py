@@ -114,12 +114,8 @@ def place_labels(size: OverlapSize, n_classes: int) -> Overlap:
 
 
 def draw_width(places: Overlap, answer: Answer, measure: Callable[[Overlap], Iterable[Figure]]) -> Floats | None:
-    """The mean value and the mean width of a figure in drawn studies, (2,); None where none has an interval.
-
-    Args:
-        places: where labels are, as `place_labels` has it.
-        answer: draws their classes.
-        measure: gives the figure of a study, or several of one kind.
+    """The mean value and the mean width of a figure in drawn studies, (2,); None where none has an interval. `answer`
+    draws the classes at `places`, `measure` gives the figure of a study, or several of one kind.
     """
     studies: list[Floats] = []
     for at in range(MOST_STUDIES if len(places.pair) else 0):
@@ -164,10 +160,8 @@ class VarianceParts:
 
 @dataclass(frozen=True)
 class Pilot:
-    """A figure on a pilot, with its jackknife variances.
-
-    `size` has the pairs that the figure is about, `of_pair` is V_pair, with `spread` as its relative variance, since it
-    is an estimate; `of_hs` and `of_cn` are V_HS and V_CN.
+    """A figure on the pairs of a pilot (`size`), with V_pair, V_HS and V_CN (`of_pair`, `of_hs`, `of_cn`); `spread` is
+    the relative variance of the first, since it is an estimate.
     """
 
     name: str
@@ -198,10 +192,8 @@ class Pilot:
         return replace(self, size=size, of_pair=parts.pair / n, spread=self.spread / times, of_hs=hs, of_cn=cn)
 
     def widths(self, size: OverlapSize, of_pair: float = 1.0, level: float = LEVEL) -> Floats:
-        """The low end, the likeliest and the high end of the width that a study of this size has, (3,).
-
-        It has two texts of a side or more. Of its pairs each adds `of_pair` times as much to the variance as one of the
-        pilot, which has fewer or more labels.
+        """The low end, the likeliest and the high end of the width that a study of this size has, (3,); of two texts of
+        a side or more. Each pair adds `of_pair` times as much to the variance as one of the pilot.
         """
         shares, texts, squares = self._near
         rng = np.random.default_rng(1)

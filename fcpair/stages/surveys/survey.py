@@ -55,8 +55,7 @@ def survey_plans(
         suggest: what is asked at the end, to be answered freely or not at all; nothing is, if it is empty.
         seed: of the deal and the orders.
 
-    Raises:
-        InputError: not three answers, two of the same name, or what plans refuse.
+    Raises InputError for not three answers, two of the same name, or what plans refuse.
     """
     if len(answers) != len(ANSWERS):
         raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")
@@ -124,11 +123,8 @@ class Survey(Result):
 def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> None:
     """Raise InputError for answers that mean nothing, and for a respondent who answers something twice.
 
-    Args:
-        answers: `statement`, `question`, `person`, `answer`, and `line`, by which findings name rows. An empty answer
-            is one that was skipped.
-        place: what findings call the file.
-        by: a column of groups, of which nobody may have two.
+    `answers` has `statement`, `question`, `person`, `answer` (empty: skipped) and `line`, by which findings name rows,
+    and `place` the file; of a column of groups, `by`, nobody may have two.
     """
     findings = [
         Finding(place, int(line), f"the answer is `{answer}`; expected {', '.join(ANSWERS)}, or nothing for a skip")
@@ -152,13 +148,9 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
 def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:
     """Count each answer to each question on each statement, in the order in which they come.
 
-    Args:
-        answers: as `check_answers` takes it, without `line`; and the column `by`, where one is named.
-        by: a column of groups; who is in none (an empty one) does not count then.
-
-    Returns:
-        `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and `yes`, `no`,
-        `decline`, `skipped`.
+    `answers` is as `check_answers` takes it, without `line`; who is in no group of the column `by` (an empty one) does
+    not count. Returns `statement`, `question`, with `by` also `group` and `people` (who answered or skipped there), and
+    `yes`, `no`, `decline`, `skipped`.
     """
     keys = ["statement", "question"]
     if by is not None:
@@ -198,11 +190,7 @@ class KeepRule:
 
 
 def parse_keep(rule_text: str) -> KeepRule:
-    """Read a rule such as `believed > 0.60`.
-
-    Raises:
-        InputError: it is not of that form, or the threshold is not from 0 to below 1.
-    """
+    """Read a rule such as `believed > 0.60`; InputError for another form, or a threshold that is not from 0 to below 1."""
     match = _RULE.fullmatch(rule_text)
     threshold = float(match[2]) if match else -1.0
     if not match or not 0 <= threshold < 1:
@@ -213,12 +201,8 @@ def parse_keep(rule_text: str) -> KeepRule:
 
 
 def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
-    """The rows of `add_shares` with what a rule says of each: `verdict` and `undecided`, as `judge_shares` has them.
-
-    Both are empty in the rows of other questions.
-
-    Raises:
-        InputError: there is no such question.
+    """The rows of `add_shares` with `verdict` and `undecided`, as `judge_shares` has them; both are empty in the rows
+    of other questions. Raises InputError where there is no such question.
     """
     questions = list(dict.fromkeys(share_rows["question"]))
     if rule.question not in questions:
@@ -228,15 +212,8 @@ def add_verdicts(share_rows: pd.DataFrame, rule: KeepRule) -> pd.DataFrame:
 
 
 def add_shares(counts: pd.DataFrame) -> pd.DataFrame:
-    """The share of yes over yes and no, with Wilson's interval at 95 %.
-
-    Who declined, or was not asked, does not count.
-
-    Args:
-        counts: `yes`, `no` and `decline`, one row for each statement and question.
-
-    Returns:
-        The same with `n` (yes and no), `share`, `low` and `high`; NaN where nobody said yes or no.
+    """The counts (`yes`, `no` and `decline` for each statement and question) with the share of yes over yes and no: `n`
+    (yes and no), `share`, and Wilson's interval at 95 %, `low` and `high`; NaN where nobody said yes or no.
     """
     n = counts["yes"] + counts["no"]
     is_answered = n.to_numpy() > 0
@@ -266,10 +243,8 @@ def judge_shares(share_rows: pd.DataFrame, threshold: float) -> pd.DataFrame:
 def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -> float:
     """Cochran's margin of error at 95 %: z sqrt(p (1 - p) / n), in a finite population times sqrt((N - n) / (N - 1)).
 
-    Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample.
-
-    Raises:
-        InputError: no respondents, or more than the population has.
+    Cochran (1977), Sampling Techniques, chapters 2 and 4. It assumes a random sample. Raises InputError for no
+    respondents, or more than the population has.
     """
     if n < 1 or (population is not None and n > population):
         raise InputError(
@@ -280,10 +255,8 @@ def margin_of_error(n: int, population: int | None = None, share: float = 0.5) -
 
 
 def sample_size(error: float, population: int | None = None, share: float = 0.5) -> int:
-    """The least number of respondents with a margin of at most `error`, after Cochran; see `margin_of_error`.
-
-    Raises:
-        InputError: an error that is not between 0 and 1.
+    """The least number of respondents with a margin of at most `error` (InputError: not between 0 and 1); see
+    `margin_of_error`.
     """
     if not 0 < error < 1:
         raise InputError(f"the margin is {error:g}; expected a number between 0 and 1")
@@ -311,12 +284,10 @@ def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()
 def count_respondents(form: Form, answers: Sequence[Mapping[str, str] | None]) -> dict[str, Counts]:
     """How many people gave each answer to each closed question of a form on one cell, none from another's counts.
 
-    The counts of one question must not give away those of another. So skips, which all of them share, are taken
-    together with other answers in all if they are in one; and a question that depends on an earlier one is counted,
-    among those whom it was put to, only where they are a published count of the earlier one.
-
-    Args:
-        answers: those of each person by the names of the questions, as files have them; None for a skip.
+    `answers` are those of each person by the names of the questions, None for a skip. The counts of one question must
+    not give away those of another. So skips, which all of them share, are taken together with other answers in all if
+    they are in one; and a question that depends on an earlier one is counted, among those whom it was put to, only
+    where they are a published count of the earlier one.
     """
     conditions = dict(form.conditions)
     closed = [name for name, question in form.questions if isinstance(question, Closed)]

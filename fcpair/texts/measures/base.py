@@ -28,10 +28,8 @@ Refs = Sequence[Sequence[str]]
 class TextTable:
     """Texts, the references of each (none where there are no references at all), and further columns by their names.
 
-    What several measures need, such as the vectors of a model, is computed once.
-
-    Raises:
-        InputError: a string where a list belongs, anything but strings in a list, lists of different lengths.
+    What several measures need, such as the vectors of a model, is computed once. Raises InputError for a string where a
+    list belongs, anything but strings in a list, lists of different lengths.
     """
 
     def __init__(
@@ -233,10 +231,8 @@ class ReferenceMeasure(Measure):
         return np.ones(len(texts))
 
     def select_comparable(self, table: TextTable) -> tuple[list[str], list[tuple[str, ...]], list[str]]:
-        """The texts that can be measured, the references of each, and of every text why it cannot, else `""`.
-
-        Raises:
-            InputError: there are no references.
+        """The texts that can be measured, the references of each, and of every text why it cannot, else `""`; raises
+        InputError where there are no references.
         """
         references, why = self._usable_references(table)
         low = self.low_copies(table)

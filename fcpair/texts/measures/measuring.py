@@ -38,10 +38,8 @@ Columns = Mapping[str, Sequence[str]]
 
 
 def parse_measure(text: str) -> Measure:
-    """Read a measure's name, such as `dist-2`, `bleu(per_text=true)` or `head:MODEL(label=toxic)`.
-
-    Raises:
-        InputError: there is no such measure or option, a value cannot be used, an n-gram measure without its number.
+    """Read a measure's name, such as `dist-2`, `bleu(per_text=true)` or `head:MODEL(label=toxic)`; InputError for no
+    such measure or option, a value that cannot be used, an n-gram measure without its number.
     """
     match = _NUMBERED.fullmatch(text)
     number = int(match[2]) if match and issubclass(MEASURES.get(match[1], Measure), NgramMeasure) else None
@@ -121,10 +119,9 @@ def measure(
         language: the code of the texts' language, such as `en`; some measures need it.
         progress: called with the done and the total where a model reads texts.
 
-    Raises:
-        InputError: a string where a list belongs, lists of different lengths, no text or measure, a measure that makes
-            no sense in the language, or that needs references or columns which are not there.
-        ModelError: a model cannot be had or used.
+    Raises InputError for a string where a list belongs, lists of different lengths, no text or measure, a measure that
+    makes no sense in the language, or that needs references or columns which are not there; ModelError where a model
+    cannot be had or used.
     """
     table = TextTable(texts, references, beside, progress)
     n_texts = len(table.texts)
@@ -202,9 +199,7 @@ def references_of(columns: Columns, text: str, names: Sequence[str], row: str | 
 
     With `row`, a column, those of all rows that have the same there: all counter-narratives of an HS, say. The column
     of the texts may then be among the names: what stands in the other rows are references, and never the text's own.
-
-    Raises:
-        InputError: a text would be its own reference.
+    Raises InputError where a text would be its own reference.
     """
     if text in names and row is None:
         raise InputError(

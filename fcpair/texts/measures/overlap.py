@@ -73,9 +73,8 @@ class SacrebleuMeasure(ReferenceMeasure):
         return SetFigure(float(result.score), len(kept_rows), left_out=left_out)
 
     def unfit_reason(self, table: TextTable) -> str:
-        """Why it is not right for these texts: copies do not reach 100, of each text, or of all of them together.
-
-        Texts that are too short for a figure are no reason: each set of them is undefined by itself.
+        """Why it is not right for these texts: copies do not reach 100, of each text, or of all of them together. Those
+        too short for a figure are no reason.
         """
         if self.per_text:
             return super().unfit_reason(table)

@@ -74,9 +74,8 @@ def has_no_spaces(text: str) -> bool:
 
 
 def count_sentences(text: str) -> int:
-    """Count the sentences of a text: each ends in a full stop, question mark or exclamation mark before a space.
-
-    Only those with a word count, and what is left at the end counts without a sign.
+    """Count the sentences with a word: each ends in a full stop, question mark or exclamation mark before a space, the
+    last one without.
     """
     n, words = 0, False
     for piece in text.split():
