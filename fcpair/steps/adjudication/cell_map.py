@@ -64,10 +64,7 @@ def map_questions(tx: Tx) -> list[MapQuestion]:
 
 
 def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
-    """The map of the grid for the answers to a question, the first where none is named; None before there are cells.
-
-    Raises UnknownIdError for a question that is not asked.
-    """
+    """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
     questions = {one.name: one for one in map_questions(tx)}
     if question and question not in questions:
         hint = suggest_name(question, questions, mark("the questions of this grid: %(names)s"))

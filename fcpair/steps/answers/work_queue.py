@@ -25,7 +25,6 @@ from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
-from fcpair.words import Words
 from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
 
@@ -61,34 +60,32 @@ class WorkQueue(Submissions):
             role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
             words, forms = wording.effective_words(tx).in_language(visitor.language), list[RoundForm]()
             for round_ in role_rounds:
-                kinds = [False]  # of those that check, with what was decided in sight, blind, or both
-                if round_.checks is not None:
-                    with grids.on_grid(tx, round_.grid_id):
+                with grids.on_grid(tx, round_.grid_id):
+                    kinds, checked_form = [False], list[dict[str, Any]]()
+                    if round_.checks is not None:  # with what was decided in sight, blind, or both
                         kinds = sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
-                forms += [self._round_form(tx, words, round_, blind) for blind in kinds]
+                        checked_form = form_of(rounds.form(tx, round_.checks)).as_json()
+                    grid_name, sides = self._grid_name(tx, round_.grid_id), wording.side_words(tx, words)
+                    for blind in kinds:
+                        form = form_of(rounds.form(tx, round_.ids[blind])).as_json()
+                        if round_.checks is not None and not blind:  # agree first: what most answer has the first key
+                            form = [{**question, "choices": question["choices"][::-1]} for question in form]
+                        round_form = RoundForm(
+                            grid_name,
+                            round_.name,
+                            *grids.side_names(tx),
+                            with_wordings(form, words, grid_name),
+                            round_.options.screen,
+                            blind,
+                            sides.row.text,
+                            sides.column.text,
+                            option_wordings(checked_form, words, grid_name) | sides.names,
+                            sides.single_column,
+                            round_.options.known == Known.QUALIFICATION,
+                            ("again" if round_.options.again else "first") if round_.options.calibrates else "",
+                        )
+                        forms.append(round_form)
             return forms
-
-    def _round_form(self, tx: Tx, words: Words, round_: Round, blind: bool) -> RoundForm:
-        grid_name, form = self._grid_name(tx, round_.grid_id), form_of(rounds.form(tx, round_.ids[blind])).as_json()
-        if round_.checks is not None and not blind:  # agree first: what most people answer has the first key
-            form = [{**question, "choices": question["choices"][::-1]} for question in form]
-        checked_form = [] if round_.checks is None else form_of(rounds.form(tx, round_.checks)).as_json()
-        with grids.on_grid(tx, round_.grid_id):
-            sides = wording.side_words(tx, words)
-            return RoundForm(
-                grid_name,
-                round_.name,
-                *grids.side_names(tx),
-                with_wordings(form, words, grid_name),
-                round_.options.screen,
-                blind,
-                sides.row.text,
-                sides.column.text,
-                option_wordings(checked_form, words, grid_name) | sides.names,
-                sides.single_column,
-                round_.options.known == Known.QUALIFICATION,
-                ("again" if round_.options.again else "first") if round_.options.calibrates else "",
-            )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached.

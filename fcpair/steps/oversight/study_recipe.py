@@ -23,7 +23,7 @@ from fcpair.steps.base.context import (
     note_run,
     scheme_of,
 )
-from fcpair.steps.base.recipe_options import OF_PLAN, OF_STUDY, plan_sections
+from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids

@@ -229,7 +229,7 @@ def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
 
 
 def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Study) -> None:
-    from fcpair.steps.base.recipe_options import by_keywords
+    from fcpair.steps.base.keywords import by_keywords
     from fcpair.store.oversight import settings
 
     with imported._store.write() as tx:
