@@ -35,9 +35,7 @@ NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7
 
 @dataclass(frozen=True)
 class MapQuestion:
-    """A question whose answers a map shows: the part of a round's form at place `part`; without one where a round asks
-    nothing that can be counted.
-    """
+    """A question whose answers a map shows: `part` of a round's form; none is `asked` where nothing can be counted."""
 
     name: str
     round: Round

@@ -268,10 +268,7 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
 
 
 def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:
-    """Deal the cells to their models as far as they have not been, and add the answers and the replies.
-
-    Models that the study has not are added; InputError where a person has the name of one.
-    """
+    """Assign the cells to their models, added if need be, and add the answers and the replies."""
     names = [item.name for item in queries.answerers]
     people_by_name = {item.name: item for item in people.people(tx)}
     for name in names:

@@ -285,9 +285,8 @@ class Submissions:
 
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
-    """Raise RefusedError for somebody who answers no round, or has not consented yet.
-
-    Raises UnknownVisitorError where one who is remembered is found, by their `state`, not to be let in as they were.
+    """Raise RefusedError for somebody who answers no round, or has not consented yet, UnknownVisitorError where one who
+    is remembered is found, by their `state`, not to be let in as they were.
     """
     if visitor.remembered is not None:
         expected = (visitor.key, visitor.session_secret, visitor.role)

@@ -414,9 +414,7 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
 
 
 def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
-    """Leave out answers from before another one that the same person, not a simulated one, has given on the cell since,
-    where the export has times; yields a sentence on each person.
-    """
+    """Leave out answers older than one that the same person, not simulated, has given; yields a sentence on each."""
     rows = incoming.rows
     seen_round = rounds.with_known_pairs(tx, round_)
     current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")

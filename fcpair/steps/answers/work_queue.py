@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from fcpair.errors import RefusedError
-from fcpair.params import Annotate
+from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
-from fcpair.records import WORKERS, Known, Role, Round, Status, Visitor
+from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.labels import option_wordings, with_wordings
@@ -17,7 +17,7 @@ from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
-from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.known_pairs import is_closed_to, may_begin
 from fcpair.steps.people.terms import reading_allowance
 from fcpair.steps.rules import permissions, text_checks, wording
@@ -255,6 +255,24 @@ def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids
 
 
 @takes_params
-def open_work_queue(study: StudyContext, annotate: Annotate | None = None) -> WorkQueue:
+def open_work_queue(
+    study: StudyContext,
+    annotate: Annotate | None = None,
+    *,
+    about: str = own(""),
+    warning: str | None = own(None),
+    consent: str = own(DEFAULT_CONSENT),
+    thanks: str | None = own(None),
+    contact: str = own(""),
+    demographics: Sequence[str] = own(()),
+    compare: Sequence[str] = own(()),
+    opt_out: str | None = own(None),
+    opt_out_split: str = own(TOPIC_SPLIT),
+    pause_pairs: int = own(50),
+    pause_minutes: int = own(20),
+    daily_limit: int | None = own(None),
+    total_limit: int | None = own(None),
+    offline: bool = own(True),
+) -> WorkQueue:
     """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
     return WorkQueue(study, annotate or study.effective_options(Annotate))

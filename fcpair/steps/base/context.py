@@ -115,10 +115,7 @@ def is_planned(tx: Tx) -> bool:
 
 
 def scheme_of(tx: Tx) -> Closed:
-    """The label scheme of the grid: the question of the round whose answers count.
-
-    Raises StageError where that round asks something else than one closed question.
-    """
+    """The label scheme of the grid: the question of the round whose answers count; StageError for other than labels."""
     if question := labels_of(tx):
         return question
     primary_round = rounds.primary(tx)
