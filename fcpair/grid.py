@@ -101,11 +101,11 @@ class CalibrationRound(_GridPart):
 class Sheets(_GridPart):
     """Sheets to fill in, one for each person, and those that were not overwritten (`Grid.sheets`)."""
 
-    write_labels = steps.sheets.write_sheets
-    write_answers = steps.sheets.write_answer_sheets
-    write_verdicts = steps.sheets.write_validation_sheets
-    old = steps.sheets.old_sheets
-    old_answers = steps.sheets.old_answer_sheets
+    write_labels = steps.work_files.write_sheets
+    write_answers = steps.work_files.write_answer_sheets
+    write_verdicts = steps.work_files.write_validation_sheets
+    old = steps.work_files.old_sheets
+    old_answers = steps.work_files.old_answer_sheets
 
 
 class Settings(_GridPart):
@@ -212,7 +212,7 @@ class Grid(GridContext):
 
     desk = cached_property(Desk)
     save = cached_property(Settings)
-    recipe_options = steps.recipe_options.by_recipe
+    recipe_options = steps.keywords.by_recipe
 
     select = steps.building.select
     retrieve = steps.building.bring_in_candidates
@@ -234,8 +234,8 @@ class Grid(GridContext):
     replies = steps.answer_tables.export_replies
     curation = steps.curation.measure_curation
     import_answers = steps.answer_tables.import_answers
-    write_project = steps.exchange.write_project
-    import_export = steps.exchange.import_export
+    write_project = steps.work_files.write_project
+    import_export = steps.work_files.import_export
     withdraw = steps.withdraw.withdraw
     simulate = steps.simulate.simulate
     find_examples = steps.examples.find_examples

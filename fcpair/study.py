@@ -261,7 +261,7 @@ class Study(StudyContext):
     page_language = steps.wording.page_language
 
     walk = steps.recipe_runner.run_recipe
-    recipe_options = steps.recipe_options.by_recipe
+    recipe_options = steps.keywords.by_recipe
     recipe = steps.study_recipe.recipe
     recipe_text = steps.study_recipe.recipe_text
     status = steps.status.status

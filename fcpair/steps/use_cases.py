@@ -24,17 +24,16 @@ if TYPE_CHECKING:
         answer_tables,
         curation,
         examples,
-        exchange,
         generate,
         import_fc_conan,
         practice,
-        sheets,
         simulate,
         withdraw,
+        work_files,
         work_queue,
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
-    from fcpair.steps.base import context, init, recipe_options, text_digests
+    from fcpair.steps.base import context, init, keywords, text_digests
     from fcpair.steps.corpus import building, grids
     from fcpair.steps.oversight import (
         dashboard,

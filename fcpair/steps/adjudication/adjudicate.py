@@ -26,7 +26,7 @@ from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.answer_tables import LABELS, layout_of
-from fcpair.steps.answers.sheets import label_blank
+from fcpair.steps.answers.work_files import label_blank
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -112,41 +112,29 @@ def outcome_code(tx: Tx, outcome: str) -> int | None:
 
 
 def shown_answers(tx: Tx, cell_ids: Sequence[int]) -> dict[int, tuple[ShownLabel, ...]]:
-    """The labels of each pair by name with their notes, in an order that is the same each time and tells nobody.
-
-    Pairs without any are left out.
-    """
-    names = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}
-    secret = runs.secret(tx)
-    answers_by_pair = {}
-    for cell_id, answers in disputes.label_notes(tx, cell_ids).items():
-        shuffled = Random(f"{secret}:{cell_id}").sample(answers, len(answers))
-        answers_by_pair[cell_id] = tuple(ShownLabel(names[code], note_) for code, note_ in shuffled)
-    return answers_by_pair
+    """The labels of each pair that has any with their notes, in an order that is always the same and tells nobody."""
+    names, secret = {None: SKIP} | {choice.code: choice.name for choice in scheme_of(tx)}, runs.secret(tx)
+    return {
+        cell_id: tuple(
+            ShownLabel(names[code], note) for code, note in Random(f"{secret}:{cell_id}").sample(answers, len(answers))
+        )
+        for cell_id, answers in disputes.label_notes(tx, cell_ids).items()
+    }
 
 
-def record_decision(
-    tx: Tx, cell_id: int, code: int | None, person: Person, note_: str, *, flagged: bool = False
-) -> int:
-    """Record an adjudicator's decision, which is its own note of who decided and when; returns its number.
-
-    Raises:
-        InputError: no definite label.
-        RefusedError, ConflictError: this person may not decide the pair, or nobody may now; see `permissions`.
-    """
+def record_decision(tx: Tx, cell_id: int, code: int | None, person: Person, note: str, *, flagged: bool) -> int:
+    """Record an adjudicator's decision, which is its own note of who decided and when; returns its number."""
     if code is not None and code not in scheme_of(tx).definite:
         raise InputError(f"{code} is not a definite label; expected one of {scheme_of(tx).definite}")
     permissions.check_may_decide(tx, person, cell_id)
     decision = {"cell_id": cell_id, "rule": Rule.PERSON.value, "code": code, "person_id": person.id}
-    return adjudications.add_decisions(tx, [{**decision, "note": visible_text(note_), "flagged": flagged}])
+    return adjudications.add_decisions(tx, [{**decision, "note": visible_text(note), "flagged": flagged}])
 
 
 def find_adjudicator(tx: Tx, name: str, *, allow_retired: bool = False) -> Person:
     """The person who adjudicates; somebody new becomes an adjudicator."""
-    return (
-        permissions.find_decider(tx, name, allow_retired=allow_retired)
-        or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
-    )
+    known = permissions.find_decider(tx, name, allow_retired=allow_retired)
+    return known or people.add_people(tx, [name], Role.ADJUDICATOR)[0]
 
 
 def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: CaseRanking = "row") -> int:
@@ -189,13 +177,13 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
-        read_word = outcome_reader(scheme_of(tx))
         keyed_by, answer = layout_of(tx, path)
-        column_names = {"person": "adjudicator", "answer": answer, "shown": LABELS}
         incoming = read_answers(
             path,
-            read_word,
-            **column_names,
+            outcome_reader(scheme_of(tx)),
+            person="adjudicator",
+            answer=answer,
+            shown=LABELS,
             needs_person=False,
             cell_columns=keyed_by,
             headings=sheet_headings(tx, keyed_by),
@@ -249,19 +237,15 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
     rows = incoming.rows[is_new & (incoming.rows["shown"] != "") & ~incoming.has_finding]
     current_answers = shown_answers(tx, rows["cell_id"].tolist())
     current_lines = (as_lines(current_answers.get(pair, ())) for pair in rows["cell_id"])
+
+    def comparable(lines: str) -> list[str]:  # in any order, and whatever a spreadsheet program has made of lines
+        return sorted(filter(None, map(letters, lines.splitlines())))
+
     shown_lines = zip(rows["shown"], current_lines, strict=True)
-    differs = [_comparable_lines(shown) != _comparable_lines(lines) for shown, lines in shown_lines]
-    hint = "since this sheet was written; leave its `label` empty, and decide it on a new sheet"
-    sentence, cause = (
-        f"the labels of pair {{pair}} have changed {hint}",
-        f"the labels of these pairs have changed {hint}",
-    )
+    differs = [comparable(shown) != comparable(lines) for shown, lines in shown_lines]
+    clause = "have changed since this sheet was written; leave its `label` empty, and decide it on a new sheet"
+    sentence, cause = f"the labels of pair {{pair}} {clause}", f"the labels of these pairs {clause}"
     incoming.refuse(incoming.rows.index.isin(rows.index[differs]), sentence, cause)
-
-
-def _comparable_lines(shown: str) -> list[str]:
-    """The labels and notes that a sheet shows, in any order, and whatever a spreadsheet program has made of lines."""
-    return sorted(filter(None, map(letters, shown.splitlines())))
 
 
 def as_lines(answers: Sequence[ShownLabel]) -> str:

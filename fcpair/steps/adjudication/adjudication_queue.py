@@ -1,9 +1,9 @@
-"""The adjudicators' docket: what waits for them, case by case, deciding, taking back; search in what is decided."""
+"""The queue of adjudicators: what waits for them, case by case, deciding, taking back; search in what is decided."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +17,6 @@ from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions.base import DISCARD
 from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.adjudicate import outcome_code, outcome_names
 from fcpair.steps.adjudication.case_queues import (
     CaseOrder,
     CaseQueue,
@@ -119,11 +118,8 @@ class AdjudicationQueue:
             if n_remaining is not None and n_remaining <= n_ahead:
                 return None
             after_id = None if after is None else to_cell_id(tx, after)
-            excluded, everybody = (
-                permissions.excluded_pairs(tx, person),
-                people.people(tx, Role.ADJUDICATOR, active=True),
-            )
-            conflicts, ranking = current_conflicts(self._grid, tx), self._ranking
+            excluded, conflicts = permissions.excluded_pairs(tx, person), current_conflicts(self._grid, tx)
+            everybody, ranking = people.people(tx, Role.ADJUDICATOR, active=True), self._ranking
             if order is CaseOrder.DOUBT and estimates:
                 ranking.refresh(self._grid._store, conflicts.marks[0])
             is_early = order is CaseOrder.DOUBT and not ranking.is_ready
@@ -135,7 +131,8 @@ class AdjudicationQueue:
             rest = chain(onward, () if queue is CaseQueue.FLAGGED else before)
             cell_id = next((cell_id for cell_id in rest if cell_id in cases), None)
             if order is CaseOrder.DOUBT and cell_id is not None:
-                ranking.note_shown(person.id, cell_id, early=is_early)
+                early_ids = ranking.shown_early[person.id]
+                (early_ids.add if is_early else early_ids.discard)(cell_id)
             return None if cell_id is None else _build_case(tx, person, cell_id)
 
     @property
@@ -160,10 +157,7 @@ class AdjudicationQueue:
             return _find_case(tx, person, number, self._annotate)
 
     def n_in_row(self, person_id: int, number: int, queue: CaseQueue = CaseQueue.ALL) -> int:
-        """Count the pairs in the row of one pair that are in a queue of this person.
-
-        Raises UnknownIdError where the grid has no such pair.
-        """
+        """Count the pairs in the row of one pair, UnknownIdError without it, that are in a queue of this person."""
         with self._read_as(person_id) as (tx, person):
             return len(self._row_in_queue(tx, person, find_cell(tx, number), queue))
 
@@ -248,12 +242,39 @@ class AdjudicationQueue:
 
         Raises InputError where the search names an outcome that there is not, or nobody who decides.
         """
+        search = search or DecisionSearch()
         with self._grid._store.read() as tx:
-            opaque_ids = load_opaque_ids(tx)
+            opaque_ids, hides_column = load_opaque_ids(tx), rounds.primary(tx).options.hides_column
+            deciders = adjudications.deciders(tx) | {DecisionSearch.NO_PERSON: None}
+            if search.by and search.by not in deciders:
+                listed = [name for name in deciders if name != DecisionSearch.NO_PERSON]
+                raise InputError.say(
+                    "nobody called `%(name)s` decides here; expected one of %(names)s", name=search.by, names=listed
+                )
+            decision_filter = DecisionFilter(
+                tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
+                (adjudicate.outcome_code(tx, search.outcome),) if search.outcome else (),
+                (deciders[search.by],) if search.by else (),
+                search.flagged,
+                () if reader is None else tuple(sorted(permissions.spared_pairs(tx, reader))),
+            )
             last_id = None if before is None else opaque_ids.decrypt(DECISION, before)
-            spared = set() if reader is None else permissions.spared_pairs(tx, reader)
-            decided = find_decisions(tx, search or DecisionSearch(), limit, last_id, person_id, spared)
-            return [replace(case, decision_id=opaque_ids.encrypt(DECISION, case.decision_id)) for case in decided]
+            rows = adjudications.matching_decisions(tx, limit, last_id, decision_filter, person_id)
+            counts, scheme = adjudications.label_counts(tx, [row["id"] for row in rows]), scheme_of(tx)
+            outcomes, names = adjudicate.outcome_names(scheme), {choice.code: choice.name for choice in scheme}
+            return [
+                DecidedCase(
+                    decision_id=opaque_ids.encrypt(DECISION, row["id"]),
+                    cell_id=to_public_number(row["cell_id"]),
+                    hs=ShownText.of(row["hs"], row["hs_language"]),
+                    cn=ShownText.of(NOT_SHOWN, None) if hides_column else ShownText.of(row["cn"], row["cn_language"]),
+                    outcome=outcomes[row["code"]],
+                    rule=Rule(row["rule"]),
+                    labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
+                    **{name: row[name] for name in ("by", "note", "flagged", "at")},
+                )
+                for row in rows
+            ]
 
     def outcomes(self) -> list[str]:
         """The names of what can be decided."""
@@ -431,50 +452,6 @@ class DecidedCase:
     flagged: bool
     at: str
     labels: dict[str, int]
-
-
-def find_decisions(
-    tx: Tx,
-    search: DecisionSearch,
-    limit: int,
-    before: int | None = None,
-    made_by: int | None = None,
-    spared: Collection[int] = (),
-) -> list[DecidedCase]:
-    """The decisions that stand, newest first, with the ids that the study has of them; not those on `spared` pairs.
-
-    Raises InputError where there is no such outcome, or nobody of that name decides.
-    """
-    hides_column = rounds.primary(tx).options.hides_column
-    deciders = adjudications.deciders(tx) | {DecisionSearch.NO_PERSON: None}
-    if search.by and search.by not in deciders:
-        listed = [name for name in deciders if name != DecisionSearch.NO_PERSON]
-        raise InputError.say(
-            "nobody called `%(name)s` decides here; expected one of %(names)s", name=search.by, names=listed
-        )
-    decision_filter = DecisionFilter(
-        tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
-        (outcome_code(tx, search.outcome),) if search.outcome else (),
-        (deciders[search.by],) if search.by else (),
-        search.flagged,
-        tuple(sorted(spared)),
-    )
-    rows = adjudications.matching_decisions(tx, limit, before, decision_filter, made_by)
-    counts, outcomes = adjudications.label_counts(tx, [row["id"] for row in rows]), outcome_names(scheme_of(tx))
-    names = {choice.code: choice.name for choice in scheme_of(tx)}
-    return [
-        DecidedCase(
-            decision_id=row["id"],
-            cell_id=to_public_number(row["cell_id"]),
-            hs=ShownText.of(row["hs"], row["hs_language"]),
-            cn=ShownText.of(NOT_SHOWN, None) if hides_column else ShownText.of(row["cn"], row["cn_language"]),
-            outcome=outcomes[row["code"]],
-            rule=Rule(row["rule"]),
-            labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
-            **{name: row[name] for name in ("by", "note", "flagged", "at")},
-        )
-        for row in rows
-    ]
 
 
 def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[tuple[list[int], list[int]]]:

@@ -173,19 +173,14 @@ def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
         return {text_id: str(texts["body"][text_id]) for text_id in text_ids}
     values = {text_id: str(texts["meta"][text_id].get(options.metadata) or "") for text_id in text_ids}
     if not any(values.values()):
-        there = metadata_columns(tx)[axis]
-        raise InputError(
-            f"no text of the {axis}s has metadata called `{options.metadata}`; "
-            + (suggest_name(options.metadata, there, EXPECTED) if there else "they have none")
-        )
+        names = metadata_columns(tx)[axis]
+        hint = suggest_name(options.metadata, names, EXPECTED) if names else "they have none"
+        raise InputError(f"no text of the {axis}s has metadata called `{options.metadata}`; {hint}")
     return {text_id: value or NO_VALUE for text_id, value in values.items()}
 
 
 def metadata_columns(tx: Tx) -> dict[sides.Axis, tuple[str, ...]]:
-    """The metadata columns of rows and of columns in which their texts have two values or more.
-
-    Those with more than MOST_BLOCKS are left out, as good as names; `agreement_blocks` takes them all the same.
-    """
+    """The metadata columns of rows and of columns with two values to MOST_BLOCKS; those with more are good as names."""
     texts = cells.texts_of_grid(tx).set_index("text_id")["meta"]
     columns: dict[sides.Axis, tuple[str, ...]] = {}
     for axis, _ in sides.AXES:
@@ -272,12 +267,9 @@ def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
     if effective_options(tx, Agree, {}).indefinite == "drop":
         is_definite = np.isin(labels["code"], [choice.code for choice in scheme_of(tx) if choice.definite])
         labels = {name: column[is_definite] for name, column in labels.items()}
-    found: dict[sides.Axis, DisputedTexts] = {}
+    disputed: dict[sides.Axis, DisputedTexts] = {}
     for axis, _ in sides.AXES:
-        disputes, n_texts = most_disputed(labels, axis, MOST_TEXTS)
-        bodies = dict(sides.bodies(tx, axis))
-        texts = (
-            DisputedText(bodies[one.text_id], one.n, tuple(map(to_public_number, one.disputed))) for one in disputes
-        )
-        found[axis] = DisputedTexts(tuple(texts), n_texts)
-    return found
+        (most, n_texts), bodies = most_disputed(labels, axis, MOST_TEXTS), dict(sides.bodies(tx, axis))
+        texts = (DisputedText(bodies[one.text_id], one.n, tuple(map(to_public_number, one.disputed))) for one in most)
+        disputed[axis] = DisputedTexts(tuple(texts), n_texts)
+    return disputed

@@ -25,18 +25,8 @@ from fcpair.param_values import ONE_OF_NAMES, invalid_value
 from fcpair.params import CaseRanking
 from fcpair.records import BY_HAND, Round
 from fcpair.sentences import say
+from fcpair.stages.adjudication import aggregate
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
-from fcpair.stages.adjudication.aggregate import (
-    DAWID_SKENE,
-    Aggregation,
-    LabelData,
-    Reference,
-    check_models,
-    compute_aggregation,
-    doubt_of,
-    fit_model,
-    prepare_labels,
-)
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known
@@ -54,17 +44,14 @@ from fcpair.store.people import people
 NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
 
 
-def estimate_doubts(labels: LabelData) -> dict[int, float]:
+def estimate_doubts(labels: aggregate.LabelData) -> dict[int, float]:
     """The doubt of each pair with a definite label, by Dawid and Skene's model."""
-    probability = fit_model(DAWID_SKENE, labels.table).probability
-    return dict(zip(labels.cell_ids.tolist(), doubt_of(probability).tolist(), strict=True))
+    probability = aggregate.fit_model(aggregate.DAWID_SKENE, labels.table).probability
+    return dict(zip(labels.cell_ids.tolist(), aggregate.doubt_of(probability).tolist(), strict=True))
 
 
 def order_by_doubt(cell_ids: Iterable[int], doubts: Mapping[int, float]) -> list[int]:
-    """Pairs in the order of their doubt, the greatest first; equal doubt goes by id.
-
-    Pairs without a definite label, of which no model says anything, are before all others.
-    """
+    """Pairs by their doubt, the greatest first, and then by id; before all others those of which no model says any."""
     return sorted(cell_ids, key=lambda cell_id: (-doubts.get(cell_id, 1.0), cell_id))
 
 
@@ -90,21 +77,13 @@ class DoubtRanking:
         """The pairs that each person was last shown in another order, because there was no estimate yet."""
 
     def refresh(self, store: Store, newest: int) -> None:
-        """Begin to estimate doubt anew, if a hundredth of the answers or more came since; `newest` is the last one.
-
-        It takes a second or two of 200,000 labels. A pair with newer labels keeps its place until then.
-        """
+        """Begin to estimate doubt anew, if a hundredth of the answers or more came since; `newest` is the last one."""
         with self._lock:
             is_new = not self._newest or newest - self._newest >= newest / NEW_SHARE
             if is_new and (self._fit is None or not self._fit.is_alive()):
                 self._newest = newest
                 self._fit = Thread(target=self._estimate, args=(store,), daemon=True)
                 self._fit.start()
-
-    def note_shown(self, person_id: int, cell_id: int, *, early: bool) -> None:
-        """Note that somebody is shown a pair, in this order or before there is one."""
-        shown_early = self.shown_early[person_id]
-        (shown_early.add if early else shown_early.discard)(cell_id)
 
     def wait(self) -> None:
         """Wait for the estimate that is under way, if one is."""
@@ -215,12 +194,7 @@ class CaseOrder(StrEnum):
 
 
 def select_cases(conflicts: Conflicts, queue: CaseQueue, person_id: int) -> set[int]:
-    """The pairs in a queue, whoever may decide them.
-
-    Those with a "not sure" label and those for a second look are a part of what waits. Flagged ones are those that
-    wait and those that this person has decided, if the newest decision of a person said that the guidelines should say
-    more.
-    """
+    """The pairs in a queue, whoever may decide them; the flagged ones wait, or this person has decided them."""
     due = conflicts.due_ids
     if queue is CaseQueue.FLAGGED:
         by_id = conflicts.by_id
@@ -249,10 +223,8 @@ def order_cases(
 
 
 def split_route(route: list[int], after: int | None, shown_early: Collection[int]) -> tuple[list[int], list[int]]:
-    """What is before the place from which somebody goes on, with the pair that they go on from, and what is behind it.
-
-    From a pair that was shown before there was an order by doubt, they go on at its beginning; what was shown so comes
-    last, as they have it already.
+    """Cases before the place from which somebody goes on, with the pair itself, and those behind it; from a pair shown
+    before there was an order by doubt they go on at its beginning, and what was shown so comes last.
     """
     if after in shown_early:
         early = [cell_id for cell_id in route if cell_id in shown_early]
@@ -276,7 +248,7 @@ ADJUDICATED, VALIDATED = "decisions by people", "verdicts of validators"
 
 def aggregate_labels(
     grid: GridContext, label_models: Sequence[str] = (), *, round: str | None = None, seed: int = 0
-) -> Aggregation:
+) -> aggregate.Aggregation:
     """Fit label models to the current labels of a round, and compare them with what people have decided.
 
     Only definite labels count. Nothing is written: a model is no adjudicator, and no tier rests on it.
@@ -294,7 +266,7 @@ def aggregate_labels(
         UnknownIdError: the grid has no such round.
         MissingExtraError: crowd-kit is not installed, which `glad` and `mace` need.
     """
-    chosen_models = check_models(label_models)
+    chosen_models = aggregate.check_models(label_models)
     with grid._store.read() as tx:
         need_labels(tx, "aggregate")
         of = rounds.by_name(tx, round)
@@ -302,8 +274,8 @@ def aggregate_labels(
         labels = _label_columns(tx, of)
         references = _references(tx) if of.counts else ()
         names = {person.id: person.name for person in people.people(tx)}
-    prepared = prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
-    return compute_aggregation(
+    prepared = aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
+    return aggregate.compute_aggregation(
         prepared,
         question,
         [names[person_id] for person_id in prepared.annotators.tolist()],
@@ -315,14 +287,11 @@ def aggregate_labels(
     )
 
 
-def load_label_data(tx: Tx) -> LabelData:
-    """The labels that count, as label models take them.
-
-    Raises InputError where no label model says anything of them, as `aggregate_labels` does; StageError without any.
-    """
+def load_label_data(tx: Tx) -> aggregate.LabelData:
+    """The labels that count, as label models take them; raises what `aggregate_labels` does."""
     of = rounds.primary(tx)
     question, labels = _question_of(tx, of), _label_columns(tx, of)
-    return prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
+    return aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
 
 
 def _question_of(tx: Tx, of: Round) -> Closed:
@@ -346,7 +315,7 @@ def _label_columns(tx: Tx, of: Round) -> dict[str, Ints]:
     return labels
 
 
-def _references(tx: Tx) -> tuple[Reference, ...]:
+def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
     """What people have decided, and the decisions that validators agreed with or not, by a person or a rule."""
     decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code")
     decisions = decisions[decisions["code"].notna()]
@@ -357,6 +326,6 @@ def _references(tx: Tx) -> tuple[Reference, ...]:
     codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
     validated_code = np.array([codes.get(one, NO_CODE) for one in validated.tolist()], np.int64)
     return (
-        Reference(ADJUDICATED, cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
-        Reference(VALIDATED, validated, validated_code, verdict == AGREE),
+        aggregate.Reference(ADJUDICATED, cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
+        aggregate.Reference(VALIDATED, validated, validated_code, verdict == AGREE),
     )

@@ -35,9 +35,7 @@ NO_LABEL, FOR_PERSON, FOR_POLICY, DISCARDED, DECIDED, VALID, NOT_VALID = range(7
 
 @dataclass(frozen=True)
 class MapQuestion:
-    """A question whose answers a map shows: the part of a round's form at place `part`; without one where a round asks
-    nothing that can be counted.
-    """
+    """A question whose answers a map shows: `part` of a round's form; none is `asked` where nothing can be counted."""
 
     name: str
     round: Round
@@ -64,10 +62,7 @@ def map_questions(tx: Tx) -> list[MapQuestion]:
 
 
 def load_cell_map(tx: Tx, question: str = "") -> CellMap | None:
-    """The map of the grid for the answers to a question, the first where none is named; None before there are cells.
-
-    Raises UnknownIdError for a question that is not asked.
-    """
+    """The map of the grid for the answers to a question, the first where none is named; None before there are cells."""
     questions = {one.name: one for one in map_questions(tx)}
     if question and question not in questions:
         hint = suggest_name(question, questions, mark("the questions of this grid: %(names)s"))

@@ -56,10 +56,9 @@ FROM_FILES = "from_files"  # the settings that say which rounds of a planned gri
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, or a finding; leave out who was dismissed.
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or an error; leave out who was dismissed.
 
-    Somebody may have changed roles since the pairs were dealt; where nothing was dealt, the role says who may answer.
-    Nobody answers who has still to qualify.
+    Somebody may have changed roles since pairs were assigned; where none were, the role says who may answer.
     """
     locate_cells(tx, incoming)
     role = round_.role
@@ -137,10 +136,8 @@ def record_answers(
 
 
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
-    """A sentence on each column of a person's answers that seems to have been sorted apart from its rows.
-
-    That is where the answers are sorted, and the rows are still in the order of their cells, or in that in which they
-    were dealt.
+    """A sentence on each column of a person's answers that is sorted, while its rows are still in the order of their
+    cells, or in that in which they were assigned: so it seems to have been sorted apart from them.
     """
     rows = incoming.rows.reset_index(drop=True)
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
@@ -169,9 +166,8 @@ def _answer_column(rows: pd.DataFrame) -> str:
 
 
 def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `assignment_id` to each row, and a finding where the pair was not assigned to that person.
-
-    Answers to a study in which nothing was dealt bring their own assignments. Else `position` is where it was dealt.
+    """Add `assignment_id` to each row, and an error where the pair was not assigned to that person, unless nothing was
+    assigned: then answers bring their own assignments. Else `position` is where it was assigned.
     """
     rows = incoming.rows
     is_identified = ((rows["cell_id"] != NOBODY) & (rows["person_id"] != NOBODY)).to_numpy()
@@ -189,11 +185,8 @@ def _add_assignments(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     assigned_rows = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position"]]
     matched_rows = rows.merge(assigned_rows, on=["cell_id", "person_id"], how="left")
     is_stray, unit = is_identified & matched_rows["id"].isna().to_numpy(), incoming.of.number
-    incoming.refuse(
-        is_stray,
-        f"{unit} {{pair}} was not assigned to {{person}}",
-        f"these {unit}s were not assigned to the person named",
-    )
+    cause = f"these {unit}s were not assigned to the person named"
+    incoming.refuse(is_stray, f"{unit} {{pair}} was not assigned to {{person}}", cause)
     incoming.rows = rows.assign(assignment_id=matched_rows["id"].fillna(NOBODY).astype("int64"))
     if not incoming.brings_work and lease_minutes(tx, round_) is None:  # else they stand in the order of the file
         incoming.rows["position"] = matched_rows["position"]
@@ -242,10 +235,10 @@ def _is_unassigned(tx: Tx, round_: Round) -> bool:
 
 
 def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
-    """Add `is_new` to each row, and a finding where another answer is there that it may not supersede.
+    """Add `is_new` to each row, and an error where another answer is there that it may not supersede.
 
-    Where an answer comes from belongs to it. A person's answer takes the place of an equal simulated one unasked, as it
-    overrides nobody; the reverse is an answer that differs.
+    A person's answer takes the place of an equal simulated one unasked, as it overrides nobody; the reverse is an
+    answer that differs.
     """
     rows = incoming.rows
     current_answers = judgements.current_answers(tx, round_, *COMPARED).set_index("assignment_id")
@@ -260,11 +253,8 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
         cause = f"these {unit}s already have different answers; {SUPERSEDE}"
         incoming.refuse(differs & ~incoming.has_finding, sentence, cause)
         clause = f"already, but the answers in the file are simulated; {SUPERSEDE}"
-        sentence, cause = (
-            f"{{person}} has answered {unit} {{pair}} {clause}",
-            f"these {unit}s have been answered {clause}",
-        )
-        incoming.refuse(is_made_up & ~incoming.has_finding, sentence, cause)
+        sentence = f"{{person}} has answered {unit} {{pair}} {clause}"
+        incoming.refuse(is_made_up & ~incoming.has_finding, sentence, f"these {unit}s have been answered {clause}")
     is_new = ~is_answered | differs | (is_answered & (was_simulated != is_simulated))
     if supersede and round_.checks:  # the same word about a label that has changed is a new verdict
         is_about_current_label = rows["assignment_id"].isin(judgements.current_verdicts(tx)["assignment_id"])
@@ -282,9 +272,7 @@ def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> Bools:
 
 
 def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> None:
-    """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...) and note that their
-    work is done.
-    """
+    """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...), their work done."""
     if answers.empty:
         return
     answer_column = _answer_column(answers)
@@ -304,13 +292,8 @@ def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -
     `supersede` lets a different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
-        incoming = read_answers(
-            path,
-            label_reader(scheme_of(tx)),
-            person="annotator",
-            answer="label",
-            headings=sheet_headings(tx, PAIR_COLUMNS),
-        )
+        read_word, headings = label_reader(scheme_of(tx)), sheet_headings(tx, PAIR_COLUMNS)
+        incoming = read_answers(path, read_word, person="annotator", answer="label", headings=headings)
         round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         identify_rows(tx, incoming, round_)
         compare_answers(tx, incoming, round_, supersede=supersede)
@@ -427,9 +410,8 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
 
 
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
-    """The id of every text of one kind by what a file says of it; of what was written, those of the grid.
-
-    Words that answer several texts are several texts, which their words alone do not tell apart: none of them is there.
+    """The id of every text of one kind by what a file says of it; of what was written, those of the grid whose words
+    alone tell them apart.
     """
     if kind != WRITTEN:
         return texts.text_ids(tx, kind)
@@ -448,10 +430,8 @@ def letters(text: str) -> str:
 def _compare_texts(
     tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
 ) -> None:
-    """Add a finding where the text beside a number is not that pair's, which names the cell and what it was.
-
-    A spreadsheet program changed it, or the texts were sorted apart from their numbers, or the sheet is of another
-    study, of which no text fits.
+    """Add an error where the text beside a number is not that pair's: a spreadsheet program changed it, the texts were
+    sorted apart from their numbers, or the sheet is of another study, of which no text fits.
     """
     rows, changes = incoming.rows, dict[int, str]()
     n_fitting, n_moved = 0, 0
@@ -475,15 +455,10 @@ def _compare_texts(
         if n_fitting
         else "is the sheet from another study?"
     )
-    clause = f"other texts in this study: {{}}; {remedy}"
-    incoming.add_findings(
-        np.isin(np.arange(len(rows)), [*changes]),
-        (
-            f"{incoming.of.number} {number} has {clause.format(changes.get(at, ''))}"
-            for at, number in enumerate(rows["pair"])
-        ),
-        cause=f"these {incoming.of.number}s have {clause.format(f'in the first, {changes[min(changes)]}')}",
-    )
+    clause, unit = f"other texts in this study: {{}}; {remedy}", incoming.of.number
+    messages = (f"{unit} {number} has {clause.format(changes.get(at, ''))}" for at, number in enumerate(rows["pair"]))
+    cause = f"these {unit}s have {clause.format(f'in the first, {changes[min(changes)]}')}"
+    incoming.add_findings(np.isin(np.arange(len(rows)), [*changes]), messages, cause=cause)
 
 
 def describe_change(column: str, was: str, found: str) -> str:

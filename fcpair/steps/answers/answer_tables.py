@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -73,9 +73,8 @@ def export_texts(grid: GridContext, round: str | None = None) -> pd.DataFrame:
         round_ = rounds.by_name(tx, round)
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
-        row_numbers = pd.Series(
-            cells.places_of(tx, pairs) // cells.shape(tx)[1] + 1, to_public_number(pairs["cell_id"])
-        )
+        row_number = cells.places_of(tx, pairs) // cells.shape(tx)[1] + 1
+    row_numbers = pd.Series(row_number, to_public_number(pairs["cell_id"]))
     table.insert(list(table.columns).index("row") + 1, "row_number", table["cell"].map(row_numbers))
     table = table[~table["skipped"]].reset_index(drop=True)
     if edits := form_of(round_.form).edited_question:
@@ -125,7 +124,10 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     )
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
     located = answers.join(cells.by_id(tx, answers["cell_id"]).set_index("cell_id"), on="cell_id")
-    answers_by_value = {value: _answers_by_question(forms, value) for value in answers["value"].dropna().unique()}
+    # a round that checks has another form where it is blind
+    form_by_names = {frozenset(name for name, _ in form.questions): form for form in reversed(forms)}
+    form_by_value = {value: form_by_names[frozenset(json.loads(value))] for value in answers["value"].dropna().unique()}
+    answers_by_value = {value: form.names(form.load(value)) for value, form in form_by_value.items()}
     empty_answers = {question: "" for form in forms for question, _ in form.questions}
     table = located.assign(
         cell=to_public_number(answers["cell_id"]),
@@ -158,9 +160,8 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
         pd.Series([getattr(change, name) for change in changes], index=answers.index, dtype="Int64")
         for name in ("words", "characters")
     )
-    texts = [originals.get(cell, "") for cell in answers["cell_id"]]
-    acts = [str(change.act or "") for change in changes]
-    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (texts, acts, *distances), strict=True))
+    columns = [originals.get(cell, "") for cell in answers["cell_id"]], [str(one.act or "") for one in changes]
+    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (*columns, *distances), strict=True))
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
@@ -182,19 +183,9 @@ def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
     return {name: values for name, values in columns.items() if any(values)}
 
 
-def _answers_by_question(forms: Sequence[Form], value: str) -> dict[str, str]:
-    """An answer as people read it, question by question; a round that checks has another form where it is blind."""
-    question_names = set(json.loads(value))
-    form = next(candidate for candidate in forms if {name for name, _ in candidate.questions} == question_names)
-    return form.names(form.load(value))
-
-
 def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
-    """The round whose answers people can give in a file; without a name, the one that counts.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: it is answered by models, or checks what was decided.
+    """The round, without a name the one that counts, whose answers people can give in a file; raises StageError for one
+    that models answer, or that checks what was decided.
     """
     round_ = rounds.by_name(tx, name)
     if round_.role is Role.MODEL:
@@ -244,13 +235,8 @@ def record_forms(
     check: Callable[[Tx, ImportedAnswers], None] = lambda _tx, _incoming: None,
     **run_params: str,
 ) -> RunRecord:
-    """Record answers to the form of a round; `check` adds findings to them, or leaves some out, when cells and
-    answers are known.
-
-    `run_params` are noted with the run.
-
-    Raises:
-        InputError: everything that is wrong with the answers; nothing is recorded then.
+    """Record answers to the form of a round, with `run_params` noted of the run; `check` adds errors to them, or leaves
+    some out, when cells and answers are known. Raises InputError with everything that is wrong.
     """
     form = form_of(round_.form)
     new_texts = (form.text(answer) for answer in incoming.rows["answer"] if answer is not None)
@@ -285,10 +271,7 @@ def record_forms(
 
 
 def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, form: Form) -> None:
-    """Add a finding where the checks of the round refuse a text that is new, as they would online.
-
-    Texts of the same writer in the file are held against each other, in its order.
-    """
+    """Add an error where the checks of the round refuse a new text, as online; a writer's own are compared in order."""
     if not text_checks.is_checked(round_):
         return
     rows, refusals = incoming.rows, np.full(len(incoming.rows), "", object)
@@ -302,9 +285,8 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
         remarks = text_checks.check_answer(round_, to_client(form.store(answer)), comparison, warns=False)
         refusals[index] = " ".join(one.sentence for one in remarks if one.refuses)
         earlier_texts.setdefault(person_id, []).append(text)
-    incoming.add_findings(
-        refusals != "", (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
-    )
+    messages = (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
+    incoming.add_findings(refusals != "", messages)
 
 
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
@@ -330,9 +312,8 @@ def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
 
 
 DECISION, LABEL, LABELS = "decision", "label", "labels"
+# What a decision is, by which rule, by whom, how many answers the cell has, how many of them are the same, and a note.
 DECISION_COLUMNS = (DECISION, "rule", "adjudicator", "answers", "agree", "note")
-"""The columns of a decision: what it is, by which rule, by whom, how many answers the cell has, how many of them are
-the same, and a note."""
 
 
 def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
@@ -340,10 +321,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
 
     Columns: `pair`, `hs`, `cn`, or of a planned grid `cell`, `row`, `column` and whatever is known of the row; then
     those of `DECISION_COLUMNS`. What was discarded is `irreconcilable`; `adjudicator` is empty where nobody is named;
-    skips are no answers.
-
-    Raises:
-        StageError: the answers of the grid are no labels, or nothing has been decided.
+    skips are no answers. Raises StageError where the answers are no labels, or nothing has been decided.
     """
     need_labels(tx, "export decisions")
     decisions = adjudications.current_adjudications(tx, standing=True)
@@ -379,10 +357,8 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
 
 
 def layout_of(tx: Tx, path: Source) -> tuple[CellColumns, str]:
-    """Layout of a file of decisions: how it names its cells, and which of its columns has what was decided.
-
-    That is `label`, as in a sheet, or `decision`, as `decisions_table` has it: what is known of a row may be called
-    `label`, too.
+    """Layout of a file of decisions: how it names its cells, and the column with what was decided: `decision`, or where
+    there is none, as what is known of a row may be called so too, `label`.
     """
     cell_columns = [CELL_COLUMNS.number, *CELL_COLUMNS.sides]
     header = read_table(path, optional=[PAIR_COLUMNS.number, *cell_columns, DECISION]).columns

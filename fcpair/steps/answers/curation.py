@@ -76,18 +76,15 @@ def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
             }
         answers = judgements.current_answers(tx, round_, "cell_id", "value")
     texts = {cell_id: entry.body for cell_id, entry in originals.items()}
-    changes_made = [
-        (originals.get(cell_id), entry)
-        for cell_id, entry in zip(answers["cell_id"], text_changes(form, answers, texts), strict=True)
-        if entry
-    ]
+    changes = zip(map(originals.get, answers["cell_id"]), text_changes(form, answers, texts), strict=True)
+    changes_made = [(original, change) for original, change in changes if change]
     if not changes_made:
         raise StageError(f"nothing has been answered in round `{round_.name}` yet")
     by_source: dict[str, list[TextChange]] = {}
-    for original, entry in changes_made:
+    for original, change in changes_made:
         if original:
-            by_source.setdefault(original.by, []).append(entry)
-    question, counted_changes = form.edited_question[1], [entry for original, entry in changes_made if original]
+            by_source.setdefault(original.by, []).append(change)
+    question, counted_changes = form.edited_question[1], [change for original, change in changes_made if original]
     return Curation(
         round_.name,
         round_.options.edits,
@@ -98,17 +95,12 @@ def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
 
 
 def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -> list[TextChange | None]:
-    """Change that each answer (`cell_id`, `value`) to a form that edits makes to the text of its cell.
-
-    None of a skip, and of an answer that was not asked for its text.
-    """
+    """Change that each answer (`cell_id`, `value`) to a form that edits makes to its cell's text; None of a skip."""
     if form.edited_question is None:
         return [None] * len(rows)
     name, question = form.edited_question
     answers_by_value = {value: form.load(value)[name] for value in rows["value"].dropna().unique()}
-    answers = (
-        (cell_id, answers_by_value.get(value)) for cell_id, value in zip(rows["cell_id"], rows["value"], strict=True)
-    )
+    answers = zip(rows["cell_id"], map(answers_by_value.get, rows["value"]), strict=True)
     return [None if one is None else describe_change(question, one, originals.get(cell_id)) for cell_id, one in answers]
 
 
@@ -118,11 +110,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
     Columns: `cell`, `hs` (the row's text), `type` (the column's), `cn` (what was written), `types` (the column's, and
     what the first question of several labels adds, separated by semicolons; where the column is none of those labels,
     these alone), `by`, `simulated`; and where there are any `original` (what was edited), `group` and `language` (of
-    the row).
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: no text is written there, or none was.
+    the row). Raises StageError where no text is written there, or none was.
     """
     round_ = rounds.by_name(tx, name)
     form = form_of(round_.form)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fcpair.errors import Finding, InputError, StageError, UnknownIdError, reject
 from fcpair.files.tables.tabular import LINE, place_of, read_table
@@ -194,11 +194,9 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
             place=position,
             number=len(rows),
         )
-    other_places = [example for example in open_places if example > position] + [
-        example for example in open_places if example < position
-    ]
+    next_open = min((at for at in open_places if at != position), key=lambda at: (at < position, at), default=None)
     row = tuple(rows[position - 1])
-    return ExampleReview(round, position, len(rows), row[0].row, row, len(open_places), next(iter(other_places), None))
+    return ExampleReview(round, position, len(rows), row[0].row, row, len(open_places), next_open)
 
 
 def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecord:
@@ -216,24 +214,21 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
         round_ = _round_with_examples(tx, grid.grid.name, round)
         examples_by_words: dict[_Words, list[Example]] = {}
         for example in examples_of_round(tx, round_):
-            examples_by_words.setdefault(
-                _words_of_example(example.row, example.rank, example.hs, example.cn), []
-            ).append(example)
+            words = _words_of_example(example.row, example.rank, example.hs, example.cn)
+            examples_by_words.setdefault(words, []).append(example)
         if not examples_by_words:
             raise StageError.say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round)
         place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
         for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
             words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
+            if not word:
+                continue
             if (used := _READ.get(word)) is None:
-                if word:
-                    errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
+                errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
             elif words not in examples_by_words:
-                message = "there is no such example in this round; write a new sheet"
-                errors.append(Finding(place, line, message))
-            elif used_and_line.setdefault(words, (used, line))[0] is not used:
-                errors.append(
-                    Finding(place, line, f"line {used_and_line[words][1]} has the opposite for the same example")
-                )
+                errors.append(Finding(place, line, "there is no such example in this round; write a new sheet"))
+            elif (earlier := used_and_line.setdefault(words, (used, line)))[0] is not used:
+                errors.append(Finding(place, line, f"line {earlier[1]} has the opposite for the same example"))
         reject(place, errors)
         if not used_and_line:
             raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
@@ -245,12 +240,13 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
             if example.used is not used
         ]
         examples.add_reviews(tx, changes, None)
-        n_rows = len({example.row_id for example in examples_of_round(tx, round_) if example.used is None})
         n_used = sum(used for _, used in changes)
-        counts: dict[str, Any] = {"round": round, "used": n_used, "not_used": len(changes) - n_used}
-        counts |= {
+        counts = {
+            "round": round,
+            "used": n_used,
+            "not_used": len(changes) - n_used,
             "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
-            "rows_to_review": n_rows,
+            "rows_to_review": len({one.row_id for one in examples_of_round(tx, round_) if one.used is None}),
         }
         params = {"grid": grid.grid.name, "round": round, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)
@@ -283,10 +279,7 @@ def examples_of_round(tx: Tx, round_: Round) -> list[Example]:
 
 
 def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None:
-    """Say what must be done before models of a round can see its examples; None where nothing must, or it has none.
-
-    `grid_option` is the option by which commands are given the grid.
-    """
+    """Say what must be done before models of a round can see its examples; None where nothing must, or it has none."""
     if not round_.options.examples:
         return None
     round_examples = examples_of_round(tx, round_)
@@ -297,16 +290,14 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
     if n := sum(example.id in set_aside_ids for example in usable_examples(round_examples)):
         subject = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
         return (
-            f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` "
-            "since; review what "
-            f"is not to be used, or run `fcpair examples find {options} --redo`"
+            f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` since; "
+            f"review what is not to be used, or run `fcpair examples find {options} --redo`"
         )
     if round_.options.reviewed and (n := len({example.row_id for example in round_examples if example.used is None})):
         subject = "1 row has" if n == 1 else f"{n:,} rows have"
         return (
-            f"round `{round_.name}`: {subject} examples that nobody has reviewed; `fcpair serve`, where a lead "
-            "does so, or "
-            f"`fcpair examples sheet FILE {options}`"
+            f"round `{round_.name}`: {subject} examples that nobody has reviewed; `fcpair serve`, where a lead does "
+            f"so, or `fcpair examples sheet FILE {options}`"
         )
     return None
 
@@ -317,10 +308,8 @@ def usable_examples(round_examples: list[Example]) -> list[Example]:
 
 
 def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
-    """The examples of each row of a round as a prompt has them, by the id of the row; nothing where it has none.
-
-    Raises:
-        StageError: they were not found or not reviewed, or the text of one does not stand any more.
+    """The examples of each row of a round as a prompt has them, by the id of the row; StageError where they are not
+    found or reviewed, or the text of one does not stand any more.
     """
     if not round_.options.examples:
         return {}

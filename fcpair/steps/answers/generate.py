@@ -16,18 +16,7 @@ from fcpair.models.answering_models import AnsweringModel, Cell, Progress, Reque
 from fcpair.models.language import check_language, other_language
 from fcpair.models.service import Service, strip_fence
 from fcpair.records import Origin, Role, Round, RunRecord
-from fcpair.stages.answers.model_spec import (
-    COLUMN,
-    DEFINITION,
-    EXAMPLES,
-    ROW,
-    ROW_PREFIX,
-    ModelSpec,
-    fill_prompt,
-    match_columns,
-    parse_model_spec,
-    row_columns,
-)
+from fcpair.stages.answers import model_spec
 from fcpair.stages.answers.replies import DUPLICATE_KEYS, MARKS, find_marks, read_choice, read_probabilities
 from fcpair.stages.corpus.text_identity import NO_TEXT, escape_non_text, identity
 from fcpair.stages.questions import Curate, Form, OneOf, Text
@@ -54,6 +43,7 @@ MOVING_NOTE = (
     "again asks only for the rest"
 )
 MAX_SHOWN = 200  # characters of a reply that cannot be taken
+_NONE = None, None  # where there is no reply to a cell yet
 
 
 def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
@@ -63,14 +53,13 @@ def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, Request
     """
     with grid._store.read() as tx:
         queries = _load_queries(tx, grid.grid.name, round)
-    prompt = str(queries.round.options.prompt)
-    outlooks = []
-    for model, answerer in enumerate(queries.answerers):
-        own_cells = [cell for cell, of in zip(queries.cell, queries.model, strict=True) if of == model]
-        outlooks.append(
-            (answerer.name, open_model(answerer, prompt, _weighed_options(queries.round)).estimate(own_cells))
-        )
-    return outlooks
+    cells_by_model: dict[int, list[Cell]] = {}
+    for cell, model in zip(queries.cell, queries.model, strict=True):
+        cells_by_model.setdefault(model, []).append(cell)
+    return [
+        (answerer.name, speaker.estimate(cells_by_model.get(model, [])))
+        for model, (answerer, speaker) in enumerate(zip(queries.answerers, _open_models(queries), strict=True))
+    ]
 
 
 @dataclass(frozen=True)
@@ -78,19 +67,19 @@ class _ModelQueries:
     """Queries to the models of a round: the number of each cell, its texts and the model, by place."""
 
     round: Round
-    answerers: list[ModelSpec]
+    answerers: list[model_spec.ModelSpec]
     cell_id: list[int]
     cell: list[Cell]
     model: list[int]
 
 
-_RepliesByQuery = dict[tuple[ModelSpec, int], tuple[Cell, str | None]]
+_RepliesByQuery = dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]]
 """What a model said of a cell, by its number, and how the cell was then."""
 
 
 def queries_a_service(round_: Round) -> bool:
     """Whether any model of a round is one of a service, to which texts are sent."""
-    return any(parse_model_spec(one).source == "service" for one in round_.options.models)
+    return any(model_spec.parse_model_spec(one).source == "service" for one in round_.options.models)
 
 
 def service_obstacle(grid: GridContext, name: str) -> str | None:
@@ -129,28 +118,24 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
         with grid._store.read() as tx:
             basis = Basis(tx, lambda tx: _load_queries(tx, grid.grid.name, round))
         queries = basis.inputs
-        prompt = str(queries.round.options.prompt)
-        speakers = [open_model(answerer, prompt, _weighed_options(queries.round)) for answerer in queries.answerers]
-        replies = _collect_replies(queries, speakers, replies_by_query, progress)
-        form = form_of(queries.round.form)
-        outcomes = [
-            _read_reply(form, queries.round, reply, cell) for reply, cell in zip(replies, queries.cell, strict=True)
-        ]
+        speakers, form = _open_models(queries), form_of(queries.round.form)
+        keys = [(queries.answerers[of], cell_id) for of, cell_id in zip(queries.model, queries.cell_id, strict=True)]
+        asked = list(zip(keys, queries.cell, queries.model, strict=True))
+        for model, speaker in enumerate(speakers):  # replies to cells that have not changed are kept
+            new = [
+                (key, cell) for key, cell, of in asked if of == model and replies_by_query.get(key, _NONE)[0] != cell
+            ]
+            replies = speaker.replies([cell for _, cell in new], progress) if new else []
+            replies_by_query |= {key: (cell, reply) for (key, cell), reply in zip(new, replies, strict=True)}
+        outcomes = [_read_reply(form, queries.round, replies_by_query[key][1], cell) for key, cell, _ in asked]
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            models = {
-                answerer.name: own_speaker.record()
-                for answerer, own_speaker in zip(queries.answerers, speakers, strict=True)
-            }
+            models = {one.name: speaker.record() for one, speaker in zip(queries.answerers, speakers, strict=True)}
             run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": round, "models": models})
             _save_outcomes(tx, queries, form, outcomes, run_id)
             n_answers = sum(outcome.answer is not None for outcome in outcomes)
-            counts: dict[str, Any] = {
-                "round": queries.round.name,
-                "models": len(queries.answerers),
-                "answers": n_answers,
-            }
-            counts["skips"] = len(outcomes) - n_answers
+            counts: dict[str, Any] = {"round": queries.round.name, "models": len(queries.answerers)}
+            counts |= {"answers": n_answers, "skips": len(outcomes) - n_answers}
             if n_by_mark := Counter(mark for outcome in outcomes for mark in outcome.marks):
                 counts["marked"] = {name: n_by_mark[name] for name in MARKS if name in n_by_mark}
             if queries.round.counts and closed_question(form):
@@ -177,19 +162,20 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         check_done(tx, grid, earlier)
         open_cells = open_cells[open_cells["cell_id"].isin(authorship.cells_answered_before(tx, round_))]
     examples_by_row = prompt_examples(tx, grid, round_)
-    answerers, prompt = [parse_model_spec(text) for text in round_.options.models], str(round_.options.prompt)
-    texts = cells.texts_of_grid(tx).set_index("text_id")
+    answerers = [model_spec.parse_model_spec(text) for text in round_.options.models]
+    prompt, texts = str(round_.options.prompt), cells.texts_of_grid(tx).set_index("text_id")
     bodies = texts["body"]
     row_metadata = texts.loc[open_cells["hs_id"].unique().tolist(), "meta"].tolist()
     known_names = list(dict.fromkeys(name for about in row_metadata for name in about))
-    if unknown_names := sorted(row_columns(prompt) - {*known_names}):
+    if unknown_names := sorted(model_spec.row_columns(prompt) - {*known_names}):
         wanted = unknown_names[0]
         hint = suggest_name(wanted, known_names, "they have %(names)s") if known_names else "they have none"
-        raise InputError(f"the prompt of round `{name}` has `{{{ROW_PREFIX}{wanted}}}`, which no row has; {hint}")
+        place = f"{{{model_spec.ROW_PREFIX}{wanted}}}"
+        raise InputError(f"the prompt of round `{name}` has `{place}`, which no row has; {hint}")
     columns = open_cells["cn_id"].unique().tolist()
     ids_by_name = {item.name: item.id for item in people.people(tx)}
     models_by_column: dict[int, list[int]] = {}
-    for column, model in match_columns([bodies[item] for item in columns], answerers):
+    for column, model in model_spec.match_columns([bodies[item] for item in columns], answerers):
         models_by_column.setdefault(columns[column], []).append(model)
     answers = judgements.current_labels(tx, "cell_id", "person_id", of=round_)
     answered_keys = set(zip(answers["cell_id"], answers["person_id"], strict=True))
@@ -198,10 +184,14 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         ids = ((model, ids_by_name.get(answerers[model].name)) for model in models_by_column[column_id])
         if waiting := [model for model, person_id in ids if (cell_id, person_id) not in answered_keys]:
             row_body, column_body = str(bodies[row_id]), str(bodies[column_id])
-            places = {ROW: row_body, COLUMN: column_body, DEFINITION: definitions.get(column_body, "")}
-            places[EXAMPLES] = examples_by_row.get(row_id, "")
+            places = {
+                model_spec.ROW: row_body,
+                model_spec.COLUMN: column_body,
+                model_spec.DEFINITION: definitions.get(column_body, ""),
+                model_spec.EXAMPLES: examples_by_row.get(row_id, ""),
+            }
             row_values = {key: str(one) for key, one in texts["meta"][row_id].items()}
-            cell = Cell(row_body, column_body, fill_prompt(prompt, places, row_values), row_values)
+            cell = Cell(row_body, column_body, model_spec.fill_prompt(prompt, places, row_values), row_values)
             unanswered += [(cell_id, cell, model) for model in waiting]
     if not unanswered:
         raise StageError.say(
@@ -209,28 +199,6 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         )
     cell_ids, cells_to_ask, models = map(list, zip(*unanswered, strict=True))
     return _ModelQueries(round_, answerers, cell_ids, cells_to_ask, models)
-
-
-def _collect_replies(
-    queries: _ModelQueries,
-    speakers: Sequence[AnsweringModel],
-    replies_by_query: _RepliesByQuery,
-    progress: Progress | None,
-) -> list[str | None]:
-    """Collect the models' replies to their cells, keeping those in `replies_by_query` whose cells have not changed."""
-    keys = [(queries.answerers[model], cell_id) for model, cell_id in zip(queries.model, queries.cell_id, strict=True)]
-    for model, model_speaker in enumerate(speakers):
-        own_indices = [index for index, of in enumerate(queries.model) if of == model]
-        new_indices = [
-            index
-            for index in own_indices
-            if keys[index] not in replies_by_query or replies_by_query[keys[index]][0] != queries.cell[index]
-        ]
-        replies = model_speaker.replies([queries.cell[index] for index in new_indices], progress) if new_indices else []
-        replies_by_query |= {
-            keys[index]: (queries.cell[index], reply) for index, reply in zip(new_indices, replies, strict=True)
-        }
-    return [replies_by_query[key][1] for key in keys]
 
 
 class _ReplyOutcome(NamedTuple):
@@ -242,59 +210,48 @@ class _ReplyOutcome(NamedTuple):
     note: str = ""
 
 
-def _weighed_options(round_: Round) -> tuple[str, ...]:
-    """The answers whose probabilities a round asks for; none where it asks for what is written."""
-    question = closed_question(form_of(round_.form)) if round_.options.probabilities else None
-    return tuple(one.name for one in question) if question else ()
+def _open_models(queries: _ModelQueries) -> list[AnsweringModel]:
+    """The models of a round, which weigh the answers where it asks for their probabilities."""
+    options = queries.round.options
+    question = closed_question(form_of(queries.round.form)) if options.probabilities else None
+    weighed = tuple(choice.name for choice in question or ())
+    return [open_model(answerer, str(options.prompt), weighed) for answerer in queries.answerers]
 
 
 def _read_reply(form: Form, round_: Round, reply: str | None, cell: Cell) -> _ReplyOutcome:
     if reply is None:
         return _ReplyOutcome(None, None, (), "the model has no reply to this cell")
-    if isinstance(closed := closed_question(form), OneOf):
-        name, names = form.questions[0][0], [one.name for one in closed]
-        note = ""
-        try:
-            if round_.options.probabilities:
-                chosen, _, note = read_probabilities(reply, names)
-            else:
-                texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(names))]
-                chosen = read_choice(reply, names, texts) or reply
-            return _ReplyOutcome(escape_non_text(reply), form.read({name: chosen}), (), note)
-        except InputError as error:
-            return _ReplyOutcome(
-                escape_non_text(reply),
-                None,
-                (),
-                escape_non_text(f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"),
-            )
     names = [name for name, _ in form.questions]
-    question = form[names[0]]
+    question, note = form[names[0]], ""
     # any reply is an answer; what curates a text has to be read, as it may reject one
-    is_free = len(names) == 1 and not isinstance(question, Curate) and not NO_TEXT.search(reply)
-    if is_free and isinstance(question, Text):
-        marks = _reply_marks(round_, reply, question)
-        return _ReplyOutcome(reply, {names[0]: reply}, marks, f"marked: {', '.join(marks)}" if marks else "")
+    is_free = len(names) == 1 and isinstance(question, Text) and not isinstance(question, Curate)
+    is_free = is_free and not NO_TEXT.search(reply)
     try:
-        answer = (
-            form.read({names[0]: reply})
-            if len(names) == 1
-            else form.without_limits.load_submitted(_parse_json_object(reply))
-        )
+        if isinstance(closed := closed_question(form), OneOf):
+            choices = [choice.name for choice in closed]
+            if round_.options.probabilities:
+                chosen, _, note = read_probabilities(reply, choices)
+            else:
+                texts = [str(cell.about.get(f"option_{at}", "")) for at in range(len(choices))]
+                chosen = read_choice(reply, choices, texts) or reply
+            return _ReplyOutcome(escape_non_text(reply), form.read({names[0]: chosen}), (), note)
+        if is_free:
+            answer: Answer = {names[0]: reply}
+        elif len(names) == 1:
+            answer = form.read({names[0]: reply})
+        else:
+            answer = form.without_limits.load_submitted(_parse_json_object(reply))
     except InputError as error:
         mark = (DUPLICATE_KEYS,) if isinstance(error.__cause__, DuplicateKeyError) else ()
         note = f"the reply cannot be used ({error}): {reply[:MAX_SHOWN]}"
         return _ReplyOutcome(escape_non_text(reply), None, mark, escape_non_text(note))
-    written = form[form.written_question] if form.written_question else None
-    text = form.text(answer)
-    marks = _reply_marks(round_, text, written) if text is not None and isinstance(written, Text) else ()
-    return _ReplyOutcome(reply, answer, marks, f"marked: {', '.join(marks)}" if marks else "")
-
-
-def _reply_marks(round_: Round, text: str, question: Text) -> tuple[str, ...]:
+    written, text = form[form.written_question or names[0]], reply if is_free else form.text(answer)
+    if text is None or not isinstance(written, Text):
+        return _ReplyOutcome(reply, answer)
     expected = str(round_.options.language or "")
     detected = other_language(text, expected) if expected and identity(text) else None
-    return find_marks(text, question, detected and detected[0])
+    marks = find_marks(text, written, detected and detected[0])
+    return _ReplyOutcome(reply, answer, marks, f"marked: {', '.join(marks)}" if marks else "")
 
 
 def _parse_json_object(reply: str) -> dict[str, Any]:
@@ -311,10 +268,7 @@ def _parse_json_object(reply: str) -> dict[str, Any]:
 
 
 def _save_outcomes(tx: Tx, queries: _ModelQueries, form: Form, outcomes: Sequence[_ReplyOutcome], run_id: int) -> None:
-    """Deal the cells to their models as far as they have not been, and add the answers and the replies.
-
-    Models that the study has not are added; InputError where a person has the name of one.
-    """
+    """Assign the cells to their models, added if need be, and add the answers and the replies."""
     names = [item.name for item in queries.answerers]
     people_by_name = {item.name: item for item in people.people(tx)}
     for name in names:

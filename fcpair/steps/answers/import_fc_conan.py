@@ -7,16 +7,8 @@ from pathlib import Path
 
 from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import ImportedAnswers
+from fcpair.files.corpus import fc_conan
 from fcpair.files.corpus.corpus import CN, HS
-from fcpair.files.corpus.fc_conan import (
-    ANNOTATORS,
-    ANONYMOUS,
-    CN_METADATA,
-    HS_METADATA,
-    SIMULATED,
-    VALIDATOR,
-    read_published,
-)
 from fcpair.lazy import pd
 from fcpair.params import Agree, Import
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
@@ -52,7 +44,7 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         InputError: the file is broken, has a pair that is not in the study's grid, or the study's own intervals
             generalise to new annotators.
     """
-    published = read_published(path)
+    published = fc_conan.read_published(path)
     with grid._store.write() as tx:
         if people.people(tx) or judgements.n_judgements(tx):
             raise StageError(
@@ -68,9 +60,10 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
             keyed = published.pairs.assign(
                 hs_digest=published.pairs[HS].map(digest), cn_digest=published.pairs[CN].map(digest), language="en"
             )
-            hs_ids, cn_ids = add_side(tx, HS, keyed, HS_METADATA), add_side(tx, CN, keyed, CN_METADATA)
-            sides.set_texts(tx, "row", list(hs_ids.values()))
-            sides.set_texts(tx, "column", list(cn_ids.values()))
+            hs_ids = add_side(tx, HS, keyed, fc_conan.HS_METADATA)
+            cn_ids = add_side(tx, CN, keyed, fc_conan.CN_METADATA)
+            sides.set_texts(tx, "row", hs_ids.values())
+            sides.set_texts(tx, "column", cn_ids.values())
             numbered = keyed[["pair"]].rename(columns={"pair": "id"})
             cells.add(tx, numbered.assign(hs_id=keyed["hs_digest"].map(hs_ids), cn_id=keyed["cn_digest"].map(cn_ids)))
         incoming = ImportedAnswers(str(path), published.pairs.assign(pair=NO_CODE), [], published.place, by_text=True)
@@ -79,19 +72,19 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         cell_ids_by_pair = dict(zip(published.pairs["pair"].tolist(), pairs["cell_id"].tolist(), strict=True))
         run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
         labellers = set(published.labels["person"])
-        names = [name for name in (*ANNOTATORS, ANONYMOUS) if name in labellers]
+        names = [name for name in (*fc_conan.ANNOTATORS, fc_conan.ANONYMOUS) if name in labellers]
         ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
         labels = published.labels.assign(
             cell_id=published.labels["pair"].map(cell_ids_by_pair), person_id=published.labels["person"].map(ids)
         )
-        simulated = published.pairs.set_index("pair")[SIMULATED]
+        simulated = published.pairs.set_index("pair")[fc_conan.SIMULATED]
         _record_answers(tx, labels.assign(simulated=labels["pair"].map(simulated)), rounds.primary(tx), run_id)
         n_labels = len(labels)
         decisions = pairs[["cell_id"]].assign(rule=Rule.IMPORTED.value, code=pairs["final"])
         adjudications.add_adjudications(tx, decisions)
         apply_policy(tx, pairs["cell_id"].tolist())
-        validator = people.add_people(tx, [VALIDATOR], Role.VALIDATOR)[0]
-        verdicts = pairs[["cell_id", SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
+        validator = people.add_people(tx, [fc_conan.VALIDATOR], Role.VALIDATOR)[0]
+        verdicts = pairs[["cell_id", fc_conan.SIMULATED]].assign(person_id=validator.id, code=pairs["verdict"])
         _record_answers(tx, with_decisions(tx, verdicts, blind=False), rounds.validation(tx), run_id)
         counts = {"pairs": len(pairs), "labels": n_labels, "adjudications": len(pairs), "verdicts": len(verdicts)}
         file = file_setting(Path(path))
@@ -130,5 +123,5 @@ def _record_answers(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -
         columns={"id": "assignment_id"}
     )
     matched_rows = answers.merge(assignment_ids, on=["cell_id", "person_id"]).assign(note="")
-    for simulated, rows in matched_rows.groupby(SIMULATED):
+    for simulated, rows in matched_rows.groupby(fc_conan.SIMULATED):
         save_answers(tx, rows, Origin.SIMULATED if simulated else Origin.IMPORTED, run_id)

@@ -13,8 +13,7 @@ from fcpair.records import Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.labels import with_wordings
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import StudyContext, effective_options, labels_of, note_stage_run, scheme_of
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import matches_saved_options
+from fcpair.steps.base.keywords import matches_saved_options, own, takes_params
 from fcpair.steps.people.known_pairs import Standing, known_pairs_of, score_of, standing_of
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
@@ -58,7 +57,7 @@ def save_practice(
             known_items = read_known_items(options.file, _answer_names(tx))
         elif options.items:
             check_items(options.items, _answer_names(tx))
-            known_items = [_known_item(one) for one in options.items]
+            known_items = [KnownItem(**{"column": "", **one}) for one in options.items]
         with grids.on_first_grid(tx):
             run = note_stage_run(tx, options, {"items": len(known_items)})
             settings.save_settings(tx, KNOWN_ITEMS, {"items": [one._asdict() for one in known_items]}, run.id)
@@ -104,17 +103,12 @@ def practice_round(study: StudyContext, role: Role, language: str | None = None)
 
 def _saved_items(tx: Tx) -> list[KnownItem]:
     with grids.on_first_grid(tx):
-        return [_known_item(one) for one in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
-
-
-def _known_item(saved: Mapping[str, str]) -> KnownItem:
-    return KnownItem(saved["row"], saved.get("column", ""), saved["answer"], saved["explanation"])
+        return [KnownItem(**{"column": "", **one}) for one in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
 
 
 def _labelled_grid(tx: Tx) -> int | None:
     """The first grid that asks for labels, whose question is practised."""
-    labelled = [key.id for key in grids.for_each_grid(tx) if labels_of(tx)]
-    return labelled[0] if labelled else None
+    return next(iter([key.id for key in grids.for_each_grid(tx) if labels_of(tx)]), None)
 
 
 def _answer_names(tx: Tx) -> list[str]:
@@ -190,10 +184,11 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
                     row["body"],
                     column["body"],
                     None if one.code is None else names[one.code],
-                    known_by_texts[one.row_id, one.column_id].answer,
-                    known_by_texts[one.row_id, one.column_id].explanation,
+                    known.answer,
+                    known.explanation,
                 )
                 for one in answers
                 for row, column in [cells.texts_of(tx, one.cell_id)]
+                for known in [known_by_texts[one.row_id, one.column_id]]
             ),
         )

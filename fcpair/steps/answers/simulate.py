@@ -17,15 +17,6 @@ from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
-from fcpair.stages.answers.simulate import (
-    draw_form_answers,
-    draw_form_truths,
-    draw_latent_answers,
-    draw_leniency,
-    draw_pairs,
-    fit_habits,
-    true_codes,
-)
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
@@ -33,8 +24,7 @@ from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import by_recipe, update_simulate_section
+from fcpair.steps.base.keywords import by_recipe, own, takes_params, update_simulate_section
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
@@ -96,8 +86,8 @@ def simulate(
         has_effects = any(getattr(options, name) for name in effects)
         drawn_by = ["seed", "positive", *effects * has_effects]
         truth_settings = settings.of_stage(tx, TRUTH) or {name: getattr(options, name) for name in drawn_by}
-        simulated_people = _SimulatedPeople(tx, round_, options, **truth_settings)
         run_id = begin_run(tx, options.stage, as_params(options))
+        simulated = _SimulatedPeople(tx, round_, options, run_id, **truth_settings)
         settings.save_settings(tx, TRUTH, truth_settings, run_id)
         # unless they said so before
         with grids.on_first_grid(tx):
@@ -108,17 +98,11 @@ def simulate(
             for person_id, demographics in zip(person_ids, drawn, strict=True):
                 people.change(tx, person_id, demographics=demographics)
         update_simulate_section(tx, options, run_id)
-        n_known = Counter[str]()
-        if question := simulated_people.question:
-            answer_known_pairs = partial(
-                _answer_known_pairs, tx, round_, question, _habits(options, question), options.seed, run_id
-            )
-            answer_known_pairs(Known.QUALIFICATION, n_known)
-        counts = _simulate_round(tx, round_, simulated_people, options.seed, run_id)
-        if question:
-            answer_known_pairs(Known.CONTROLS, n_known)
-        counts |= n_known
-        if round_.counts and simulated_people.question:
+        simulated.answer_known_pairs(Known.QUALIFICATION)
+        counts = simulated.answer_round()
+        simulated.answer_known_pairs(Known.CONTROLS)
+        counts |= simulated.n_known
+        if round_.counts and simulated.question:
             counts |= rule_decisions.apply_policy(tx, assignments.assignments(tx, round_)["cell_id"].unique().tolist())
         return runs.end_run(tx, run_id, {"round": round_.name, **counts})
 
@@ -131,13 +115,16 @@ class _SimulatedPeople:
         tx: Tx,
         round_: Round,
         options: Simulate,
+        run_id: int,
         seed: int,
         positive: float,
         hs_effect: float = 0.0,
         cn_effect: float = 0.0,
         annotator_effect: float = 0.0,
     ) -> None:
-        self._tx, self._round, self._seed = tx, round_, seed
+        self._tx, self._round, self._run_id = tx, round_, run_id
+        self._run_seed, self._seed = options.seed, seed  # of answers, and of what is true
+        self.n_known = Counter[str]()  # answers to known pairs, by their use
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
         self._habits = replace(_habits(options, self.question), positive=positive)
@@ -151,79 +138,103 @@ class _SimulatedPeople:
         self._latent_by_cell: pd.Series[float] | None = None  # what each cell of the grid is like, by its number
         if self._effects:
             hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
-            latent = draw_pairs(hs, cn, self._effects, seed)
+            latent = simulation.draw_pairs(hs, cn, self._effects, seed)
             self._latent_by_cell = pd.Series(latent, index=grid_cells["cell_id"])
         n_cells = len(grid_cells)  # what is true of each is the same for all who are ever asked about it
         if self.question is None:
-            truths = draw_form_truths(n_cells, self._form, positive, seed)
+            truths = simulation.draw_form_truths(n_cells, self._form, positive, seed)
         elif self._latent_by_cell is None:
             truths = simulation.draw_truths(n_cells, self.question, positive, seed)
         else:
-            truths = true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
+            truths = simulation.true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
         self._truth_table = pd.DataFrame(truths, index=grid_cells["cell_id"])
 
-    def answer_open(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
+    def answer_round(self) -> dict[str, Any]:
+        """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
+        tx, round_ = self._tx, self._round
+        counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
+        n_vacant = 0
+        for turn in range(len(people.people(tx)) + 1):
+            leases.assign_all_free(tx, round_, self._run_seed)
+            open_rows, may_answer = _open_rows(tx, round_, round_)
+            if not may_answer.any():
+                break
+            turn_seed = int(np.random.SeedSequence([self._run_seed, turn]).generate_state(1)[0])
+            answers = self._answers_to(open_rows, turn_seed)
+            answers["seconds"] = simulation.draw_seconds(len(answers), turn_seed)
+            answers = answers[may_answer]
+            save_answers(tx, answers, Origin.SIMULATED, self._run_id)
+            codes = answers["code"] if "code" in answers.columns else answers["answer_id"]
+            n_skips = int((codes == NO_CODE).sum())
+            handover_counts = reassignment.reassign(tx, turn_seed)
+            counts.update(answers=len(answers) - n_skips, skips=n_skips, reassigned=handover_counts["reassigned"])
+            n_vacant = handover_counts["vacant"]
+        return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
+
+    def answer_known_pairs(self, use: Known) -> None:
+        """Answer what is open of the known pairs for a use that go with the round, where it asks a closed question.
+
+        Draws are their own, so that what counts is answered as it would be without known pairs. For each that is
+        skipped in a qualification comes one more, as long as there are any.
+        """
+        tx, question = self._tx, self.question
+        if question is None:
+            return
+        for at, known_round in enumerate(rounds.of_known_pairs(tx, self._round)):
+            codes = known_codes(tx, known_round)
+            for turn in itertools.count() if known_round.options.known == use else ():
+                gated = self._round if use is Known.CONTROLS else known_round
+                open_rows, may_answer = _open_rows(tx, known_round, gated)
+                if not may_answer.any():
+                    break
+                pairs = zip(open_rows["hs_id"].tolist(), open_rows["cn_id"].tolist(), strict=True)
+                true = np.array([codes[pair] for pair in pairs], np.int64)
+                seeds = [self._run_seed, len(rounds.all_of_grid(tx)), at, *([turn] if turn else [])]
+                own_seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
+                answers = open_rows[["id"]].rename(columns={"id": "assignment_id"}).assign(note="")
+                answers["code"] = simulation.draw_answers(true, question, self._habits, own_seed)
+                answers["seconds"] = simulation.draw_seconds(len(answers), own_seed)
+                save_answers(tx, answers[may_answer], Origin.SIMULATED, self._run_id)
+                is_skip = (answers["code"] == NO_CODE).to_numpy()
+                self.n_known[use] += int((may_answer & ~is_skip).sum())
+                if use is Known.QUALIFICATION and is_skip.any():
+                    known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
+
+    def _answers_to(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
         """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
         answers = answers[["assignment_id", "cell_id", "person_id", "blind", "note"]]
         if self._round.options.again:
-            return answers.assign(answer_id=self._second_answer_ids(answers, seed))
+            first, key = need_calibration(self._tx).first, ["cell_id", "person_id"]
+            cell_ids = answers["cell_id"].unique().tolist()
+            given = judgements.current_labels(self._tx, *key, "answer_id", cell_ids=cell_ids, of=first)
+            cell_id, answer_id = (given[name].to_numpy(np.int64) for name in ("cell_id", "answer_id"))
+            given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
+            second = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
+            forms = [self._form.load(value) for value in rounds.answer_values(self._tx, second)]
+            own_cells = answers["cell_id"].tolist()
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, forms, own_cells))
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
             texts, cell_ids = authorship.originals(self._tx, self._round), answers["cell_id"].tolist()
             originals = [texts.get(cell_id, "") for cell_id in cell_ids]
-            drawn = draw_form_answers(truths, self._form, self._habits, seed, originals)
+            drawn = simulation.draw_form_answers(truths, self._form, self._habits, seed, originals)
             return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, cell_ids))
         if not self._round.checks:
             if self._latent_by_cell is None:  # by what is true alone
                 answers["code"] = simulation.draw_answers(truths[:, 0], self.question, self._habits, seed)
             else:  # by what texts and people are like
-                model = fit_habits(self.question, self._habits, self._effects)
+                model = simulation.fit_habits(self.question, self._habits, self._effects)
                 pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
-                leniency = draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
-                answers["code"] = draw_latent_answers(pairs, leniency, self.question, model, self._habits, seed)
+                leniency = simulation.draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
+                answers["code"] = simulation.draw_latent_answers(
+                    pairs, leniency, self.question, model, self._habits, seed
+                )
         else:
             answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)
             answers["own_code"] = answers["own_code"].where(answers["blind"])
         return answers
-
-    def _second_answer_ids(self, answers: pd.DataFrame, seed: int) -> list[int]:
-        """The answers after a discussion, by the first ones on the same cells, as numbers of the round."""
-        first = need_calibration(self._tx).first
-        cell_ids = answers["cell_id"].unique().tolist()
-        key = ["cell_id", "person_id"]
-        given = judgements.current_labels(self._tx, *key, "answer_id", cell_ids=cell_ids, of=first)
-        cell_id, answer_id = (given[name].to_numpy(np.int64) for name in ("cell_id", "answer_id"))
-        given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
-        drawn = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
-        values = rounds.answer_values(self._tx, drawn)
-        own_cells = answers["cell_id"].tolist()
-        return answer_numbers(self._tx, self._round, self._form, [self._form.load(one) for one in values], own_cells)
-
-
-def _simulate_round(
-    tx: Tx, round_: Round, simulated_people: _SimulatedPeople, seed: int, run_id: int
-) -> dict[str, Any]:
-    """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
-    counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
-    n_vacant = 0
-    for turn in range(len(people.people(tx)) + 1):
-        leases.assign_all_free(tx, round_, seed)
-        open_rows, may_answer = _open_rows(tx, round_, round_)
-        if not may_answer.any():
-            break
-        turn_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1)[0])
-        answers = simulated_people.answer_open(open_rows, turn_seed)
-        answers["seconds"] = simulation.draw_seconds(len(answers), turn_seed)
-        answers = answers[may_answer]
-        save_answers(tx, answers, Origin.SIMULATED, run_id)
-        codes = answers["code"] if "code" in answers.columns else answers["answer_id"]
-        n_skips = int((codes == NO_CODE).sum())
-        handover_counts = reassignment.reassign(tx, turn_seed)
-        counts.update(answers=len(answers) - n_skips, skips=n_skips, reassigned=handover_counts["reassigned"])
-        n_vacant = handover_counts["vacant"]
-    return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
 
 
 def has_open_work(tx: Tx, round_: Round) -> bool:
@@ -239,47 +250,9 @@ def has_open_work(tx: Tx, round_: Round) -> bool:
     )
 
 
-def _answer_known_pairs(
-    tx: Tx,
-    round_: Round,
-    question: Closed,
-    habits: simulation.Habits,
-    seed: int,
-    run_id: int,
-    use: Known,
-    counts: Counter[str],
-) -> None:
-    """Answer what is open of the known pairs for a use that go with a round, and add to the `counts` how many answers.
-
-    Draws are their own, so that what counts is answered as it would be without known pairs. For each that is skipped in
-    a qualification comes one more, as long as there are any.
-    """
-    for at, known_round in enumerate(rounds.of_known_pairs(tx, round_)):
-        codes = known_codes(tx, known_round)
-        for turn in itertools.count() if known_round.options.known == use else ():
-            open_rows, may_answer = _open_rows(tx, known_round, round_ if use is Known.CONTROLS else known_round)
-            if not may_answer.any():
-                break
-            pairs = zip(open_rows["hs_id"].tolist(), open_rows["cn_id"].tolist(), strict=True)
-            true = np.array([codes[pair] for pair in pairs], np.int64)
-            seeds = [seed, len(rounds.all_of_grid(tx)), at, *([turn] if turn else [])]
-            own_seed = int(np.random.SeedSequence(seeds).generate_state(1)[0])
-            answers = open_rows.rename(columns={"id": "assignment_id"})[["assignment_id"]].assign(note="")
-            answers["code"] = simulation.draw_answers(true, question, habits, own_seed)
-            answers["seconds"] = simulation.draw_seconds(len(answers), own_seed)
-            save_answers(tx, answers[may_answer], Origin.SIMULATED, run_id)
-            is_skip = (answers["code"] == NO_CODE).to_numpy()
-            counts[use] += int((may_answer & ~is_skip).sum())
-            if use is Known.QUALIFICATION and is_skip.any():
-                known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
-
-
 def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, Bools]:
-    """What is open in a round, and whether its person may answer it: has qualified for the `gated` round, if need be.
-
-    Answers are drawn for all of it, so that who waits changes no answer of anybody else.
-    """
-    rows = assignments.assignments(tx, of)
+    """What is open in a round, and whether its person may answer it: has qualified for the `gated` round."""
+    rows = assignments.assignments(tx, of)  # answers are drawn for all, so that who waits changes none of anybody else
     rows = rows[rows["status"] == Status.OPEN.value]
     return rows, ~rows["person_id"].isin(permissions.unqualified(tx, gated, rows["person_id"])).to_numpy(np.bool_)
 

@@ -105,12 +105,7 @@ class Submissions:
         return reply
 
     def check_text(self, visitor: Visitor, assignment_id: int, answer: Any, *, keep: bool = False) -> list[Remark]:
-        """Remarks of a round's checks on a text as it is; refusals are kept only with `keep`.
-
-        Raises:
-            RefusedError: not this person's pair.
-            ModelError: the encoder cannot be had.
-        """
+        """Remarks of a round's checks on a text as it is; refusals are kept only with `keep`."""
         check_visitor(visitor)
         with self._store.read() as tx:
             assignment = self._own_assignment(tx, visitor, assignment_id)
@@ -178,10 +173,8 @@ class Submissions:
         return replies
 
     def _decision_token(self, tx: Tx, assignment_id: int, decided_code: int | None) -> int:
-        """Token for the label that a pair has; it changes with the label, and is another for each validator.
-
-        The number of the decision itself would tell when it was made, and so whether a person had to make it.
-        """
+        """Token for the label that a pair has; it changes with the label, and is another for each validator."""
+        # the number of the decision itself would tell when it was made, and so whether a person had to make it
         return self._load_opaque(tx).digest_id("label", assignment_id, decided_code)
 
     def _record_answer(self, tx: Tx, visitor: Visitor, submission: Submission, assignment: Any) -> dict[str, int]:
@@ -206,11 +199,11 @@ class Submissions:
                     raise ConflictError(QUALIFICATION_OVER)
         if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
+        if isinstance(answer, Answer):
+            answer = rounds.get_or_add_answer(tx, assignment.round_id, answer)
         row = {
             "skipped": skipped,
-            "answer_id": rounds.get_or_add_answer(tx, assignment.round_id, answer)
-            if isinstance(answer, Answer)
-            else answer,
+            "answer_id": answer,
             "adjudication_id": adjudication_id,
             "note": submission.note and visible_text(submission.note),
             "seconds": submission.seconds,
@@ -251,23 +244,19 @@ class Submissions:
         """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
         if assignment.still_labelled:
             raise permissions.still_labelled_error(assignment.cell_id)
-        if assignment.decided is None or submission.decision_id != self._decision_token(
-            tx, assignment.id, assignment.decided
-        ):
+        token = partial(self._decision_token, tx, assignment.id)
+        if assignment.decided is None or submission.decision_id != token(assignment.decided):
             with grids.on_grid(tx, assignment.grid_id):
                 codes = rounds.label_ids(tx)
             # a label that the pair can have had; up to 0.4.0 the number was that of the decision
-            was_shown = submission.decision_id in {self._decision_token(tx, assignment.id, code) for code in codes}
+            was_shown = submission.decision_id in {token(code) for code in codes}
             raise ConflictError(LABEL_CHANGED if was_shown else LABEL_NOT_STATED)
         return int(assignment.decision_id)
 
     def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
-        """Raise RefusedError where somebody has still to qualify for what they answer.
-
-        Who has qualified is looked up once, as that lasts until they have something open there again.
-        """
+        """Raise RefusedError where somebody has still to qualify for what they answer."""
         key = (visitor.id, assignment.qualification)
-        if key in self._qualified and not assignment.is_qualifying:
+        if key in self._qualified and not assignment.is_qualifying:  # which lasts until they have more open there
             return
         with grids.on_grid(tx, assignment.grid_id):
             if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
@@ -290,20 +279,14 @@ class Submissions:
             raise RefusedError(limit)
         if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):
             raise ConflictError(GIVEN_TO_OTHERS)
-        if (
-            status is Status.SKIPPED
-            and submission.answer != SKIP
-            and not open_slots.reclaim_skipped(
-                tx, submission.assignment_id, is_control=assignment.known == Known.CONTROLS
-            )
-        ):
+        is_control, returns = assignment.known == Known.CONTROLS, status is Status.SKIPPED and submission.answer != SKIP
+        if returns and not open_slots.reclaim_skipped(tx, submission.assignment_id, is_control=is_control):
             raise ConflictError.say("somebody else has this pair now, since you skipped it")
 
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
-    """Raise RefusedError for somebody who answers no round, or has not consented yet.
-
-    Raises UnknownVisitorError where one who is remembered is found, by their `state`, not to be let in as they were.
+    """Raise RefusedError for somebody who answers no round, or has not consented yet, UnknownVisitorError where one who
+    is remembered is found, by their `state`, not to be let in as they were.
     """
     if visitor.remembered is not None:
         expected = (visitor.key, visitor.session_secret, visitor.role)

@@ -96,10 +96,7 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
         # those who had the cells have them again, as far as they take part and their slot is still theirs; the latest
         # first, so that a slot that was passed on and on goes back to whoever had it at first
         active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
-        latest = current.iloc[::-1]
-        for assignment_id, person_id in zip(
-            latest["assignment_id"].tolist(), latest["person_id"].tolist(), strict=True
-        ):
+        for assignment_id, person_id in current[["assignment_id", "person_id"]].iloc[::-1].to_numpy().tolist():
             is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
             assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
         access.withdraw_opted_out(tx, sorted(active_ids))
@@ -182,7 +179,16 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
                 most=LONGEST_REASON,
             )
         run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
-        n_set_aside = sum(_set_answers_aside(tx, person.id, run_id) for _ in grids.for_each_grid(tx))
+        n_set_aside = 0
+        for _ in grids.for_each_grid(tx):
+            for round_ in (one for one in rounds.answer_rounds(tx) if one.reassigns_skipped):
+                columns = ("id", "assignment_id", "cell_id")
+                answers = judgements.current_labels(tx, *columns, person_ids=[person.id], of=round_)
+                judgements.withdraw(tx, answers["id"].tolist(), run_id)
+                assignments.set_status(tx, answers["assignment_id"].tolist(), Status.WITHDRAWN)
+                if len(answers) and round_.counts and labels_of(tx):
+                    rule_decisions.apply_policy(tx, answers["cell_id"].unique().tolist())
+                n_set_aside += len(answers)
         if not n_set_aside and not reason:
             raise StageError.say(
                 "`%(name)s` has no answers that could go to others; `fcpair people retire %(name)s`", name=name
@@ -196,20 +202,3 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         counts |= assign_everywhere(tx)
         departures.update_people(tx, run_id)
         return runs.end_run(tx, run_id, counts)
-
-
-def _set_answers_aside(tx: Tx, person_id: int, run_id: int) -> int:
-    """Withdraw what somebody answered in the grid that the transaction is about; returns how many answers."""
-    n = 0
-    for round_ in rounds.answer_rounds(tx):
-        if not round_.reassigns_skipped:
-            continue
-        columns = ("id", "assignment_id", "cell_id")
-        answers = judgements.current_labels(tx, *columns, person_ids=[person_id], of=round_)
-        ids = answers["assignment_id"].tolist()
-        judgements.withdraw(tx, answers["id"].tolist(), run_id)
-        assignments.set_status(tx, ids, Status.WITHDRAWN)
-        if ids and round_.counts and labels_of(tx):
-            rule_decisions.apply_policy(tx, answers["cell_id"].unique().tolist())
-        n += len(ids)
-    return n

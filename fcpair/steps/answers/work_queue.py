@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from fcpair.errors import RefusedError
-from fcpair.params import Annotate
+from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
-from fcpair.records import WORKERS, Known, Role, Round, Status, Visitor
+from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
 from fcpair.stages.questions import SKIP
 from fcpair.stages.questions.labels import option_wordings, with_wordings
@@ -17,7 +17,7 @@ from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
-from fcpair.steps.base.keywords import takes_params
+from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.known_pairs import is_closed_to, may_begin
 from fcpair.steps.people.terms import reading_allowance
 from fcpair.steps.rules import permissions, text_checks, wording
@@ -25,7 +25,6 @@ from fcpair.store import Tx
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
-from fcpair.words import Words
 from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
 
@@ -61,34 +60,32 @@ class WorkQueue(Submissions):
             role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
             words, forms = wording.effective_words(tx).in_language(visitor.language), list[RoundForm]()
             for round_ in role_rounds:
-                kinds = [False]  # of those that check, with what was decided in sight, blind, or both
-                if round_.checks is not None:
-                    with grids.on_grid(tx, round_.grid_id):
+                with grids.on_grid(tx, round_.grid_id):
+                    kinds, checked_form = [False], list[dict[str, Any]]()
+                    if round_.checks is not None:  # with what was decided in sight, blind, or both
                         kinds = sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
-                forms += [self._round_form(tx, words, round_, blind) for blind in kinds]
+                        checked_form = form_of(rounds.form(tx, round_.checks)).as_json()
+                    grid_name, sides = self._grid_name(tx, round_.grid_id), wording.side_words(tx, words)
+                    for blind in kinds:
+                        form = form_of(rounds.form(tx, round_.ids[blind])).as_json()
+                        if round_.checks is not None and not blind:  # agree first: what most answer has the first key
+                            form = [{**question, "choices": question["choices"][::-1]} for question in form]
+                        round_form = RoundForm(
+                            grid_name,
+                            round_.name,
+                            *grids.side_names(tx),
+                            with_wordings(form, words, grid_name),
+                            round_.options.screen,
+                            blind,
+                            sides.row.text,
+                            sides.column.text,
+                            option_wordings(checked_form, words, grid_name) | sides.names,
+                            sides.single_column,
+                            round_.options.known == Known.QUALIFICATION,
+                            ("again" if round_.options.again else "first") if round_.options.calibrates else "",
+                        )
+                        forms.append(round_form)
             return forms
-
-    def _round_form(self, tx: Tx, words: Words, round_: Round, blind: bool) -> RoundForm:
-        grid_name, form = self._grid_name(tx, round_.grid_id), form_of(rounds.form(tx, round_.ids[blind])).as_json()
-        if round_.checks is not None and not blind:  # agree first: what most people answer has the first key
-            form = [{**question, "choices": question["choices"][::-1]} for question in form]
-        checked_form = [] if round_.checks is None else form_of(rounds.form(tx, round_.checks)).as_json()
-        with grids.on_grid(tx, round_.grid_id):
-            sides = wording.side_words(tx, words)
-            return RoundForm(
-                grid_name,
-                round_.name,
-                *grids.side_names(tx),
-                with_wordings(form, words, grid_name),
-                round_.options.screen,
-                blind,
-                sides.row.text,
-                sides.column.text,
-                option_wordings(checked_form, words, grid_name) | sides.names,
-                sides.single_column,
-                round_.options.known == Known.QUALIFICATION,
-                ("again" if round_.options.again else "first") if round_.options.calibrates else "",
-            )
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached.
@@ -258,6 +255,24 @@ def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids
 
 
 @takes_params
-def open_work_queue(study: StudyContext, annotate: Annotate | None = None) -> WorkQueue:
+def open_work_queue(
+    study: StudyContext,
+    annotate: Annotate | None = None,
+    *,
+    about: str = own(""),
+    warning: str | None = own(None),
+    consent: str = own(DEFAULT_CONSENT),
+    thanks: str | None = own(None),
+    contact: str = own(""),
+    demographics: Sequence[str] = own(()),
+    compare: Sequence[str] = own(()),
+    opt_out: str | None = own(None),
+    opt_out_split: str = own(TOPIC_SPLIT),
+    pause_pairs: int = own(50),
+    pause_minutes: int = own(20),
+    daily_limit: int | None = own(None),
+    total_limit: int | None = own(None),
+    offline: bool = own(True),
+) -> WorkQueue:
     """The work of those who answer online: `tasks`, `submit`, `answers`, `progress`."""
     return WorkQueue(study, annotate or study.effective_options(Annotate))

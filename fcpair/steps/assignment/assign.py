@@ -34,8 +34,7 @@ from fcpair.steps.base.context import (
     options_as_done,
     save_options,
 )
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import by_recipe
+from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover

@@ -21,8 +21,7 @@ from fcpair.steps.base import init
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.calibration_state import AGAIN, FIRST, Phase, load_calibration, need_calibration, save_phase
 from fcpair.steps.base.context import GridContext, is_planned, note_run, note_stage_run
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import by_recipe
+from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.round_progress import round_progress

@@ -29,14 +29,9 @@ from fcpair.store.database.store import now
 from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
 
-MAX_HELD = 10
-"""How many pairs one person holds at most; what a browser keeps ahead beyond that, nobody else could be given."""
-
-MIN_HELD = 5
-"""How many pairs somebody is given who asks for fewer: not every answer shall need another one."""
-
-WINDOW = 64
-"""Of how many slots, the first that are free, those are taken whose rows and columns a person has met least."""
+MAX_HELD = 10  # pairs of one person; what a browser keeps ahead beyond that, nobody else could be given
+MIN_HELD = 5  # pairs for somebody who asks for fewer: not every answer shall need another one
+WINDOW = 64  # free slots of which those are taken whose rows and columns a person has met least
 
 
 def open_assignment(grid: GridContext, options: Assign, *, redo: bool) -> RunRecord:

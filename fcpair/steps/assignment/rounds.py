@@ -37,20 +37,16 @@ CARRIED = ("cell_id", "person_id", "answer_id", "note", "seconds", "origin", "at
 
 
 class _RoundInputs(NamedTuple):
-    """Input of assigning a round: the round, its cells by id and by row and column, and the people to assign them to.
+    """Input of assigning a round: the round, its cells, and the people to assign them to.
 
-    `people` are the places of those who may have anything, among all whom the round expects, whose names are in
-    `names`; `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `batch`, `(n_cells,)`, is the
-    batch of each, and `source` a number for where its row is from, where that is asked for. `counted` are the cells
-    that have answers of a calibration instead.
+    `cells` has `cell_id`, `hs_id`, `cn_id`, `batch`, and `source`, a number for where its row is from where that is
+    asked for. `people` are the places of those who may have anything, among all whom the round expects, by `names`;
+    `barred`, `(n_cells, n_people)`, says which of them may not have which cell. `counted` are the cells that have
+    answers of a calibration instead.
     """
 
     round: Round
-    cell_id: Ints
-    row: Ints
-    column: Ints
-    batch: Ints
-    source: Ints
+    cells: pd.DataFrame
     names: list[str]
     people: Ints
     barred: Bools
@@ -74,49 +70,47 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
-    inputs = basis.inputs
-    text_checks.check_prerequisites(inputs.round)
-    options = inputs.round.options
-    seed = options.seed
+    round_, grid_cells, _, persons, barred, counted = basis.inputs
+    text_checks.check_prerequisites(round_)
+    cell_id, row, column, batch, source = (grid_cells[name].to_numpy(np.int64) for name in grid_cells)
+    options, seed = round_.options, round_.options.seed
     if options.keeps_sources_together:
-        shards = assign_rows(inputs.source, inputs.barred, options.answers, seed=seed, unit="sources")
+        shards = assign_rows(source, barred, options.answers, seed=seed, unit="sources")
     elif options.shows_whole_rows and options.answers:
-        shards = assign_rows(inputs.row, inputs.barred, options.answers, seed=seed)
+        shards = assign_rows(row, barred, options.answers, seed=seed)
     else:
-        sides, once = (inputs.row, inputs.column), options.once_per_row
-        shards = assign_cells(*sides, inputs.barred, options.answers, once_per_row=once, seed=seed)
+        shards = assign_cells(row, column, barred, options.answers, once_per_row=options.once_per_row, seed=seed)
     order: Literal["hs", "random"] = "hs" if options.shows_whole_rows else "random"
-    within = inputs.cell_id[shards.pair] if options.in_order else None
-    positions = shard_order(shards.annotator, inputs.row[shards.pair], seed, order, within)
-    positions = order_by_batch(shards.annotator, inputs.batch[shards.pair], positions)
-    loads = np.bincount(shards.annotator, minlength=inputs.barred.shape[1])
+    within = cell_id[shards.pair] if options.in_order else None
+    positions = shard_order(shards.annotator, row[shards.pair], seed, order, within)
+    positions = order_by_batch(shards.annotator, batch[shards.pair], positions)
+    loads = np.bincount(shards.annotator, minlength=barred.shape[1])
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
-        if not inputs.round.options.per_batch:
-            for cleared_round in (inputs.round, *rounds.of_known_pairs(tx, inputs.round)):
+        if not options.per_batch:
+            for cleared_round in (round_, *rounds.of_known_pairs(tx, round_)):
                 assignments.clear_assignments(tx, cleared_round)
-        everybody = ensure_active(tx, inputs.round.role, n_people_to_add(tx, inputs.round))
-        ids = np.array([everybody[index].id for index in inputs.people.tolist()])
-        last_positions = assignments.last_positions(tx, inputs.round, ids.tolist())
+        everybody = ensure_active(tx, round_.role, n_people_to_add(tx, round_))
+        ids = np.array([everybody[index].id for index in persons.tolist()])
+        last_positions = assignments.last_positions(tx, round_, ids.tolist())
         positions += np.array([last_positions.get(one, 0) for one in ids.tolist()])[shards.annotator]
-        columns = {"cell_id": inputs.cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
-        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), inputs.round)
+        columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
+        assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
         if access.withdraw_opted_out(tx, ids.tolist()):
             reassignment.reassign(tx, seed)
         counts = {
             "grid": grid.grid.name,
-            "round": inputs.round.name,
+            "round": round_.name,
             "people": len(ids),
-            "cells": len(inputs.cell_id),
+            "cells": len(cell_id),
             "assignments": len(shards.pair),
             "load_min": int(loads.min()),
             "load_max": int(loads.max()),
-            **known_pairs.assign_known_pairs(tx, inputs.round, strict=True, by_row=False),
+            **known_pairs.assign_known_pairs(tx, round_, strict=True, by_row=False),
         }
-        params = {"grid": grid.grid.name, "round": inputs.round.name, **options.as_json()}
-        run = note_run(tx, "assign", params, counts)
-        carry_answers(tx, inputs.round, run.id)
-        return with_calibration(run, inputs.counted)
+        run = note_run(tx, "assign", {"grid": grid.grid.name, "round": round_.name, **options.as_json()}, counts)
+        carry_answers(tx, round_, run.id)
+        return with_calibration(run, counted)
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
@@ -133,7 +127,7 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
     _check_assignable(tx, grid, round_, redo=redo)
     counted, pairs = counted_cells(tx, round_), cells_to_assign(tx, grid, round_)
     pairs = pairs[~pairs["cell_id"].isin(counted)]
-    cell_id, row, column = (pairs[name].to_numpy(np.int64) for name in ("cell_id", "hs_id", "cn_id"))
+    cell_id, row = pairs["cell_id"].to_numpy(np.int64), pairs["hs_id"].to_numpy(np.int64)
     candidates = open_slots.candidates(tx, round_.role)
     names = expected_names(tx, round_.role, n_people_to_add(tx, round_))
     if candidates:
@@ -142,16 +136,11 @@ def _load_inputs(tx: Tx, grid: str, name: str | None, *, redo: bool) -> _RoundIn
         ineligible = reassignment.authorship_matrix(tx, cell_id.tolist(), names, round_)
     else:  # who is yet to be added has had nothing to do with any cell
         ineligible = np.zeros((len(cell_id), len(names)), np.bool_)
-    allowed_people = np.flatnonzero(~ineligible.all(axis=0))
-    batch = (
-        batches(row, round_.options.batch, round_.options.seed)
-        if round_.options.batch
-        else np.zeros(len(row), np.int64)
-    )
+    allowed_people, n_rows = np.flatnonzero(~ineligible.all(axis=0)), round_.options.batch
+    batch = batches(row, n_rows, round_.options.seed) if n_rows else np.zeros(len(row), np.int64)
     source = reassignment.row_sources(tx, cell_id) if round_.options.keeps_sources_together else batch
-    return _RoundInputs(
-        round_, cell_id, row, column, batch, source, names, allowed_people, ineligible[:, allowed_people], counted
-    )
+    grid_cells = pairs[["cell_id", "hs_id", "cn_id"]].assign(batch=batch, source=source)
+    return _RoundInputs(round_, grid_cells, names, allowed_people, ineligible[:, allowed_people], counted)
 
 
 def cells_to_assign(tx: Tx, grid: str, round_: Round) -> pd.DataFrame:
@@ -236,10 +225,7 @@ def n_people_to_add(tx: Tx, round_: Round) -> int | None:
 
 
 def counted_cells(tx: Tx, target: Round) -> list[int]:
-    """The cells that are not assigned in a round, as answers of its calibration count for it.
-
-    Raises StageError as long as people are calibrating themselves for it.
-    """
+    """The cells that are not assigned in a round, as answers of its calibration, which has to be over, count for it."""
     state = load_calibration(tx)
     if state is None or state.target.id != target.id:
         return []
@@ -292,12 +278,8 @@ def with_calibration(run: RunRecord, cell_ids: list[int]) -> RunRecord:
 
 
 def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
-    """The cells to be dealt now, of all `pairs` of the grid: drawn from batches that are done and not checked yet.
-
-    A batch is done when nothing of it is open or waits for somebody. Only cells with an answer are drawn.
-
-    Raises:
-        StageError: there is no such batch.
+    """The cells with an answer that are drawn, of all `pairs`, from batches of which nothing is open or waits for
+    somebody, and that are not checked yet; StageError where there is no such batch.
     """
     earlier = rounds.by_name(tx, round_.options.rests_on)
     assigned_rows = assignments.assignments(tx, earlier)

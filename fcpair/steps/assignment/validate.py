@@ -19,8 +19,7 @@ from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.closed import choice_words, word_reader
 from fcpair.stages.questions.labels import AGREE, DISAGREE, VERDICT
 from fcpair.steps.base.context import GridContext, effective_options, note_run, save_options, scheme_of
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import by_recipe
+from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import pair_counts, permissions, rule_decisions
@@ -56,9 +55,21 @@ def assign_validation(
             raise StageError.say("decisions of this grid are not validated; add [grid.validate] to its recipe")
         was_blind = is_blind(tx)
         more = more and not assignments.assignments(tx, rounds.validation(tx)).empty
-        if not more:
-            _clear_earlier_assignments(tx, redo=redo)
-        elif options.blind is not was_blind and not assignments.open_work(tx, rounds.validation(tx)).empty:
+        if not more and (n_assigned := len(assignments.assignments(tx, rounds.validation(tx)))):
+            if n := judgements.n_judgements(tx, rounds.validation(tx)):
+                raise StageError.say(
+                    "the validation round has been assigned and has %(number)s verdicts, which are never discarded; "
+                    "`fcpair validate assign --more` assigns pairs that have no verdict yet",
+                    number=n,
+                )
+            if not redo:
+                raise StageError.say(
+                    "the validation round has been assigned; `--redo` would discard %(number)s assignments, and "
+                    "`fcpair validate assign --more` adds pairs",
+                    number=n_assigned,
+                )
+            assignments.clear_assignments(tx, rounds.validation(tx))
+        elif more and options.blind is not was_blind and not assignments.open_work(tx, rounds.validation(tx)).empty:
             raise StageError(
                 say("the round has open verdicts that are blind, so none that are not blind can be added")
                 if was_blind
@@ -180,25 +191,6 @@ def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:
     own_options = effective_options(tx, Validate, {})
     options = f"{f' --pairs {n}' if own_options.pairs else ''}{' --blind' if own_options.blind else ''}"
     return f"{n:,}; `fcpair validate assign {grid_option}{' ' * bool(grid_option)}--more{options}`"
-
-
-def _clear_earlier_assignments(tx: Tx, *, redo: bool) -> None:
-    existing_rows = assignments.assignments(tx, rounds.validation(tx))
-    if existing_rows.empty:
-        return
-    if n := judgements.n_judgements(tx, rounds.validation(tx)):
-        raise StageError.say(
-            "the validation round has been assigned and has %(number)s verdicts, which are never discarded; `fcpair "
-            "validate assign --more` assigns pairs that have no verdict yet",
-            number=n,
-        )
-    if not redo:
-        raise StageError.say(
-            "the validation round has been assigned; `--redo` would discard %(number)s assignments, and `fcpair "
-            "validate assign --more` adds pairs",
-            number=len(existing_rows),
-        )
-    assignments.clear_assignments(tx, rounds.validation(tx))
 
 
 def is_blind(tx: Tx) -> bool:

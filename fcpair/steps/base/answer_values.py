@@ -18,8 +18,7 @@ from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells
 
-MOST_CHOICES = 20
-"""Where answers are counted one by one: of a question with more, only their number is."""
+MOST_CHOICES = 20  # where answers are counted one by one: of a question with more, only their number is
 
 
 @lru_cache
@@ -35,11 +34,7 @@ def closed_question(form: Form) -> Closed | None:
 
 
 def parse_answer(form: Form, submitted: Any) -> Answer:
-    """The answer that a client sent: what the only question stores, or of several an object with each by its name.
-
-    Raises:
-        InputError: what is not an answer to the form, all of it.
-    """
+    """The answer that a client sent: what the only question stores, or of several an object with each by its name."""
     names = [name for name, _ in form.questions]
     if len(names) == 1:
         try:
@@ -121,10 +116,7 @@ def format_answer(form: Form, value: str) -> str:
 def to_stored(
     form: Form, answer: Answer, context: cells.CellContent | None = None, fold: Callable[[str], str] = str
 ) -> rounds.Answer:
-    """An answer as a round keeps it on a cell; where it wrote a text, the row that this answers belongs to it.
-
-    Two texts are the same one where they are the same after `fold`.
-    """
+    """An answer as a round keeps it on a cell; a text that it wrote is known by its words after `fold`, and its row."""
     answer = form.complete(answer, context.column) if context and form.has_always else answer
     code = answer[form.questions[0][0]] if closed_question(form) else None
     body = form.text(answer)

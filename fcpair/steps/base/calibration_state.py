@@ -64,10 +64,7 @@ def save_phase(tx: Tx, phase: Phase, run_id: int) -> None:
 
 
 def is_closed(tx: Tx, round_: Round) -> bool:
-    """Whether a round of the grid is one of a calibration that takes no answers now: those of before, or after, stand.
-
-    No other round is closed.
-    """
+    """Whether a round of the grid is one of a calibration that takes no answers now, as those before or after stand."""
     if not round_.options.calibrates:
         return False
     state = load_calibration(tx)
@@ -75,10 +72,8 @@ def is_closed(tx: Tx, round_: Round) -> bool:
 
 
 def latest_answers(tx: Tx, state: CalibrationState, *columns: str) -> pd.DataFrame:
-    """Each person's latest answer on each cell of the batch: the second one where there is one, else the first.
-
-    Who skipped a cell the second time has none on it. The columns are those of `judgements.current_labels`; an
-    `answer_id` is one of the round in which the answer was given.
+    """Each person's latest answer on each cell of the batch, none where they skipped it the second time: these columns
+    of `judgements.current_labels`, with an `answer_id` of the round in which the answer was given.
     """
     first, again = (
         judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=one) for one in (state.first, state.again)

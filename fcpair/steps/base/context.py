@@ -115,10 +115,7 @@ def is_planned(tx: Tx) -> bool:
 
 
 def scheme_of(tx: Tx) -> Closed:
-    """The label scheme of the grid: the question of the round whose answers count.
-
-    Raises StageError where that round asks something else than one closed question.
-    """
+    """The label scheme of the grid: the question of the round whose answers count; StageError for other than labels."""
     if question := labels_of(tx):
         return question
     primary_round = rounds.primary(tx)
@@ -145,10 +142,7 @@ def load_opaque_ids(tx: Tx) -> OpaqueIds:
 
 def effective_options(tx: Tx, cls: type[Options], overrides: Mapping[str, Any]) -> Options:
     """The study's own options of a kind, with those in `overrides` in their place: what its recipe says of the stage,
-    done or not, and without a recipe what the stage was done with.
-
-    What no setting says has its default: an option that a newer fcpair brought, or one that was never set. Raises
-    SettingError where a setting is none that can be, as something other than fcpair may have written it.
+    done or not, without a recipe what the stage was done with, else defaults; SettingError for what cannot be.
     """
     return build_options(cls, settings.with_recipe(tx, cls.stage), overrides)  # type: ignore[attr-defined]
 
@@ -237,10 +231,7 @@ def is_file(value: Any) -> bool:
 
 
 def file_setting(path: Path) -> dict[str, str]:
-    """A file as a setting keeps it: `path` and `sha256`, by which it is known where it lies elsewhere.
-
-    Of a file that is not there, the path alone.
-    """
+    """A file as a setting keeps it: `path`, and of one that is there `sha256`, by which it is known elsewhere."""
     if path == IN_MEMORY:
         return {"path": str(path)}
     place = {"path": str(path.absolute())}
@@ -272,10 +263,8 @@ def begin_run(tx: Tx, stage: str, params: dict[str, Any]) -> int:
 
 
 def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
-    """Raise StageError when a building stage may not run now.
-
-    That is: the stage before has not been done; this one has been and `redo` is not asked; or redoing it would
-    discard judgements.
+    """Raise StageError when a building stage may not run now: the stage before has not been done; this one has been and
+    `redo` is not asked; or redoing it would discard judgements.
     """
     planned = is_planned(tx)
     if stage != "pair":
@@ -296,8 +285,7 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
     if discarded and (n := sum(judgements.n_judgements(tx, one) for one in resting)):
         refusal = say(
             "`%(stage)s` cannot be done again: %(n)s judgements rest on its results (%(discarded)s), and judgements "
-            "are "
-            "never discarded; `fcpair init --study OTHER` makes a new study",
+            "are never discarded; `fcpair init --study OTHER` makes a new study",
             stage=stage,
             n=n,
             discarded=discarded,
@@ -336,15 +324,11 @@ class Basis(Generic[Loaded]):
     """
 
     def __init__(self, tx: Tx, load: Callable[[Tx], Loaded]) -> None:
-
         self._load, self._change_marks = load, activity_log.change_marks(tx)
         self.inputs = load(tx)
 
     def check_unmoved(self, tx: Tx) -> None:
-        """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study.
-
-        It is not loaded again where nothing has happened at all. Raises what loading does, too.
-        """
+        """Raise MovedError unless what would be loaded now is what was found, whatever else happened in the study."""
         if activity_log.change_marks(tx) != self._change_marks and not is_same(self._load(tx), self.inputs):
             raise MovedError(
                 "the study changed while this was being computed, so nothing was written; run the command again"
@@ -413,8 +397,8 @@ def with_actor(params: dict[str, Any]) -> dict[str, Any]:
     return {**params, BY: name} if (name := _acting.get()) else params
 
 
+# Those that are about a grid, and whose parameters do not name it.
 STAGES = ("simulate", "agreement", "adjudicate", "validate", "partition", "evaluate", "note")
-"""Those that are about a grid, and whose parameters do not name it."""
 
 
 def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -426,9 +410,7 @@ def run_params(tx: Tx, stage: str, params: dict[str, Any]) -> dict[str, Any]:
     return with_actor(params)
 
 
-SAMPLE_SETTING = (
-    "sample"  # the settings of a drawn grid: how many cells it could have had, and the digest of those drawn
-)
+SAMPLE_SETTING = "sample"  # of a drawn grid: how many cells it could have had, and the digest of those drawn
 
 
 def save_sample_size(tx: Tx, n_possible: int, run_id: int) -> None:

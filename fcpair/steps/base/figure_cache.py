@@ -15,17 +15,10 @@ from fcpair.store.answers import activity_log
 
 Marks = tuple[Any, ...]
 Made = TypeVar("Made")
-MOST_KEPT = 200
-"""Figures that are kept of one grid; beyond them, the one that was asked for longest ago is forgotten."""
-
-SLOW_S = 1.0
-"""What takes longer than this to make, in seconds, is not made anew at every change."""
-
-REST_FACTOR = 10
-"""... but kept for this many times as long as it took, so that looking costs at most a tenth of a processor."""
-
-MAX_TRIES = 3
-"""So often it is made where other servers make newer ones meanwhile."""
+MOST_KEPT = 200  # figures of one grid; beyond them, the one that was asked for longest ago is forgotten
+SLOW_S = 1.0  # what takes longer to make is not made anew at every change
+REST_FACTOR = 10  # ... but kept so many times as long as it took: looking costs at most a tenth of a processor
+MAX_TRIES = 3  # where other servers make newer ones meanwhile
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Numbers that tell nothing: what clients are given in place of numbers that count what everybody does."""
+"""Numbers that tell nothing, for pages and API: a number that counts what others do is for a lead alone."""
 
 from __future__ import annotations
 
@@ -47,9 +47,8 @@ class OpaqueIds:
         return _invert(partial(self._digest, purpose), encrypted, half)
 
     def encrypt_cell(self, number: int) -> int:
-        """Encrypt the number of a cell whose column must stay hidden; the result is above all numbers that cells have.
-
-        It has ten digits, which every program for spreadsheets keeps.
+        """Encrypt the number of a cell whose column must stay hidden, above all that cells have, in ten digits, which
+        every program for spreadsheets keeps.
         """
         return _CELLS + self.encrypt("cell", number, _HALF_OF_CELL)
 

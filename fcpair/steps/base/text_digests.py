@@ -43,11 +43,7 @@ def folded_digest(text: str) -> str:
 
 
 def find_listed_texts(tx: Tx, side: str, path: Path, sheet_name: str | None = None) -> list[int]:
-    """The ids of the texts of one side that a file lists, in its order; of a workbook, one of its sheets does.
-
-    Raises:
-        InputError: all findings at once: a text that is not in the study, a duplicated text.
-    """
+    """The ids of the texts of one side that a file lists, in its order; InputError for unknown and duplicated ones."""
     # Readers of files take long to load, and every look at a study asks how it folds its texts.
     from fcpair.files.corpus.corpus import read_side
     from fcpair.files.tables.tabular import LINE, choose_sheet, place_of

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -39,8 +39,7 @@ from fcpair.steps.base.context import (
     save_options,
     save_sample_size,
 )
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import by_recipe
+from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
 from fcpair.steps.corpus import grids
 from fcpair.store import Tx
@@ -359,7 +358,16 @@ def make_grid(
         if options.sample is None:
             cell_counts = dict(zip(("pairs", "in_corpus"), cells.fill(tx, keep_known=options.keep_known), strict=True))
         else:
-            cell_counts = _draw_sample(tx, options, options.sample)
+            shape, in_corpus = cells.shape(tx), cells.places_of(tx, cells.corpus_pairs(tx))
+            excluded = in_corpus[:0] if options.keep_known else in_corpus
+            rows, columns = (own_order(sides.values(tx, axis, "digest", drawn=True)) for axis in cells.AXES)
+            places = draw_cells(rows, columns, options.sample, excluded, seed=options.seed)
+            cells.fill_drawn(tx, places)
+            n_possible = shape[0] * shape[1] - len(excluded)
+            cell_counts = {"pairs": options.sample, "of": n_possible, "in_corpus": len(in_corpus)}
+            for side, at, size in zip((HS, CN), np.divmod(places, shape[1]), shape, strict=True):
+                n_cells = np.bincount(at, minlength=size)
+                cell_counts |= {f"{side}_min": int(n_cells.min()), f"{side}_max": int(n_cells.max())}
         counts = {
             "hs": len(sides.text_ids(tx, "row")),
             "cn": n,
@@ -383,24 +391,3 @@ def make_grid(
                     "no draw is more even"
                 )
         return replace(run, notes=tuple(notes))
-
-
-def _draw_sample(tx: Tx, options: Pair, n: int) -> dict[str, Any]:
-    """Draw cells; it is counted `of` how many, and how many each HS and each CN has at least and at most."""
-    n_rows, n_columns = cells.shape(tx)
-    in_corpus = cells.places_of(tx, cells.corpus_pairs(tx))
-    excluded = in_corpus[:0] if options.keep_known else in_corpus
-    rows, columns = (own_order(sides.values(tx, axis, "digest", drawn=True)) for axis in cells.AXES)
-    places = draw_cells(rows, columns, n, excluded, seed=options.seed)
-    cells.fill_drawn(tx, places)
-    by_hs, by_cn = (
-        np.bincount(at, minlength=size)
-        for at, size in zip(np.divmod(places, n_columns), (n_rows, n_columns), strict=True)
-    )
-    return {
-        "pairs": n,
-        "of": n_rows * n_columns - len(excluded),
-        "in_corpus": len(in_corpus),
-        **{"hs_min": int(by_hs.min()), "hs_max": int(by_hs.max())},
-        **{"cn_min": int(by_cn.min()), "cn_max": int(by_cn.max())},
-    }

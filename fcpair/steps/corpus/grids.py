@@ -38,8 +38,7 @@ from fcpair.steps.base.context import (
     note_run,
     parameters_from_settings,
 )
-from fcpair.steps.base.keywords import REQUIRED, takes_params
-from fcpair.steps.base.recipe_options import plan_sections
+from fcpair.steps.base.keywords import REQUIRED, plan_sections, takes_params
 from fcpair.steps.base.text_digests import Digest
 from fcpair.steps.rules.round_progress import check_done
 from fcpair.store import Tx
@@ -150,11 +149,8 @@ def side_from_setting(setting: Mapping[str, Any]) -> SidePlan:
 def fill_grid(grid: GridContext, plan: GridPlan | None = None, *, redo: bool = False) -> RunRecord:
     """Fill both sides of a planned grid, and make its cells: every row with every column.
 
-    Files are where the study has them, or where the same `plan` has them now.
-
-    Raises:
-        InputError: all findings about a file at once: an empty text, a text that is duplicated.
-        StageError: a side is what is written in a grid in which work is open still, or nothing was written.
+    Files are where the study has them, or where the same `plan` has them now. Raises InputError with all errors of a
+    file, StageError where a side is what is written in a grid in which work is open, or nothing was written.
     """
     with grid._store.write(bulk=True) as tx:
         return fill_current_grid(tx, grid.grid.name, plan, redo=redo)
@@ -203,10 +199,8 @@ def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | N
 def read_side_file(
     path: Path, column: str, corpus_digests: Container[str] | None, digest: text_digests.Digest
 ) -> list[Row]:
-    """The texts of a file's column: digest, text, language, and what the other columns have as metadata.
-
-    Raises InputError with all that is wrong, which includes a text that is not among `corpus_digests`, where there are
-    some.
+    """The texts of a file's column: digest, text, language, and what the other columns have as metadata; raises
+    InputError with all that is wrong, such as a text that is not among `corpus_digests`, where these are given.
     """
     table = read_table(path, [column], optional=[LANGUAGE])
     digests = [digest(text) for text in table[column]]
@@ -242,11 +236,8 @@ def _written_text_ids(tx: Tx, name: str) -> list[int]:
 def collect(sources: Sequence[Source], digest: Digest) -> tuple[list[Row], dict[str, dict[str, int]], list[str]]:
     """Read all sources, one after the other; the first that has a text keeps it.
 
-    Returns the texts, the counts of each source, and notes for whoever collects. Of each source is counted: `rows`
-    read, those left out `by_label`, `with_slurs` and as `repeated`, and `drawn`.
-
-    Raises:
-        InputError: all findings about a file at once, a quota that cannot be reached.
+    Returns the texts, the counts of each source (`rows` read, those left out `by_label`, `with_slurs` and as
+    `repeated`, and `drawn`), and notes. Raises InputError with all errors of a file, or for an unreachable quota.
     """
     counts_by_source: dict[str, dict[str, int]] = {}
     notes: list[str] = []

@@ -21,7 +21,7 @@ from fcpair.steps.assignment import assign, calibration, validate
 from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
-from fcpair.steps.base.recipe_options import matches_saved_options
+from fcpair.steps.base.keywords import matches_saved_options
 from fcpair.steps.corpus import building, grids
 from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps

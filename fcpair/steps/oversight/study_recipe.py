@@ -41,7 +41,7 @@ from fcpair.steps.base.context import (
     note_run,
     scheme_of,
 )
-from fcpair.steps.base.recipe_options import OF_PLAN, OF_STUDY, plan_sections
+from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
 from fcpair.steps.corpus.grids import side_from_setting, side_setting
 from fcpair.steps.people.terms import LIMITS, loosened_limits
 from fcpair.store import Tx

@@ -13,8 +13,7 @@ from fcpair.records import TOPIC_SPLIT, WORKERS, Role, RunRecord
 from fcpair.sentences import Id, say, say_number
 from fcpair.stages.assignment.pace import start_of_day
 from fcpair.steps.base.context import StudyContext, effective_options, note_run, note_stage_run
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes

@@ -56,8 +56,7 @@ from fcpair.steps.base.context import (
     rules_of,
     scheme_of,
 )
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.pair_counts import read_request_note

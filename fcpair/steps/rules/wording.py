@@ -12,8 +12,7 @@ from fcpair.sentences import join
 from fcpair.stages.questions.labels import GridNames, check_words, present_parts
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, StudyContext, effective_options, find_grid, labels_of, note_stage_run
-from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.base.recipe_options import check_seen
+from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.store import Tx
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids

@@ -28,7 +28,7 @@ MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
 # Called by pages and commands, which have an object.
-WITHOUT_KEYWORDS = {"Study.work_queue", "Desk.plan_more_labels", "Desk.round_of_blocks"}
+WITHOUT_KEYWORDS = {"Desk.plan_more_labels", "Desk.round_of_blocks"}
 READ_BY_EXPORT = {
     **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
     "texts": ("test_share", "seed"),
@@ -229,7 +229,7 @@ def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
 
 
 def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Study) -> None:
-    from fcpair.steps.base.recipe_options import by_keywords
+    from fcpair.steps.base.keywords import by_keywords
     from fcpair.store.oversight import settings
 
     with imported._store.write() as tx:

@@ -13,7 +13,7 @@ from fcpair.errors import NoEffectError
 from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Partition, Retrieve, Validate
 from fcpair.records import Role, Tier
 from fcpair.steps.base.context import effective_options
-from fcpair.steps.base.recipe_options import matches_saved_options
+from fcpair.steps.base.keywords import matches_saved_options
 from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.store.oversight import runs, settings

@@ -1,0 +1,430 @@
+"""Work that people answer elsewhere: sheets to fill in, projects of annotation tools, and what these export."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fcpair.errors import InputError, StageError, list_first
+from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers
+from fcpair.files.answers.sheets import SheetFormat, SheetLayout, write_sheet
+from fcpair.files.corpus.corpus import CN, HS
+from fcpair.files.exchange.annotation_tool import AnnotationTool, Item, ItemKey, Project, digest_texts, open_export
+from fcpair.files.exchange.catalogue import find_tool
+from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
+from fcpair.files.tables.folders import new_folder
+from fcpair.files.tables.tabular import read_table
+from fcpair.lazy import pd
+from fcpair.records import Origin, Round, RunRecord, Status
+from fcpair.sentences import say
+from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
+from fcpair.stages.questions.closed import NONE
+from fcpair.stages.questions.labels import VERDICT, answer_words
+from fcpair.steps.answers import answer_import, answer_tables
+from fcpair.steps.assignment.validate import is_blind, label_names
+from fcpair.steps.base.answer_values import form_of
+from fcpair.steps.base.context import GridContext, is_planned, load_opaque_ids, scheme_of
+from fcpair.steps.people import access
+from fcpair.steps.rules import permissions
+from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
+from fcpair.store import Tx
+from fcpair.store.answers import authorship, judgements
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.corpus import cells
+from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.oversight import runs
+from fcpair.store.people import people
+from fcpair.work_records import KeepReason, OldSheet
+
+ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not
+NOTE = "note"
+
+
+def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
+    """Layout of a sheet of this study: the column to fill in by these words, its texts, the guidelines."""
+    return _make_blank(tx, {column: words}, PAIR_COLUMNS, rounds.primary(tx))
+
+
+def _make_blank(
+    tx: Tx, columns: Mapping[str, Sequence[str] | str], cell_columns: CellColumns, round_: Round
+) -> SheetLayout:
+    headings = dict(zip(cell_columns.sides, side_headings(tx), strict=True))
+    if (noun := role_noun(tx, round_.role).one) != cell_columns.number:
+        headings[cell_columns.number] = number_heading(noun)
+    return SheetLayout(columns, runs.study_facts(tx)["guidelines"], headings)
+
+
+def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
+    """Why a file is not to be overwritten by a sheet with these columns; None for one that nobody has filled in."""
+    try:
+        rows = read_table(path)
+    except InputError:
+        return KeepReason.UNREADABLE
+    names = [name for name in (*columns, NOTE) if name in rows.columns]
+    filled = {name for name in names if (rows[name].str.strip() != "").any()}
+    if not {*columns} & {*names}:
+        return KeepReason.OTHER
+    if filled & {*columns}:
+        return KeepReason.ANSWERS
+    return KeepReason.NOTES if NOTE in filled else None
+
+
+def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
+    """The sheets in a folder that are kept as they are, or are of somebody who left, by name.
+
+    They are those of validators where the round `checks`.
+    """
+    with grid._store.read() as tx:
+        round_ = rounds.validation(tx) if checks else rounds.primary(tx)
+        return _find_old_sheets(tx, Path(folder), round_, ANSWER_COLUMNS[checks])
+
+
+def old_answer_sheets(grid: GridContext, folder: str | Path, round: str | None = None) -> list[OldSheet]:
+    """List old sheets as `old_sheets` does, for those of `write_answer_sheets`."""
+    with grid._store.read() as tx:
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, round)
+        return _find_old_sheets(tx, Path(folder), round_, [question for question, _ in form_of(round_.form).questions])
+
+
+def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
+    everybody = {one.name: one for one in people.people(tx)}
+    counts, sheets = assignments.counts_of_grid(tx).get(round_.name, {}), list[OldSheet]()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        person = everybody.get(path.stem)
+        if person is not None and (n_by_status := counts.get(person.id)):
+            n_open = n_by_status.get(Status.OPEN.value, 0)
+            passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
+            reason = keep_reason(path, columns)
+            sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
+    return [sheet for sheet in sheets if sheet.kept or sheet.left or sheet.passed_on]
+
+
+def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
+    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
+
+    A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """
+    access.Access(grid).spare()
+    with grid._store.read() as tx:
+        blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
+        rows = _begun_work(tx, rounds.primary(tx))
+        is_assigned = bool(assignments.counts_of_grid(tx))
+        _refuse_free(tx, rounds.primary(tx))
+    if rows.empty:
+        raise StageError(
+            say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
+        )
+    sheets = rows.assign(pair=to_public_number(rows["cell_id"]), label="", note="")
+    sheets = sheets[["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]]
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
+
+
+def _refuse_free(tx: Tx, round_: Round) -> None:
+    """Raise StageError where work of a round is free for anybody, and so is nobody's on a sheet."""
+    if n_free := open_slots.n_free(tx, round_):
+        raise StageError(
+            f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
+            "`fcpair assign --close` and then `fcpair assign --more` assign them"
+        )
+
+
+def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
+    """What people have open in a round and can begin, with control pairs; StageError where all have yet to qualify."""
+    rows, everybody = assignments.open_work(tx, rounds.with_known_pairs(tx, round_)), people.people(tx)
+    unqualified = permissions.unqualified(tx, round_, [one.id for one in everybody])
+    waiting = [one.name for one in everybody if one.id in unqualified]
+    begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
+    if begun.empty and not rows.empty:
+        raise StageError.say(
+            "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
+            "qualified` shows how far they are"
+        )
+    return begun
+
+
+def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
+    """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
+
+    The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
+    open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
+    holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """
+    access.Access(grid).spare()
+    with grid._store.read() as tx:
+        rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
+        if rows.empty:
+            is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
+            command = f"fcpair validate assign{' --more' * is_assigned}"
+            raise StageError.say("no verdict is open; `%(command)s` assigns pairs", command=command)
+        rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
+        if rows.empty:
+            raise StageError.say("no verdict is due: open verdicts wait until all labels of their pairs are in")
+        round_ = rounds.validation(tx)
+        blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
+        rows = rows[rows["blind"] == blind]
+        sheets = rows[["validator", "position"]].assign(
+            pair=numbers_on_sheet(tx, round_, rows["cell_id"]), **{side: rows[side] for side in _shown_sides(round_)}
+        )
+        if not blind:
+            sheets["label"] = rows["cell_id"].map(label_names(tx))
+        question, answer = (scheme_of(tx), "own_label") if blind else (VERDICT, "verdict")
+        blank = _make_blank(tx, {answer: answer_words(question)}, PAIR_COLUMNS, round_)
+    return _write_by_person(
+        sheets.assign(**{answer: "", "note": ""}), folder, sheet_format, blank, ANSWER_COLUMNS[True]
+    )
+
+
+def write_answer_sheets(
+    grid: GridContext, folder: str | Path, round: str | None = None, sheet_format: SheetFormat = "csv"
+) -> dict[str, int]:
+    """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
+    column for each question; returns the rows by person.
+
+    A round that edits has the text to be edited in the column `original`. A file that holds answers or notes, or is no
+    such sheet, is kept, and not in what is returned. Raises what `answer_tables.round_for_files` does.
+    """
+    access.Access(grid).spare()
+    with grid._store.read() as tx:
+        round_, rows = open_cells(tx, grid, round)
+        instructions = {name: _answer_instructions(question) for name, question in form_of(round_.form).questions}
+        blank = _make_blank(tx, instructions, CELL_COLUMNS, round_)
+        sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
+        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
+        if round_.options.hides_column:
+            sheets = sheets.drop(columns="column")
+        if round_.options.edits:
+            sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
+    sheets = sheets.assign(**dict.fromkeys(instructions, ""), note="")
+    return _write_by_person(sheets, folder, sheet_format, blank, [*instructions])
+
+
+def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.DataFrame]:
+    """The round that is named, or the one that counts, and the cells that people have open in it and can answer now."""
+    round_ = answer_tables.round_for_files(tx, grid.grid.name, name)
+    rows = _begun_work(tx, round_)
+    if rows.empty:
+        _refuse_free(tx, round_)
+        progress, open_in = round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
+        if not progress.dealt:
+            remedy = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns it"
+            raise StageError(f"{open_in}, which has not been assigned yet; {remedy}")
+        n_done, n_skipped, n_vacant = (progress.counts[key] for key in (Status.DONE, Status.SKIPPED, "vacant"))
+        if n_vacant:
+            remedy = f"`fcpair people add NAME --role {round_.role}` adds somebody"
+            raise StageError(f"{open_in}, but {n_vacant:,} answers are vacant; {remedy}")
+        skipped = f" or skipped ({n_skipped:,})" if n_skipped else ""
+        raise StageError(f"{open_in}: all of it is answered ({n_done:,}){skipped}")
+    rows = rows[~rows["cell_id"].isin(answer_tables.cells_not_due(tx, round_, rows["cell_id"].tolist()))]
+    if rows.empty:
+        raise StageError(
+            f"nothing of round `{round_.name}` is due: all open work waits for round `{round_.options.rests_on}`"
+        )
+    return round_, rows
+
+
+def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
+    """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
+    numbers = to_public_number(cell_ids)
+    return numbers.map(load_opaque_ids(tx).encrypt_cell) if round_.options.hides_column else numbers
+
+
+def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
+    """Instructions for a question on a sheet: the words to choose from, or what to write."""
+    if isinstance(question, Closed):
+        return answer_words(question)
+    if isinstance(question, AnyOf):
+        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {NONE}; or {SKIP}"
+    return f"{question}, or {SKIP}"
+
+
+def _write_by_person(
+    rows: pd.DataFrame, folder: str | Path, form: SheetFormat, blank: SheetLayout, columns: Sequence[str]
+) -> dict[str, int]:
+    """Write the rows of each person, named in the first column, as a sheet with these `columns` to fill in."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    n_rows_by_person = {}
+    for name, shard in rows.groupby(rows.columns[0], sort=False):
+        path = folder / f"{name}.{form}"
+        if not (path.exists() and keep_reason(path, columns)):
+            write_sheet(shard, path, blank)
+            n_rows_by_person[str(name)] = len(shard)
+    return n_rows_by_person
+
+
+def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
+    """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
+
+    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises what
+    `answer_tables.round_for_files` does.
+
+    Raises:
+        InputError: there is no such tool, it cannot carry the form of the round, or the folder is not empty.
+        StageError: nothing is open, or all of it waits for another round.
+    """
+    access.Access(grid).spare()
+    writer = find_tool(tool)
+    with grid._store.read() as tx:
+        round_, rows = open_cells(tx, grid, round)
+        form = form_of(round_.form)
+        if obstacle := writer.obstacle(form):
+            raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
+        facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
+        texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
+        numbers = numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        shards: dict[str, list[Item]] = {}  # in the order in which they were assigned
+        for person, number, cell in zip(rows["annotator"], numbers, rows["cell_id"].tolist(), strict=True):
+            item = Item(ItemKey(round_key, number, digest_texts(texts[cell])), texts[cell])
+            shards.setdefault(str(person), []).append(item)
+        place = grid._store.place
+        study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
+        named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
+        asks_labels = round is None and not is_planned(tx)  # which have a command of their own
+        command = f"labels import {study}" if asks_labels else f"answers import {named} {study}"
+        project = Project(
+            name=round_key.replace(":", "-").replace(" ", "_"),
+            title=facts["title"] or grid.grid.name,
+            guidelines=facts["guidelines"],
+            form=form,
+            headings=_headings(tx, round_),
+            shards=shards,
+            command=command,
+        )
+    with new_folder(folder) as target:
+        for path, content in writer.write(project).items():
+            (target / path).parent.mkdir(exist_ok=True)
+            (target / path).write_text(content, "utf-8", newline="\n")
+    return {person: len(items) for person, items in shards.items()}
+
+
+def import_export(
+    grid: GridContext,
+    path: str | Path,
+    tool: str,
+    round: str | None = None,
+    *,
+    people: str | Path | None = None,
+    supersede: bool = False,
+    announce: Callable[[str], None] = lambda _: None,
+) -> RunRecord:
+    """Record what an annotation tool exported, in a round, the one that counts if none is named.
+
+    `path` is a file, a zip file or a folder: all of it is recorded, or nothing. Of several answers by a person on a
+    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again, nor
+    is one of somebody who was dismissed, or from before another that its person has given since. The notes of the run
+    say which were left out, and how many cells of each person are still missing.
+
+    Args:
+        grid: where the answers belong.
+        path: what was exported.
+        tool: a key of `fcpair.files.exchange.catalogue.TOOLS`.
+        name: the round.
+        people: a table of the columns `user` and `annotator`: which user of the tool is which person. Without it, users
+            have the names of people.
+        supersede: let a different answer replace an earlier one as the current one.
+        announce: is called with each thing that the export lacks, before anything is checked.
+
+    Raises:
+        InputError: everything that is wrong with the export; nothing is recorded then.
+    """
+    reader = find_tool(tool)
+    users = None if people is None else read_users(people)
+    with grid._store.read() as tx:
+        round_ = answer_tables.round_for_files(tx, grid.grid.name, round)
+        unit = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
+    form = form_of(round_.form)
+    export = reader.read(open_export(path, reader.suffixes), form)
+    for lack in export.lacks:
+        announce(lack)
+    if export.n_drafts:
+        announce(f"{path}: drafts that nobody has submitted are left out ({export.n_drafts:,})")
+    exported_round = ExportedRound(f"{grid.grid.name}:{round_.name}", form, unit)
+    incoming = collect_exported(path, reader, export, exported_round, users)
+
+    def check(tx: Tx, answers: ImportedAnswers) -> None:
+        _compare_texts(tx, answers, round_, reader)
+        if answers.findings:
+            return
+        answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
+        answers.notes.extend(_leave_out_older(tx, answers, round_))
+
+    return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
+
+
+def _shown_sides(round_: Round) -> tuple[str, ...]:
+    return (HS,) if round_.options.hides_column else (HS, CN)
+
+
+def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
+    facts = runs.study_facts(tx)
+    return tuple(facts[f"{side}_name"] for side in _shown_sides(round_))
+
+
+def _texts_of_cells(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
+    """The texts that a tool shows of each cell: those of its sides, unless the round hides its column."""
+    bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
+    rows = cells.by_id(tx, cell_ids)
+    columns = [rows[f"{side}_id"].map(bodies) for side in _shown_sides(round_)]
+    return dict(zip(rows["cell_id"].tolist(), zip(*columns, strict=True), strict=True))
+
+
+def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
+    """Add an error where the study has other texts than the tool was given, or the export has other texts than that."""
+    rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
+    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
+    shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
+    is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
+    clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
+    incoming.refuse(is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+    has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
+    expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
+    is_changed = (has_text & (rows["tool_text"].map(answer_import.letters) != expected)).to_numpy()
+    clause = "other texts in the export than the tool was given"
+    incoming.refuse(is_changed & ~is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+
+
+def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:
+    """Yield a sentence on each person of whose shard something is neither in the study nor in the export, of those in
+    the export, and where it `is_shared` of all who have work in the round.
+    """
+    names, unit = {one.id: one.name for one in people.people(tx)}, f"{incoming.of.number}s"
+    shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
+    is_skip = incoming.rows.groupby("assignment_id")["answer"].agg(lambda answers: answers.iloc[-1] is None)
+    brought = is_skip.map({True: Status.SKIPPED.value, False: Status.DONE.value})
+    statuses = shards["id"].map(brought).fillna(shards["status"])
+    n_by_person = statuses.groupby(shards["person_id"]).value_counts().to_dict()
+    exporters = incoming.rows["person_id"].tolist()
+    for person_id in shards["person_id"].unique().tolist() if is_shared else dict.fromkeys(exporters):
+        n_done, n_skipped, n_open = (
+            n_by_person.get((person_id, status.value), 0) for status in (Status.DONE, Status.SKIPPED, Status.OPEN)
+        )
+        if n_open:
+            yield (
+                f"{names[person_id]}: of {n_done + n_skipped + n_open:,} {unit} {n_done:,} are answered, {n_skipped:,} "
+                f"skipped and {n_open:,} missing; unless {names[person_id]} is still at work, or was assigned them "
+                "after the project was written, the export was cut off"
+            )
+
+
+def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
+    """Leave out answers older than one that the same person, not simulated, has given; yields a sentence on each."""
+    rows = incoming.rows
+    seen_round = rounds.with_known_pairs(tx, round_)
+    current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")
+    current = current[current["origin"] != Origin.SIMULATED.value]
+    times, current_times = (
+        pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
+        for column in (rows["at"], rows["assignment_id"].map(current["at"]))
+    )
+    is_older = (times < current_times) & answer_import.differing_rows(rows, current)
+    for name, older in rows[is_older].groupby("person", sort=False):
+        left_out = f"{len(older):,} ({incoming.of.number}s {list_first(older['pair'].tolist(), 5)})"
+        yield f"{name} has answered differently since; older answers left out: {left_out}"
+    incoming.keep_rows(~is_older.to_numpy(np.bool_))
