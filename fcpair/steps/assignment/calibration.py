@@ -25,7 +25,7 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.tallies import round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds

@@ -30,10 +30,10 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.figure_cache import Kept, Marks
-from fcpair.steps.oversight import activity, label_figures
+from fcpair.steps.oversight import activity
 from fcpair.steps.oversight.next_steps import NextStep, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
-from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
+from fcpair.steps.rules.tallies import Tally, simulated_note, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log, judgements
@@ -103,7 +103,7 @@ class Monitor:
     @kept
     def alpha(self, tx: Tx) -> Figure | None:
         """The alpha of `agreement`, without the rest of it."""
-        labels = label_figures.current_labels(tx, answer_arrays(tx))
+        labels = activity.current_labels(tx, answer_arrays(tx))
         if not len(labels["cell_id"]):
             return None
         ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
@@ -138,13 +138,13 @@ class Monitor:
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
         """What was decided, and the tiers that follow, by the grid's own rules."""
-        rules, labels = effective_options(tx, Partition, {}), label_figures.current_labels(tx, answer_arrays(tx))
-        return label_figures.decision_figures(tx, rules, self._tally(tx), labels)
+        rules, labels = effective_options(tx, Partition, {}), activity.current_labels(tx, answer_arrays(tx))
+        return activity.decision_figures(tx, rules, self._tally(tx), labels)
 
     @kept
     def people(self, tx: Tx) -> PeopleFigures:
         """Labels and verdicts of each person."""
-        return label_figures.load_people(tx)
+        return activity.load_people(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""

@@ -31,7 +31,7 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
 from fcpair.steps.base.figure_cache import Marks
-from fcpair.steps.oversight.label_figures import current_labels
+from fcpair.steps.oversight.activity import current_labels
 from fcpair.steps.release.partition import align
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx

@@ -38,7 +38,7 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import by_recipe
 from fcpair.steps.corpus.retrieve import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
-from fcpair.steps.rules.pair_counts import simulated_note
+from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import cells, grids, sides, texts
 

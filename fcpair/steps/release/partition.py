@@ -60,7 +60,7 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.base.recipe_options import check_seen
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.pair_counts import read_request_note
+from fcpair.steps.rules.tallies import read_request_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
