@@ -20,7 +20,7 @@ from fcpair.records import UNDECIDED, Origin, Person, Role, Round, Rule, Status,
 from fcpair.report.data import DecisionsPart, PeopleFigures, PersonFigures, TierFigures
 from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
 from fcpair.stages.assignment import pace
-from fcpair.stages.assignment.pace import start_of_day
+from fcpair.stages.assignment.pace import TimeEstimate, start_of_day
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed
 from fcpair.stages.questions.labels import VERDICT, tier_obstacle
 from fcpair.steps.answers.answer_tables import export_answers
@@ -52,7 +52,7 @@ class PersonActivity:
     skipped: int
     withdrawn: int
     n_today: int
-    outlook: pace.TimeEstimate
+    outlook: TimeEstimate
 
 
 @dataclass(frozen=True)

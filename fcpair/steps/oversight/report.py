@@ -23,7 +23,7 @@ from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.report import data
-from fcpair.report.data import Stage
+from fcpair.report.data import EvaluationFigures, Stage
 from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
@@ -167,19 +167,19 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     return tuple(merge(logged_runs, by_hand, key=attrgetter("at")))
 
 
-def latest_evaluation(study: StudyContext) -> data.EvaluationFigures | None:
+def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
     """The newest evaluation of systems, as it was noted; None before the first."""
     with study._store.read() as tx:
         return _latest_evaluation(tx, _log(tx))
 
 
-def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> data.EvaluationFigures | None:
+def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
     latest = next(runs.outcomes(tx), None)
     if latest is None:
         return None
     run, outcome = latest
     later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING_STAGES and "out" not in one.params]
-    return data.EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
 
 
 BUILDING = {
