@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from fcpair.pair_filter import NO_METADATA, check_name
-from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.params import Agree, Partition
 from fcpair.records import Figure, Person, Role
 from fcpair.report.data import DecisionsPart, PeopleFigures
 from fcpair.stages.assignment.pace import PAUSE_S, Exposure
@@ -21,17 +21,10 @@ from fcpair.stages.stats.agreement import Agreement, PartAgreements, compute_agr
 from fcpair.steps.adjudication import agreement
 from fcpair.steps.adjudication.agreement import DisputedTexts
 from fcpair.steps.adjudication.discussion import Flag, load_flags
-from fcpair.steps.base.context import (
-    GridContext,
-    effective_options,
-    has_saved_options,
-    is_planned,
-    labels_of,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext, effective_options, labels_of, scheme_of
 from fcpair.steps.base.figure_cache import Kept, Marks
 from fcpair.steps.oversight import activity
-from fcpair.steps.oversight.next_steps import NextStep, next_steps
+from fcpair.steps.oversight.next_steps import NextStep, has_decisions, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules.tallies import Tally, simulated_note, tally
 from fcpair.store import Tx
@@ -209,7 +202,7 @@ class Monitor:
             ]
             if checking.ids:
                 stages[-1] = replace(stages[-1], not_due=disputes.n_verdicts_not_due(tx))
-            if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
+            if labels_of(tx) and has_decisions(tx):
                 deciding = activity.adjudication_activity(tx, self._tally(tx).pairs, acts, clock)
                 stages.insert(len(answering), deciding)
         return tuple(stages)

@@ -298,11 +298,16 @@ class OpenWork(NamedTuple):
 TallyOf = Callable[[Tx], Tally]
 
 
+def has_decisions(tx: Tx) -> bool:
+    """Whether the pairs of the grid are decided: those of a planned one are once a policy is set."""
+    return not is_planned(tx) or has_saved_options(tx, Adjudicate)
+
+
 def load_open_work(tx: Tx, counts: assignments.Counts | None = None, tally_of: TallyOf = tally) -> OpenWork:
     """Load what is open in the grid of the transaction, by the `counts` of its assignments where they are known."""
     progress = {round_.name: round_progress(tx, round_, counts) for round_ in rounds.of_grid(tx)}
     n_not_due = disputes.n_verdicts_not_due(tx)
-    if is_planned(tx) and not has_saved_options(tx, Adjudicate):
+    if not has_decisions(tx):
         return OpenWork(progress, Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0), 0, n_not_due, 0)
     n_second_look = len(rule_decisions.stale_decisions(tx)) if judgements.is_answered(tx) else 0
     return OpenWork(progress, tally_of(tx), n_second_look, n_not_due, tallies.n_without_validator(tx))
