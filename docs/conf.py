@@ -32,7 +32,7 @@ nitpick_ignore_regex = [  # what is no public interface, but stands in signature
         r"fcpair\.store\..*|fcpair\.report\..*|fcpair\.steps\.base\..*|fcpair\..*\.(Cluster|ColumnHeads|DoubtRanking)",
     ),
     ("py:class", r"fcpair\.stages\.questions\.form\.Form"),
-    ("py:class", r"(fcpair\.steps\.(oversight\.next_steps|rules\.round_progress)\.)?(Act|ActRow|RoundProgress)"),
+    ("py:class", r"(fcpair\.steps\.(oversight\.next_steps|rules\.tallies)\.)?(Act|ActRow|RoundProgress)"),
     ("py:class", r"pd\.DataFrame|RankingOfCns|NoPositives"),  # names of a function that is shown without its module
     ("py:class", r"collections\.abc\.Mapping\[str"),  # part of a signature that is cut up, as its default is no code
     ("py:obj", r"typing\.Literal\['unanimous'"),  # the same

@@ -95,7 +95,7 @@ class CalibrationRound(_GridPart):
         with self._store.read() as tx:
             for round_ in rounds.calibration_rounds(tx):
                 counts.update(judgements.n_by_origin(tx, round_))
-        return steps.pair_counts.simulated_note(counts)
+        return steps.tallies.simulated_note(counts)
 
 
 class Sheets(_GridPart):
@@ -192,7 +192,7 @@ class Desk(_GridPart):
     def simulated_note(self) -> str | None:
         """A sentence that says how much of what was answered is made up; None where nothing is."""
         with self._store.read() as tx:
-            return steps.pair_counts.simulated_note(judgements.n_by_origin(tx))
+            return steps.tallies.simulated_note(judgements.n_by_origin(tx))
 
     @property
     def second_look_notes(self) -> list[str]:

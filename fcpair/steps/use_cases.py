@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from fcpair.steps.people import access, known_pairs, people, reassignment, terms
     from fcpair.steps.publication import release_folder
     from fcpair.steps.release import evaluate, export, partition
-    from fcpair.steps.rules import pair_counts, rule_decisions, text_checks, wording
+    from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
     from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property

@@ -38,7 +38,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.pair_counts import as_ranges, find_cells, request_note
+from fcpair.steps.rules.tallies import as_ranges, find_cells, request_note
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes

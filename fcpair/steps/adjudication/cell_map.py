@@ -117,7 +117,7 @@ def _choice_places(question: Closed, codes: Ints) -> Ints:
 
 
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
-    """What became of each cell, its states as `pair_counts.tally` counts them."""
+    """What became of each cell, its states as `tallies.tally` counts them."""
     decisions = adjudications.decided_codes(tx)
     stands = decisions["stands"] == 1
     decided, code = np.searchsorted(cell_ids, decisions["cell_id"][stands]), decisions["code"][stands]

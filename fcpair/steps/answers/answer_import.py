@@ -37,7 +37,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.pair_counts import look_again
+from fcpair.steps.rules.tallies import look_again
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx
 from fcpair.store.answers import judgements

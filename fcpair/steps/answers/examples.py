@@ -21,7 +21,7 @@ from fcpair.stages.corpus.text_identity import fold_by, strip_zero_decimals
 from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
 from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
 from fcpair.steps.base.text_digests import folding
-from fcpair.steps.rules.round_progress import check_done
+from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
 from fcpair.store.answers.examples import WrittenText

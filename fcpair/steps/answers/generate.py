@@ -27,7 +27,7 @@ from fcpair.steps.base.answer_values import answer_numbers, closed_question, for
 from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.round_progress import check_done
+from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds

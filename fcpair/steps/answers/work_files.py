@@ -31,7 +31,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned, load_opaque_ids, scheme_of
 from fcpair.steps.people import access
 from fcpair.steps.rules import permissions
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements

@@ -38,7 +38,7 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
-from fcpair.steps.rules.pair_counts import as_ranges, find_cells
+from fcpair.steps.rules.tallies import as_ranges, find_cells
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.assignment import assignments, open_slots, rounds

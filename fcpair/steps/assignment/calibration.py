@@ -24,7 +24,7 @@ from fcpair.steps.base.context import GridContext, is_planned, note_run, note_st
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.tallies import round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds

@@ -18,7 +18,7 @@ from fcpair.steps.base.context import GridContext, begin_building, lease_minutes
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules.pair_counts import as_ranges, find_cells
+from fcpair.steps.rules.tallies import as_ranges, find_cells
 from fcpair.store import Store, Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import task_queries

@@ -27,7 +27,7 @@ from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned,
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks
-from fcpair.steps.rules.round_progress import check_done, round_progress
+from fcpair.steps.rules.tallies import check_done, round_progress
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds

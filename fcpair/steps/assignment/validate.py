@@ -22,8 +22,8 @@ from fcpair.steps.base.context import GridContext, effective_options, note_run, 
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
-from fcpair.steps.rules import pair_counts, permissions, rule_decisions
-from fcpair.steps.rules.pair_counts import look_again, without_validator_notes
+from fcpair.steps.rules import permissions, rule_decisions, tallies
+from fcpair.steps.rules.tallies import look_again, without_validator_notes
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
@@ -182,7 +182,7 @@ def look_again_notes(tx: Tx) -> list[str]:
     """Notes for the reader when labels have changed after people had decided or validated, or were decided too late."""
     return [
         *look_again(len(rule_decisions.stale_decisions(tx)), len(pairs_with_lost_verdicts(tx)[0])),
-        *without_validator_notes(pair_counts.n_without_validator(tx)),
+        *without_validator_notes(tallies.n_without_validator(tx)),
     ]
 
 

@@ -40,7 +40,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import REQUIRED, plan_sections, takes_params
 from fcpair.steps.base.text_digests import Digest
-from fcpair.steps.rules.round_progress import check_done
+from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds

@@ -1,4 +1,4 @@
-"""Activity of each person: progress, pace and end, hours and texts, answers too fast to be read, answers by question.
+"""Figures of a grid that pages and the report show: activity of people, what they answered, decisions and tiers.
 
 Times count only where somebody answered online: answers from files carry the time of their import.
 """
@@ -15,17 +15,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fcpair.records import Origin, Person, Role, Round, Rule, Status
+from fcpair.params import Partition
+from fcpair.records import UNDECIDED, Origin, Person, Role, Round, Rule, Status, Verdict
+from fcpair.report.data import DecisionsPart, PeopleFigures, PersonFigures, TierFigures
+from fcpair.stages.adjudication.partition import best_first, tier_rules, tier_table_rows
 from fcpair.stages.assignment import pace
-from fcpair.stages.questions import AnyOf, Closed
+from fcpair.stages.assignment.pace import TimeEstimate, start_of_day
+from fcpair.stages.questions import NO_CODE, AnyOf, Closed
+from fcpair.stages.questions.labels import VERDICT, tier_obstacle
 from fcpair.steps.answers.answer_tables import export_answers
 from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
-from fcpair.steps.base.context import GridContext
-from fcpair.steps.rules import pair_counts, rule_decisions
+from fcpair.steps.base.context import GridContext, scheme_of
+from fcpair.steps.release.partition import LabelArrays, graded_pairs, heads_of
+from fcpair.steps.rules import rule_decisions, tallies
+from fcpair.steps.rules.tallies import Tally, split_unanimous
 from fcpair.store import Tx
+from fcpair.store.answers import judgements
 from fcpair.store.answers.activity_log import Decision
-from fcpair.store.answers.answer_arrays import AnswerArrays
-from fcpair.store.assignment import open_slots, rounds
+from fcpair.store.answers.answer_arrays import NO_ANSWER, AnswerArrays, Ints
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.people.people import people
 
@@ -44,7 +52,7 @@ class PersonActivity:
     skipped: int
     withdrawn: int
     n_today: int
-    outlook: pace.TimeEstimate
+    outlook: TimeEstimate
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ class Clock:
     """The present, by a time that knows its zone, and when this day began where the server is: POSIX times."""
 
     def __init__(self, now: datetime) -> None:
-        self.now, self.midnight = now.timestamp(), pace.start_of_day(now).timestamp()
+        self.now, self.midnight = now.timestamp(), start_of_day(now).timestamp()
 
 
 def round_activity(
@@ -150,11 +158,11 @@ def round_activity(
     return replace(stage, free=n_free)
 
 
-def adjudication_activity(tx: Tx, pairs: pair_counts.PairCounts, acts_of_study: Acts, clock: Clock) -> StageActivity:
+def adjudication_activity(tx: Tx, pairs: tallies.PairCounts, acts_of_study: Acts, clock: Clock) -> StageActivity:
     """Measure the progress of adjudication by people in a grid; decisions that need a second look do not count."""
     everybody, _, decisions = acts_of_study
     cell_span, n_again = grids.cell_range(tx), len(rule_decisions.stale_decisions(tx))
-    n_decided_by_person = pair_counts.n_decided_by_person(tx)
+    n_decided_by_person = tallies.n_decided_by_person(tx)
     acts: dict[int, _ActTimes] = {}
     seen_ids: set[int] = set()
     for entry in decisions:
@@ -307,3 +315,78 @@ def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
                 )
             shares.append(QuestionShares(round_, name, choices, tuple(persons)))
     return tuple(shares)
+
+
+def decision_figures(tx: Tx, rules: Partition, tally: Tally, labels: LabelArrays) -> DecisionsPart:
+    """Decisions in a grid of labels, by its `tally`, and its tiers where it has any `labels` (GRADED)."""
+    question, tiers = scheme_of(tx), None
+    no_tiers = tier_obstacle(question)
+    if len(labels["cell_id"]) and not no_tiers:
+        own_rules = tier_rules(rules)
+        pairs = graded_pairs(tx, question, own_rules, labels)
+        verdict = pairs["verdict"]
+        tiers = TierFigures(
+            diamond=rules.diamond,
+            rules=tuple((rule.tier, str(rule)) for rule in best_first(own_rules)),
+            tables=tier_table_rows(pairs, question, own_rules, heads_of(tx)),
+            n_labelled=len(verdict),
+            n_final=int((pairs["final"] >= 0).sum()),
+            n_verdicts=int((verdict >= 0).sum()),
+            n_valid=int((verdict == Verdict.AGREE).sum()),
+        )
+    return DecisionsPart(
+        question=question,
+        rules_used=split_unanimous(tx, {rule: n for rule, n in tally.by_rule.items() if rule not in UNDECIDED}),
+        n_need_person=tally.pairs.wait_for_person,
+        tiers=tiers,
+        no_tiers=no_tiers,
+    )
+
+
+def people_figures(
+    tx: Tx, role: Role, round_: Round, question: Closed | None, counts: assignments.Counts
+) -> tuple[PersonFigures, ...]:
+    """Everybody in a role, and whoever else has had work in its round; answers are counted if there is a `question`."""
+    columns = ("person_id", "code", "seconds", "has_note")
+    answers, by_person = judgements.current_answers(tx, round_, *columns, in_order=False), counts.get(round_.name, {})
+    figures = []
+    for person in people(tx):
+        if person.role is not role and person.id not in by_person:
+            continue
+        own, own_counts = answers[answers["person_id"] == person.id], by_person.get(person.id, {})
+        by_status: dict[str, Any] = {status.value: own_counts.get(status.value, 0) for status in Status}
+        seconds = own["seconds"].dropna()
+        figures.append(
+            PersonFigures(
+                name=person.name,
+                role=person.role,
+                retired=person.retired,
+                assigned=sum(own_counts.values()),
+                **by_status,
+                answers=tuple(int((own["code"] == choice.code).sum()) for choice in question or ()),
+                median_s=float(seconds.median()) if len(seconds) else None,
+                n_timed=len(seconds),
+                notes=int(own["has_note"].sum()),
+            )
+        )
+    return tuple(figures)
+
+
+def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
+    """The labels that count in a grid, in any order: `cell_id`, `hs_id`, `cn_id`, `person_id`, `code`."""
+    round_ids, ids_by_code = rounds.primary(tx).ids, rounds.label_ids(tx)
+    code_of = np.full(max(ids_by_code.values(), default=NO_ANSWER) + 1, NO_CODE, np.int64)
+    code_of[list(ids_by_code.values())] = list(ids_by_code)
+    is_label = answers.current & ~answers.skipped & np.isin(answers.round_id, round_ids)
+    columns = {name: getattr(answers, name)[is_label] for name in ("cell_id", "hs_id", "cn_id", "person_id")}
+    return columns | {"code": code_of[answers.answer_id[is_label]]}
+
+
+def load_people(tx: Tx) -> PeopleFigures:
+    """What annotators and validators did."""
+    counts, question = assignments.counts_of_grid(tx), scheme_of(tx)
+    return PeopleFigures(
+        question,
+        people_figures(tx, Role.ANNOTATOR, rounds.primary(tx), question, counts),
+        people_figures(tx, Role.VALIDATOR, rounds.validation(tx), VERDICT, counts),
+    )

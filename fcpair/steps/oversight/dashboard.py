@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from fcpair.pair_filter import NO_METADATA, check_name
-from fcpair.params import Adjudicate, Agree, Partition
+from fcpair.params import Agree, Partition
 from fcpair.records import Figure, Person, Role
 from fcpair.report.data import DecisionsPart, PeopleFigures
 from fcpair.stages.assignment.pace import PAUSE_S, Exposure
@@ -21,19 +21,12 @@ from fcpair.stages.stats.agreement import Agreement, PartAgreements, compute_agr
 from fcpair.steps.adjudication import agreement
 from fcpair.steps.adjudication.agreement import DisputedTexts
 from fcpair.steps.adjudication.discussion import Flag, load_flags
-from fcpair.steps.base.context import (
-    GridContext,
-    effective_options,
-    has_saved_options,
-    is_planned,
-    labels_of,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext, effective_options, labels_of, scheme_of
 from fcpair.steps.base.figure_cache import Kept, Marks
-from fcpair.steps.oversight import activity, label_figures
-from fcpair.steps.oversight.next_steps import NextStep, next_steps
+from fcpair.steps.oversight import activity
+from fcpair.steps.oversight.next_steps import NextStep, has_decisions, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
-from fcpair.steps.rules.pair_counts import Tally, simulated_note, tally
+from fcpair.steps.rules.tallies import Tally, simulated_note, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import activity_log, judgements
@@ -103,7 +96,7 @@ class Monitor:
     @kept
     def alpha(self, tx: Tx) -> Figure | None:
         """The alpha of `agreement`, without the rest of it."""
-        labels = label_figures.current_labels(tx, answer_arrays(tx))
+        labels = activity.current_labels(tx, answer_arrays(tx))
         if not len(labels["cell_id"]):
             return None
         ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
@@ -138,13 +131,13 @@ class Monitor:
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
         """What was decided, and the tiers that follow, by the grid's own rules."""
-        rules, labels = effective_options(tx, Partition, {}), label_figures.current_labels(tx, answer_arrays(tx))
-        return label_figures.decision_figures(tx, rules, self._tally(tx), labels)
+        rules, labels = effective_options(tx, Partition, {}), activity.current_labels(tx, answer_arrays(tx))
+        return activity.decision_figures(tx, rules, self._tally(tx), labels)
 
     @kept
     def people(self, tx: Tx) -> PeopleFigures:
         """Labels and verdicts of each person."""
-        return label_figures.load_people(tx)
+        return activity.load_people(tx)
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
@@ -209,7 +202,7 @@ class Monitor:
             ]
             if checking.ids:
                 stages[-1] = replace(stages[-1], not_due=disputes.n_verdicts_not_due(tx))
-            if labels_of(tx) and (not is_planned(tx) or has_saved_options(tx, Adjudicate)):
+            if labels_of(tx) and has_decisions(tx):
                 deciding = activity.adjudication_activity(tx, self._tally(tx).pairs, acts, clock)
                 stages.insert(len(answering), deciding)
         return tuple(stages)

@@ -19,8 +19,8 @@ from fcpair.steps.adjudication.agreement import agreement_counts
 from fcpair.steps.base.context import StudyContext, effective_options, is_planned, labels_of
 from fcpair.steps.people.known_pairs import scores
 from fcpair.steps.release.partition import tiers_of
-from fcpair.steps.rules.pair_counts import split_unanimous, tally
 from fcpair.steps.rules.rule_decisions import policy_that_holds
+from fcpair.steps.rules.tallies import split_unanimous, tally
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements

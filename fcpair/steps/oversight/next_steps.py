@@ -12,9 +12,8 @@ from fcpair.records import Known, Role, Round
 from fcpair.sentences import mark, mark_plural
 from fcpair.steps.base.calibration_state import Phase, load_calibration
 from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned
-from fcpair.steps.rules import pair_counts, rule_decisions
-from fcpair.steps.rules.pair_counts import PairCounts, Tally, tally
-from fcpair.steps.rules.round_progress import RoundProgress, round_progress, wait_for_grids
+from fcpair.steps.rules import rule_decisions, tallies
+from fcpair.steps.rules.tallies import PairCounts, RoundProgress, Tally, round_progress, tally, wait_for_grids
 from fcpair.store import Tx
 from fcpair.store.adjudication import disputes
 from fcpair.store.answers import judgements
@@ -299,14 +298,19 @@ class OpenWork(NamedTuple):
 TallyOf = Callable[[Tx], Tally]
 
 
+def has_decisions(tx: Tx) -> bool:
+    """Whether the pairs of the grid are decided: those of a planned one are once a policy is set."""
+    return not is_planned(tx) or has_saved_options(tx, Adjudicate)
+
+
 def load_open_work(tx: Tx, counts: assignments.Counts | None = None, tally_of: TallyOf = tally) -> OpenWork:
     """Load what is open in the grid of the transaction, by the `counts` of its assignments where they are known."""
     progress = {round_.name: round_progress(tx, round_, counts) for round_ in rounds.of_grid(tx)}
     n_not_due = disputes.n_verdicts_not_due(tx)
-    if is_planned(tx) and not has_saved_options(tx, Adjudicate):
+    if not has_decisions(tx):
         return OpenWork(progress, Tally(PairCounts(*[0] * 7), by_rule={}, n_lost=0), 0, n_not_due, 0)
     n_second_look = len(rule_decisions.stale_decisions(tx)) if judgements.is_answered(tx) else 0
-    return OpenWork(progress, tally_of(tx), n_second_look, n_not_due, pair_counts.n_without_validator(tx))
+    return OpenWork(progress, tally_of(tx), n_second_look, n_not_due, tallies.n_without_validator(tx))
 
 
 def next_steps(tx: Tx, work: OpenWork | None = None, tally_of: TallyOf = tally) -> list[NextStep]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from fcpair.stages.questions import IRRECONCILABLE, NO_CODE
 from fcpair.stages.questions.labels import need_tiers, tier_obstacle
 from fcpair.steps.base.context import GridContext, effective_options, is_planned, scheme_of
 from fcpair.steps.base.figure_cache import Marks
-from fcpair.steps.oversight.label_figures import current_labels
+from fcpair.steps.oversight.activity import current_labels
 from fcpair.steps.release.partition import align
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
@@ -154,33 +154,33 @@ def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.Filte
         check_name(NO_METADATA, name, known)
         texts = [text_id for text_id, own in known[name].items() if _fold(own) == _fold(value)]
         (rows if name.startswith(f"{_layout(tx).sides[0]}.") else columns).append(texts)
-    ids = pair_search.FilterIds(
-        tuple([text_id for text_id, body in bodies if word in body] for word in words),
-        ids_by_name.get(wanted.person),
-        answer_ids.get(wanted.answer),
-        other=ids_by_name.get(wanted.other),
-        other_answer=answer_ids.get(wanted.other_answer),
-        rows=tuple(rows),
-        columns=tuple(columns),
-    )
     tiers = (*(rule.tier for rule in best_first(rules)), NO_TIER)
     check_name(mark("there is no tier `%(name)s`; %(hint)s"), wanted.tier, tiers)
     if wanted.tier:
         need_tiers(question)
+    among = outside = None
     if wanted.state == FilterState.LABELLED:
-        ids = replace(ids, among=np.unique(current_labels(tx, answer_arrays(tx))["cell_id"]))
-    if not wanted.tier and wanted.state not in BY_STANDING:
-        return ids
-    standings = current_standings(grid, tx)
-    if wanted.tier == NO_TIER:
-        ids = replace(ids, outside=standings.cell_id[standings.tiers > 0])
-    is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
-    if wanted.tier not in ("", NO_TIER):
-        is_wanted.append(is_member(standings.tiers, rules, wanted.tier))
-    if not is_wanted:
-        return ids
-    among = standings.cell_id[np.all(is_wanted, axis=0)]
-    return replace(ids, among=among if ids.among is None else np.intersect1d(among, ids.among, assume_unique=True))
+        among = np.unique(current_labels(tx, answer_arrays(tx))["cell_id"])
+    if wanted.tier or wanted.state in BY_STANDING:
+        standings = current_standings(grid, tx)
+        outside = standings.cell_id[standings.tiers > 0] if wanted.tier == NO_TIER else None
+        is_wanted = [BY_STANDING[wanted.state](standings)] if wanted.state in BY_STANDING else []
+        if wanted.tier not in ("", NO_TIER):
+            is_wanted.append(is_member(standings.tiers, rules, wanted.tier))
+        if is_wanted:
+            meant = standings.cell_id[np.all(is_wanted, axis=0)]
+            among = meant if among is None else np.intersect1d(meant, among, assume_unique=True)
+    return pair_search.FilterIds(
+        tuple([text_id for text_id, body in bodies if word in body] for word in words),
+        ids_by_name.get(wanted.person),
+        answer_ids.get(wanted.answer),
+        among,
+        outside,
+        ids_by_name.get(wanted.other),
+        answer_ids.get(wanted.other_answer),
+        tuple(rows),
+        tuple(columns),
+    )
 
 
 def _rules(tx: Tx) -> tuple[TierRule, ...]:

@@ -23,7 +23,7 @@ from fcpair.lazy import pd
 from fcpair.params import Adjudicate, Agree, AgreementBlocks, DiamondRule, Indefinite, IntervalScope, Partition, Weights
 from fcpair.records import Origin, Role, Round, Rule, RunRecord, Status
 from fcpair.report import data
-from fcpair.report.data import Stage
+from fcpair.report.data import EvaluationFigures, Stage
 from fcpair.report.figures.grid_map import block_size
 from fcpair.report.formatting import counted
 from fcpair.report.page import render
@@ -46,11 +46,11 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.oversight.label_figures import decision_figures, load_people, people_figures
+from fcpair.steps.oversight.activity import decision_figures, load_people, people_figures
 from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
-from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules import tallies
+from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.surveys.survey import (
     answers_to_grid_items,
     compare_groups_of_round,
@@ -128,7 +128,7 @@ def gather_report_data(
                     facts=grid_facts(tx, key.name),
                     look_again=tuple(look_again_notes(tx)),
                     rounds=tuple(_round_part(tx, key.name, one, counts, options) for one in rounds.of_grid(tx)),
-                    decided=decision_figures(tx, rules, pair_counts.tally(tx), labels) if labels_of(tx) else None,
+                    decided=decision_figures(tx, rules, tallies.tally(tx), labels) if labels_of(tx) else None,
                     asked=asked_part(tx, key.name),
                     calibration=load_calibration_result(tx, options),
                 )
@@ -139,7 +139,7 @@ def gather_report_data(
         return data.ReportData(
             facts=runs.study_facts(tx),
             version=version("fcpair"),
-            simulated=pair_counts.simulated_note(origins),
+            simulated=tallies.simulated_note(origins),
             by_models=f"{n_by_models:,} of {sum(origins.values()):,} judgements are by models" if n_by_models else None,
             log=log,
             releases=tuple(runs.releases(tx)),
@@ -167,19 +167,19 @@ def _log(tx: Tx) -> tuple[RunRecord, ...]:
     return tuple(merge(logged_runs, by_hand, key=attrgetter("at")))
 
 
-def latest_evaluation(study: StudyContext) -> data.EvaluationFigures | None:
+def latest_evaluation(study: StudyContext) -> EvaluationFigures | None:
     """The newest evaluation of systems, as it was noted; None before the first."""
     with study._store.read() as tx:
         return _latest_evaluation(tx, _log(tx))
 
 
-def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> data.EvaluationFigures | None:
+def _latest_evaluation(tx: Tx, log: tuple[RunRecord, ...]) -> EvaluationFigures | None:
     latest = next(runs.outcomes(tx), None)
     if latest is None:
         return None
     run, outcome = latest
     later = [one for one in log[log.index(run) + 1 :] if one.stage in CHANGING_STAGES and "out" not in one.params]
-    return data.EvaluationFigures(Outcome.from_data(outcome), run, len(later))
+    return EvaluationFigures(Outcome.from_data(outcome), run, len(later))
 
 
 BUILDING = {
@@ -198,7 +198,7 @@ def main_part(tx: Tx, partition: Partition | None = None, agree: Agree | None = 
     question, people = scheme_of(tx), load_people(tx)
     decisions = adjudications.current_adjudications(tx, "hs_id", "cn_id", "rule", "code", standing=True)
     labels = judgements.current_labels(tx, "cell_id", "hs_id", "cn_id", "annotator", "code")
-    tally = pair_counts.tally(tx)
+    tally = tallies.tally(tx)
     return data.MainPart(
         **vars(decision_figures(tx, rules, tally, {name: labels[name].to_numpy() for name in GRADED})),
         look_again=tuple(look_again_notes(tx)),

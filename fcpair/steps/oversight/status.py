@@ -31,8 +31,8 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_open_work
-from fcpair.steps.rules import pair_counts
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules import tallies
+from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.rules.wording import effective_words
 from fcpair.store import Tx
 from fcpair.store.answers import activity_log, judgements
@@ -60,7 +60,7 @@ def status(study: StudyContext) -> dict[str, Any]:
     (`name`, `role`, `retired`, counts of assignments `open`, `done`, `skipped`, `withdrawn`, and of pairs that they
     `decided`), `known_pairs` (only where there are any: of each grid what `known_scores` lists, with `grid`), `rounds`,
     `adjudications` (by rule, `waiting`, `second_look`: decided before their labels changed),
-    `pairs` (each once: `pair_counts.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
+    `pairs` (each once: `tallies.PairCounts`), `lost_verdicts` (pairs whose verdicts are about another label than
     theirs), `verdicts_not_due` (open ones that wait until all labels of their pair are in), `judgements` (by origin),
     `simulated` (None, or a sentence), `notes` (sentences on what must be looked at again or waits, and on who has
     nothing to do), `sampled` (only where some cells were drawn: `cells`, and `of` how many), `grids` (those that are
@@ -96,7 +96,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             **({"known_pairs": known_pairs} if known_pairs else {}),
             **{name: main[name] for name in ("rounds", "adjudications", "pairs", "lost_verdicts", "verdicts_not_due")},
             "judgements": origins,
-            "simulated": pair_counts.simulated_note(origins),
+            "simulated": tallies.simulated_note(origins),
             "notes": [*main["notes"], *_clock_notes(tx), *effective_words(tx).language_notes],
             "grids": planned,
             **_next_and_also(filter(None, steps_now), _final_commands(tx)),
@@ -151,7 +151,7 @@ def _main_status(tx: Tx, counts: assignments.Counts) -> dict[str, Any]:
         "overlap": {str(n): pairs for n, pairs in assignments.labels_per_pair(tx).items()},
         "rounds": {name: progress.counts for name, progress in work.rounds.items()},
         "adjudications": {
-            **pair_counts.split_unanimous(tx, work.tally.by_rule),
+            **tallies.split_unanimous(tx, work.tally.by_rule),
             "waiting": work.tally.pairs.wait_for_person,
             "second_look": work.n_second_look,
         },
@@ -169,13 +169,13 @@ def load_notes(tx: Tx, origins: dict[str, int], tally_of: TallyOf) -> StudyNotes
     if not is_planned(tx):
         counts = assignments.counts_of_grid(tx)
         notes = [*_main_notes(tx, counts, load_open_work(tx, counts, tally_of)), *notes]
-    return StudyNotes(pair_counts.simulated_note(origins), (*notes, *effective_words(tx).language_notes))
+    return StudyNotes(tallies.simulated_note(origins), (*notes, *effective_words(tx).language_notes))
 
 
 def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]:
     """Sentences on the grid `main`: on what must be looked at again, waits, or came too late to get work."""
     notes: list[str] = [str(sample)] if (sample := load_sample_size(tx)) else []
-    notes += pair_counts.look_again(work.n_second_look, work.tally.n_lost)
+    notes += tallies.look_again(work.n_second_look, work.tally.n_lost)
     if work.n_not_due:  # which were assigned, and are asked for only then
         notes.append(
             say_number(
@@ -212,7 +212,7 @@ def _clock_notes(tx: Tx) -> list[str]:
 def _people_status(tx: Tx, counts: dict[int, assignments.Counts]) -> list[dict[str, Any]]:
     n_decided = Counter[int]()
     for _ in grids.for_each_grid(tx):
-        n_decided.update(pair_counts.n_decided_by_person(tx))
+        n_decided.update(tallies.n_decided_by_person(tx))
     sums = assignments.sums_of_people(counts)
     return [
         {

@@ -236,9 +236,8 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             *_grid_differences(tx, recipe),
         ]
         if recipe.simulate and (n := judgements.n_by_people(tx)):
-            differences.append(
-                Difference("simulate", NO_VALUE, "simulated people answer", f"people have answered: {n:,}")
-            )
+            answered = f"people have answered: {n:,}"
+            differences.append(Difference("simulate", NO_VALUE, "simulated people answer", answered))
         has_judgements = judgements.n_judgements(tx) > 0
     if differences:
         rows = [Difference._fields, *differences]

@@ -74,6 +74,11 @@ def save_terms(
         return run
 
 
+def _midnight() -> str:
+    """The last midnight where the server is, as the study keeps times."""
+    return start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
+
+
 def check_not_looser(tx: Tx, terms: Annotate) -> None:
     """Raise InputError where terms have a looser limit than the study, or another opt-out."""
     if looser := list(loosened_limits(tx, terms)):
@@ -143,8 +148,7 @@ def reading_allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bo
     counts = [task_queries.pairs_read]
     if decides or has_limit(annotate):  # decisions have no index by person, so they are counted only where they matter
         counts.append(disputes.n_pairs_decided)
-    midnight = start_of_day(datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds")
-    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (midnight, BEGINNING))
+    today, read = (sum(count(tx, person_id, since) for count in counts) for since in (_midnight(), BEGINNING))
     full = annotate.daily_limit is not None and today >= annotate.daily_limit
     ahead = sum(count(tx, person_id, latest_plausible_time()) for count in counts) if full else 0
     return ReadingAllowance(today, read, annotate.daily_limit, annotate.total_limit, ahead)

@@ -39,7 +39,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
 from fcpair.steps.publication import release_tables
-from fcpair.steps.rules.pair_counts import split_unanimous
+from fcpair.steps.rules.tallies import split_unanimous
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements

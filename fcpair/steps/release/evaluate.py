@@ -37,7 +37,7 @@ from fcpair.steps.base.context import GridContext, load_sample_size, need_labels
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.corpus.building import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
-from fcpair.steps.rules.pair_counts import simulated_note
+from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import cells, grids, sides, texts
 

@@ -47,7 +47,7 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import takes_params
 from fcpair.steps.release.partition import empty_tier_message, load_tier, pool_ids, tiers_of
-from fcpair.steps.rules.pair_counts import simulated_note
+from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.corpus import grids, texts

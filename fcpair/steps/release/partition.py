@@ -59,7 +59,7 @@ from fcpair.steps.base.context import (
 from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.pair_counts import read_request_note
+from fcpair.steps.rules.tallies import read_request_note
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements

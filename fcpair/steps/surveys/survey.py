@@ -38,8 +38,7 @@ from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
 from fcpair.steps.base.text_digests import folded_digest
 from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
-from fcpair.steps.rules.pair_counts import simulated_note
-from fcpair.steps.rules.round_progress import round_progress
+from fcpair.steps.rules.tallies import round_progress, simulated_note
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds

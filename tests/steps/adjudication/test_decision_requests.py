@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate
 from fcpair.records import Role
-from fcpair.steps.rules.pair_counts import as_ranges
+from fcpair.steps.rules.tallies import as_ranges
 from fcpair.study import Study
 from steps.small import assert_refused, open_work, record, write_csv
 

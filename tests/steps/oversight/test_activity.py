@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from fcpair.params import Annotate
 from fcpair.records import Origin
-from fcpair.steps.oversight.label_figures import current_labels
+from fcpair.steps.oversight.activity import current_labels
 from fcpair.store import Tx
 from fcpair.store.answers import answer_arrays as answer_arrays_module
 from fcpair.store.answers import judgements

@@ -10,7 +10,7 @@ from fcpair.params import Adjudicate, Simulate
 from fcpair.records import Role
 from fcpair.steps.oversight import dashboard
 from fcpair.steps.oversight.dashboard import Monitor
-from fcpair.steps.rules.pair_counts import tally
+from fcpair.steps.rules.tallies import tally
 from fcpair.store import Tx
 from fcpair.store.answers import answer_arrays, judgements
 from fcpair.study import Study

@@ -14,7 +14,7 @@ from conftest import one_short
 from fcpair.params import Adjudicate, Validate
 from fcpair.records import Role, Rule, Verdict
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
-from fcpair.steps.rules import pair_counts
+from fcpair.steps.rules import tallies
 from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications
@@ -27,7 +27,7 @@ from steps.small import standing as standing_of
 N_PAIRS = 24
 
 
-def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]]:
+def pair_by_pair(tx: Tx) -> tuple[tallies.PairCounts, Counter[str], set[int]]:
     standing = adjudications.current_adjudications(tx, "cell_id", "rule", "code").set_index("cell_id")
     labels = set(standing["code"].dropna().index)
     labelled = set(judgements.current_labels(tx, "cell_id")["cell_id"])
@@ -46,15 +46,15 @@ def pair_by_pair(tx: Tx) -> tuple[pair_counts.PairCounts, Counter[str], set[int]
             said = checked.get(cell_id)
             where["no_verdict" if said is None else "valid" if said == Verdict.AGREE else "not_valid"] += 1
     names = ("no_label", "wait_for_person", "wait_for_policy", "discarded", "no_verdict", "valid", "not_valid")
-    return pair_counts.PairCounts(*(where[name] for name in names)), Counter(standing["rule"]), lost
+    return tallies.PairCounts(*(where[name] for name in names)), Counter(standing["rule"]), lost
 
 
-def assert_counted(study: Study) -> pair_counts.Tally:
+def assert_counted(study: Study) -> tallies.Tally:
     with study._store.read() as tx:
         pairs, rules, lost = pair_by_pair(tx)
-        counted, waiting = pair_counts.tally(tx), tuple(waiting_pairs(tx))
+        counted, waiting = tallies.tally(tx), tuple(waiting_pairs(tx))
         assert judgements.lost_verdicts(tx) == sorted(lost)
-    assert counted == pair_counts.Tally(pairs, dict(sorted(rules.items())), len(lost), waiting)
+    assert counted == tallies.Tally(pairs, dict(sorted(rules.items())), len(lost), waiting)
     return counted
 
 

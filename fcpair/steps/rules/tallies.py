@@ -1,4 +1,4 @@
-"""Counts of pairs by their state, which every status, page and report shows, and what readers of them must know."""
+"""How far pairs and rounds are, which every status, page and report shows, and what readers of figures must know."""
 
 from __future__ import annotations
 
@@ -6,20 +6,28 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.param_values import whole_number
-from fcpair.params import Validate
-from fcpair.records import UNDECIDED, Origin, Rule
+from fcpair.params import Validate, grid_names
+from fcpair.records import UNDECIDED, Origin, Round, Rule, Status
 from fcpair.sentences import Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
-from fcpair.steps.base.context import effective_options, find_cell, has_saved_options, scheme_of
+from fcpair.steps.base.context import (
+    effective_options,
+    find_cell,
+    find_grid,
+    has_saved_options,
+    lease_minutes,
+    scheme_of,
+)
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx
 from fcpair.store.adjudication import adjudications, disputes
 from fcpair.store.answers import judgements
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import cell_range, to_cell_id
+from fcpair.store.assignment import assignments, open_slots, rounds
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import build_progress
 
 
@@ -96,14 +104,69 @@ def n_without_validator(tx: Tx) -> int:
     return len(pairs) - len(disputes.pairs_to_label(tx, pairs)) if pairs else 0
 
 
+class RoundProgress(NamedTuple):
+    """Progress of a round: who answers it, whether it was assigned, and how much is open, vacant and so on."""
+
+    round: Round
+    dealt: bool
+    counts: dict[str, int]
+
+    @property
+    def done(self) -> bool:
+        """Whether it was dealt, and nothing of it is open."""
+        return self.dealt and not self.counts["open"]
+
+
+def check_done(tx: Tx, grid: str, round_: Round) -> None:
+    """Raise StageError unless a round of the grid that the transaction is about was dealt, and all its work is done."""
+    progress = round_progress(tx, round_)
+    if not progress.dealt:
+        raise StageError.say(
+            "round `%(name)s` of grid `%(grid)s` comes first, and has not been assigned", name=round_.name, grid=grid
+        )
+    if n := progress.counts["open"]:
+        raise StageError(
+            say_number(
+                "%(n)s answer is still open in round `%(name)s` of grid `%(grid)s`, which comes first",
+                "%(n)s answers are still open in round `%(name)s` of grid `%(grid)s`, which comes first",
+                n,
+                name=round_.name,
+                grid=grid,
+            )
+        )
+
+
+def wait_for_grids(tx: Tx, names: str | Sequence[str]) -> bool:
+    """Whether what rests on earlier grids, or on one, waits for the round that counts in one of them."""
+    for name in grid_names(names):
+        with grids.on_grid(tx, find_grid(tx, name).id):
+            if not round_progress(tx, rounds.primary(tx)).done:
+                return True
+    return False
+
+
+def round_progress(tx: Tx, round_: Round, grid_counts: assignments.Counts | None = None) -> RoundProgress:
+    """Measure the progress of a round; `grid_counts` are those of `assignments` in the grid, where they are known."""
+    by_status: dict[str, int] = (
+        assignments.n_by_status(tx, round_) if grid_counts is None else assignments.sum_of_round(grid_counts, round_)
+    )
+    n_vacant = len(open_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
+    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
+    n_free = open_slots.n_free(tx, round_)
+    counts[Status.OPEN.value] += n_free
+    if n_free or lease_minutes(tx, round_) is not None:
+        counts["free"] = n_free
+    return RoundProgress(round_, bool(by_status or n_free), counts)
+
+
 def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
     """The ids of the pairs with these numbers, ascending, each once; raises InputError for none, UnknownIdError."""
-    ids = sorted({to_cell_id(tx, whole_number("pair", number)) for number in numbers})
+    ids = sorted({grids.to_cell_id(tx, whole_number("pair", number)) for number in numbers})
     if not ids:
         raise InputError("no pair is named; name at least one")
-    known = set(cells.by_id(tx, [cell_id for cell_id in ids if cell_range(tx).has(cell_id)])["cell_id"].tolist())
+    known = set(cells.by_id(tx, [cell_id for cell_id in ids if grids.cell_range(tx).has(cell_id)])["cell_id"].tolist())
     if unknown := [cell_id for cell_id in ids if cell_id not in known]:
-        find_cell(tx, unknown[0] - cell_range(tx).first)
+        find_cell(tx, unknown[0] - grids.cell_range(tx).first)
     return ids
 
 
