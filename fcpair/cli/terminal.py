@@ -131,10 +131,7 @@ def _echo(text: str, **how: Any) -> None:
 
 
 def print_wrapped(text: str = "", *, err: bool = False) -> None:
-    """Print text, its lines broken between words where the terminal would break them within one.
-
-    They stay whole where nobody has said how wide a line is, and in messages that go to a file.
-    """
+    """Print text, broken between words on a terminal; whole in messages to a file, and where no width is known."""
     has_width = sys.stderr.isatty() if err else _has_width()
     _echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
 

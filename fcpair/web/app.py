@@ -35,7 +35,7 @@ from fcpair.web.lead import (
     progress,
     search,
 )
-from fcpair.web.pages import adjudicate, annotator, login
+from fcpair.web.pages import adjudicate, participant
 from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
 from fcpair.web.server.security import Guard
@@ -80,7 +80,7 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, adjudicate, start),
+    *(routes, participant, adjudicate, start),
     *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))

@@ -1,7 +1,4 @@
-"""Starting a study or a survey in the browser: table, columns, plan, people, guidelines, and building it, a page each.
-
-The table goes to a file as it comes, and is kept when it is a table.
-"""
+"""Starting a study or a survey in the browser, a page a step, from the table, which goes to a file as it comes."""
 
 from __future__ import annotations
 
@@ -273,10 +270,7 @@ async def take_file(
 
 
 async def _receive(request: Request, path: Path, most: int, too_large: str, empty: str) -> None:
-    """Write the body to the file.
-
-    Raises InputError where it is too large, too slow or empty, StudyError where the disk is full.
-    """
+    """Write the body to the file; raises InputError for what is too large, slow or empty, StudyError on a full disk."""
     refusal = InputError.say(too_large, number=most // MEGABYTE)
     if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
         raise refusal

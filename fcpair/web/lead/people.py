@@ -1,7 +1,4 @@
-"""The people of the study, as the lead sees them: adding and inviting them, one or a pasted list, and letting them go.
-
-Links by which people come in are shown once.
-"""
+"""The people of the study, as the lead sees them: adding, inviting (links are shown once), and letting them go."""
 
 from __future__ import annotations
 
