@@ -95,9 +95,8 @@ def create_app(
 ) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
-    Links that it makes lead to `url`, whatever a request says of where it was sent. The terms that are `given` hold
-    whatever the study comes to say of them, by default those that differ from its own; the others follow it. The
-    process that the leads look by is the one of `pool`, where there is one.
+    Links that it makes lead to `url`. The terms that are `given`, by default those that differ from the study's own,
+    hold whatever that comes to say of them. Leads look by the process of `pool`, where there is one.
     """
     served = ServedTerms.of(study, annotate, given)
 

@@ -54,12 +54,8 @@ class Dialogue:
         self._grid, self._by = grid, by
         self._question = grid.scheme
         # Where any choice has none, or takes more than one press, the answers are typed.
-        keys = {
-            key: self._question[code]
-            for code in self._question.definite
-            for key in self._question.keys[code][:1]
-            if len(key) == 1
-        }
+        first = [(key, code) for code in self._question.definite for key in self._question.keys[code][:1]]
+        keys = {key: self._question[code] for key, code in first if len(key) == 1}
         self._choices = keys if len(keys) == len(self._question.definite) else {}
         self._facts = grid.facts
         self._agenda = grid.desk.agenda(by, order=order)

@@ -329,13 +329,23 @@ def describe(
       fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
+    from fcpair.files.tables.tabular import write_table
     from fcpair.texts import printed_figures
     from fcpair.texts.describe import NO_NAME, TextColumns, TextLabels, WordLimits, read_groups
     from fcpair.texts.describe import describe as described
 
     texts.check(*columns.values(), *(item.column for item in labels), by)
     if write_aliases is not None:
-        _write_aliases(texts, labels, write_aliases)
+        if not labels or not labels[0].aliases.labels:
+            raise InputError(
+                "--write-aliases proposes labels; name the column with --labels, and each label with --label"
+            )
+        spellings = labels[0].aliases.list_spellings([cell for one in labels for cell in texts.frame[one.column]])
+        write_table(pd.DataFrame(spellings), write_aliases)
+        n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
+        note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
+        check = "Check each label, then use the file with --aliases"
+        print_message(f"{write_aliases}: {len(spellings):,} spellings{note}. {check}.")
         return
     # Labels are read, and must be right, where there is a text.
     has_text = texts.frame[str(columns["text"])].str.strip() != ""
@@ -367,19 +377,6 @@ def describe(
     figures = [item.as_dict() for item in description.figures]
     lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
     texts.emit(form, tables, figures, figures=figures, **lists)
-
-
-def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
-    from fcpair.files.tables.tabular import write_table
-
-    if not labels or not labels[0].aliases.labels:
-        raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
-    cells = [cell for one in labels for cell in texts.frame[one.column]]
-    spellings = labels[0].aliases.list_spellings(cells)
-    write_table(pd.DataFrame(spellings), path)
-    n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
-    note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
-    print_message(f"{path}: {len(spellings):,} spellings{note}. Check each label, then use the file with --aliases.")
 
 
 def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> Iterator[Table]:

@@ -39,7 +39,6 @@ from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
 
 if TYPE_CHECKING:
-    from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
     from fcpair.stages.assignment.overlap_plan import OverlapPlan
     from fcpair.stages.assignment.width_sources import PredictedWidth
@@ -154,7 +153,6 @@ def show(grid: Grid, form: str) -> None:
 
 
 def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:
-    """The value of a figure, its interval, and how many it rests on."""
     low, high = row[f"{when}_low"], row[f"{when}_high"]
     return [row[when], None if low is None else f"{low:.3f} to {high:.3f}", row[f"{when}_n"]]
 
@@ -294,7 +292,6 @@ def plan(
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
-    """The plan of a grid that is in no study yet."""
     from fcpair.files.answers.answer_files import read_pilot_labels
     from fcpair.stages.assignment.overlap_plan import plan_grid
     from fcpair.stages.questions.labels import read_labels

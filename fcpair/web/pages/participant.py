@@ -159,9 +159,9 @@ def join(request: Request, token: Text = "") -> Response:
         page = context.page(request, None, "join.html.j2", None, HTTPStatus.TOO_MANY_REQUESTS, problem=problem)
         page.headers["Retry-After"] = str(error.wait_s)
         return page
-    if visitor is None and (reason := context.study.access.farewell(code)):
-        return show_farewell(request, reason)
     if visitor is None:
+        if reason := context.study.access.farewell(code):
+            return show_farewell(request, reason)
         problem = context.language(None).find(WRONG_TOKEN)
         return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
     response = go_to("/")
