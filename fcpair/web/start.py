@@ -207,10 +207,7 @@ def table(visit: Annotated[StepVisit, StepVisit.due(TableDraft.step)]) -> Respon
 
 @router.post(UPLOAD_TABLE[1])
 async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
-    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong.
-
-    Of it pairs are made, or a survey, by its `kind`.
-    """
+    """Take a table for pairs or a survey, whose bytes are the body; answers with the next step, or what is wrong."""
     try:
         path = await run_in_threadpool(visit.study.start.new_table, name[:LONGEST_NAME])
     except FcpairError as error:
