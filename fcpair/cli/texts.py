@@ -136,10 +136,8 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
     if not conditions and sample is None:
         return texts
     parsed_conditions = [read_condition(one) for one in conditions]
-    frame, met = (
-        filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place),
-        " and ".join(map(str, parsed_conditions)),
-    )
+    frame = filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place)
+    met = " and ".join(map(str, parsed_conditions))
     if frame.empty:
         raise InputError(f"{texts.place}: no line has {met}")
     part = f"{len(frame):,} of {len(texts.frame):,} lines{f' with {met}' if met else ''}"

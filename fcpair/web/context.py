@@ -268,9 +268,9 @@ def load_templates() -> Environment:
         **{"translated": _translate, "said": _say, "mark_tiers": mark_tiers, "mark_tier": mark_tier},
     }
     environment.globals |= {
-        "_": pass_context(lambda page, text, **own: page["language"].to_html(text, **page["phrases"] | own)),
+        "_": pass_context(lambda shown, text, /, **own: shown["language"].to_html(text, **shown["phrases"] | own)),
         "ngettext": pass_context(
-            lambda page, *forms, **own: page["language"].to_html_by_number(*forms, **page["phrases"] | own)
+            lambda shown, /, *forms, **own: shown["language"].to_html_by_number(*forms, **shown["phrases"] | own)
         ),
         "files": hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12],
         "static": lambda name: f"/static/{name}?v={versions[name]}",
