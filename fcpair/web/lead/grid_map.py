@@ -93,8 +93,9 @@ def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
 
 def _check_side(side: str) -> None:
     if side not in SIDES:
-        names = join(SIDES, mark(" and "))
-        raise UnknownIdError.say("a grid has no side `%(name)s`; it has %(names)s", name=side, names=names)
+        raise UnknownIdError.say(
+            "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
+        )
 
 
 def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
