@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from fcpair.cli.given_options import Command
 from fcpair.cli.options import (
     FILE,
     PATH,
-    Command,
     as_click_type,
     option,
     recipe_params,
@@ -33,9 +33,8 @@ from fcpair.params import ANNOTATORS_HELP, Calibration, Import, Pair, Retrieve, 
 class Act:
     """A command that calls `method`, with its own options by their names, and `also`.
 
-    Where there are `params`, the method is called with an instance of them, made of what is given and of the study's
-    recipe; fields named in `without` have options of their own, or arguments. `working` is shown meanwhile, with
-    `counted` as far as it is done; `then` is called with the grid or the study.
+    An instance of `params` comes first, made of what is given and of the study's recipe; fields in `without` have
+    options of their own. `working` is shown meanwhile, `counted` as far as it is done; `then` is called at the end.
     """
 
     method: str
@@ -67,6 +66,7 @@ _WITHDRAW_ANSWERS = (
     "Its answers stay on record as withdrawn, and what was answered is open again, so that the right file can be "
     "imported. Simulated answers can be withdrawn in the same way."
 )
+_WITHDRAW_VERDICTS = "Its verdicts stay on record as withdrawn, and their pairs are open again."
 
 ACTS = {
     "import": Act(
@@ -260,28 +260,19 @@ ACTS = {
         ),
         of_study=True,
     ),
-    "labels withdraw": Act(
-        "withdraw",
-        _WITHDRAW.format(what="answers", its=_WITHDRAW_ANSWERS, example="labels withdraw 12"),
-        options=(_RUN,),
-        also={"kind": "labels"},
-    ),
-    "answers withdraw": Act(
-        "withdraw",
-        _WITHDRAW.format(what="answers", its=_WITHDRAW_ANSWERS, example="answers withdraw 12 --grid write"),
-        options=(_RUN,),
-        also={"kind": "answers"},
-    ),
-    "validate withdraw": Act(
-        "withdraw",
-        _WITHDRAW.format(
-            what="verdicts",
-            its="Its verdicts stay on record as withdrawn, and their pairs are open again.",
-            example="validate withdraw 12",
-        ),
-        options=(_RUN,),
-        also={"kind": "verdicts"},
-    ),
+    **{
+        f"{group} withdraw": Act(
+            "withdraw",
+            _WITHDRAW.format(what=what, its=its, example=f"{group} withdraw 12{grid}"),
+            options=(_RUN,),
+            also={"kind": kind},
+        )
+        for group, kind, what, its, grid in (
+            ("labels", "labels", "answers", _WITHDRAW_ANSWERS, ""),
+            ("answers", "answers", "answers", _WITHDRAW_ANSWERS, " --grid write"),
+            ("validate", "verdicts", "verdicts", _WITHDRAW_VERDICTS, ""),
+        )
+    },
     "validate assign": Act(
         "assign_validation",
         """Assign adjudicated pairs to validators who took no part in them.

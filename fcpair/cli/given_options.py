@@ -25,10 +25,9 @@ class _Rule(NamedTuple):
 def take_effect(
     *flags: str, only_with: str | tuple[str, ...] = (), not_with: str | tuple[str, ...] = ()
 ) -> Callable[[Command], Command]:
-    """Have a command refuse these options where they would have no effect.
+    """Have a command refuse these options where none of `only_with` is given, or one of `not_with` is.
 
-    That is where none of `only_with` is given, or one of `not_with` is. Either names options (`--out`), one with a
-    value (`--layout hf`), or arguments (`FILE`).
+    Either names options (`--out`), one with a value (`--layout hf`), or arguments (`FILE`).
     """
     needs, others = ((one,) if isinstance(one, str) else one for one in (only_with, not_with))
     rule = _Rule(flags, needs, others)
@@ -51,7 +50,13 @@ def check_given(command: click.Command) -> click.Command:
         check_once(command, ctx, args)
         rest = parse(ctx, args)
         for rule in rules_of(command):
-            _check_rule(rule, ctx)
+            lacks = () if any(_is_met(one, ctx) for one in rule.only_with) else rule.only_with
+            beside = [one for one in rule.not_with if _is_met(one, ctx)]
+            for flag in rule.flags if lacks or beside else ():
+                if ctx.get_parameter_source(_name_of(flag, ctx)) is ParameterSource.COMMANDLINE:
+                    from fcpair.param_values import without_effect
+
+                    raise click.UsageError(without_effect(flag, lacks, beside), ctx)
         return rest
 
     command.parse_args = parse_checked  # type: ignore[method-assign]
@@ -73,16 +78,6 @@ def check_once(command: click.Command, ctx: click.Context, args: list[str]) -> N
 def rules_of(command: click.Command) -> Iterator[_Rule]:
     """Yield what the command was told by `take_effect`."""
     yield from getattr(command.callback, _RULES, ())
-
-
-def _check_rule(rule: _Rule, ctx: click.Context) -> None:
-    lacks = () if any(_is_met(one, ctx) for one in rule.only_with) else rule.only_with
-    beside = [one for one in rule.not_with if _is_met(one, ctx)]
-    for flag in rule.flags if lacks or beside else ():
-        if ctx.get_parameter_source(_name_of(flag, ctx)) is ParameterSource.COMMANDLINE:
-            from fcpair.param_values import without_effect
-
-            raise click.UsageError(without_effect(flag, lacks, beside), ctx)
 
 
 def _is_met(condition: str, ctx: click.Context) -> bool:

@@ -73,10 +73,7 @@ def option(*names: str, choices: Sequence[str] = (), **settings: Any) -> Callabl
 
 
 def shared_option(flag: str, *names: str, detail: str = "", **settings: Any) -> Callable[[Command], Command]:
-    """An option of several commands: it means the same in each, and `detail` says what more there is to it in this one.
-
-    Its help is its meaning and the detail.
-    """
+    """An option of several commands: its help is what it means in each, and the `detail` of this one."""
     return option(flag, *names, help=" ".join(filter(None, (MEANINGS[flag], detail))), **settings)
 
 

@@ -79,9 +79,8 @@ def emit(
     """Print a result: `tables` for people, `rows` as one CSV, which has `columns` without any row too, `data` as JSON.
 
     `data` that is a Result has rows and columns of its own, unless others are given. Other `data`, and `rows`, may be
-    iterators whose rows all have the same keys: they are printed as they come. `simulated` says how the result rests on
-    simulated people, False where it rests on no answers, and `sampled` that cells were drawn: JSON has both, and they
-    stand below tables, and beside a CSV on standard error, where they cannot break the file.
+    iterators of rows with the same keys. `simulated` says how the result rests on simulated people, False where it
+    rests on no answers, `sampled` that cells were drawn; beside a CSV both go to standard error.
     """
     if form == CSV:
         rows = [*data.rows()] if rows is None else rows
@@ -149,10 +148,7 @@ def print_json(data: Any) -> None:
 
 
 def print_csv(rows: Iterable[Row], otherwise: Sequence[str] = ()) -> None:
-    """Print rows as one CSV; those of an iterator all have the columns of its first.
-
-    Where there is no row, the columns are those given for it.
-    """
+    """Print rows as one CSV; those of an iterator all have the columns of its first, no row at all those given."""
     lost, columns = False, list(dict.fromkeys(key for row in rows for key in row)) if isinstance(rows, Sequence) else []
     header = True
     for part in _row_chunks(iter(rows)):
@@ -178,11 +174,10 @@ def _row_chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def collect_receipts(ctx: click.Context, param: click.Parameter, form: str) -> str:
-    """Have receipts kept, where the form is JSON, until the command ends, and then printed as a list.
+    """Have receipts kept, where the form is JSON, until the command ends, and then printed: the callback of `--format`.
 
-    It is the callback of `--format`, and returns the form. A command with tables to print, which takes the form, is
-    taken to only read. One that has nothing but receipts prints an empty list where there are none, unless it ends with
-    an error. Beside a CSV receipts are printed on standard error.
+    A command with tables to print, which takes the form, is taken to only read. One that has nothing but receipts
+    prints an empty list where there are none, unless it ends with an error.
     """
     if param.expose_value:
         note_reading(ctx)
@@ -243,25 +238,16 @@ def word_error(ctx: click.Context, message: str) -> str:
 
 
 def print_run(run: RunRecord, of: Path | None = None, *, numbered: bool = False) -> None:
-    """Print what a stage did, in a line, and with which file where it took one; its notes go to standard error.
-
-    `numbered`: with the number by which the run can be named.
-    """
+    """Print what a stage did, `of` which file, by which number if it is `numbered`; and its notes."""
     told = join([run.told, say("run %(number)s", number=Id(run.id))], "; ") if numbered else run.told
-    line = f"{run.stage}: {told}"
+    line = f"{run.stage}: {told}{'' if of is None else f' ({of})'}"
     data = {"stage": run.stage, "run": run.id, "counts": run.counts, "notes": [*run.notes]}
-    if of is None:
-        print_receipt(line, data, print_wrapped)
-    else:
-        print_receipt(f"{line} ({of})", {**data, "file": str(of)}, print_wrapped)
+    print_receipt(line, data if of is None else {**data, "file": str(of)}, print_wrapped)
     print_note(*run.notes)
 
 
 def for_each_file(paths: Sequence[Path], take: Callable[[Path], RunRecord]) -> None:
-    """Take files in, one after the other, and print what came of each; one that is refused does not stop the others.
-
-    Raises InputError with what is wrong with the files that were refused.
-    """
+    """Take files in, print what came of each, and raise InputError with what is wrong with those that were refused."""
     refused = []
     for path in paths:
         try:
@@ -316,19 +302,18 @@ def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -
 
     It goes by the pace until then; an encoder reads long texts first, and is faster after them.
     """
-    first: tuple[float, int, int] | None = None
-    is_told = False
+    begun_s, first_done, first_total, is_told = 0.0, -1, -1, False
 
     def advance(so_far: int, total: int) -> None:
-        nonlocal first, is_told
-        if first is None or total != first[2] or so_far <= first[1]:
-            first, is_told = (clock(), so_far, total), False
+        nonlocal begun_s, first_done, first_total, is_told
+        if total != first_total or so_far <= first_done:
+            begun_s, first_done, first_total, is_told = clock(), so_far, total, False
             return
-        spent_s = clock() - first[0]
+        spent_s = clock() - begun_s
         if is_told or spent_s < OBSERVED_S:
             return
         is_told = True
-        rest_s = spent_s / (so_far - first[1]) * (total - so_far)
+        rest_s = spent_s / (so_far - first_done) * (total - so_far)
         if rest_s >= LONG_S:
             about = f"{rest_s / 60:.0f} minutes" if rest_s > 90 else f"{rest_s:.0f} seconds"
             print_message(f"{what}: {so_far:,} of {total:,} are done; at this pace the others take {about}.")
@@ -338,10 +323,9 @@ def remaining_time_reporter(what: str, clock: Callable[[], float] = monotonic) -
 
 @contextmanager
 def progress(what: str, *, at_once: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on a terminal; the block calls what it gets with the done and the total.
+    """A progress bar on a terminal, from the first call of what the block gets to the last, or `at_once` throughout.
 
-    It is shown from the first call to the last, or, `at_once`, as long as the block runs. Elsewhere what takes long
-    says once about how long (`remaining_time_reporter`).
+    That is called with the done and the total. Elsewhere what takes long says once about how long.
     """
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -400,9 +384,7 @@ def figure_table(title: str, figures: Sequence[Figure]) -> Table:
 
 
 def warn_of_basis(grid: Grid) -> None:
-    """Say on standard error that answers were made up, that only some cells were drawn, and what is older than the
-    labels that it is about, each where that is so.
-    """
+    """Say on standard error where answers were made up, only some cells were drawn, or labels are newer."""
     print_note(grid.desk.simulated_note, grid.sample_size, *grid.desk.second_look_notes)
 
 

@@ -81,10 +81,9 @@ def add(study: Study, names: tuple[str, ...], role: str, url: str) -> None:
     state = study.status()
     idle = [row["name"] for row in state["people"] if row["name"] in names and not row["open"]]
     if idle and role == Role.ANNOTATOR and state["stages"].get("assign"):
-        who = ", ".join(idle)
+        who, is_open = ", ".join(idle), study.effective_options(Assign).open
         on_request = f"pairs are handed out on request in the browser, to {who} too"
-        how = f"`fcpair assign --more` gives {who} an even share of the open pairs"
-        print_message(on_request if study.effective_options(Assign).open else how)
+        print_message(on_request if is_open else f"`fcpair assign --more` gives {who} an even share of the open pairs")
 
 
 @people.command()
@@ -166,13 +165,11 @@ def rotate_secret(study: Study, yes: bool) -> None:
     Example:
       fcpair people rotate-secret
     """
+    question = "Everybody is signed out, and signs in again with their invite link. Continue?"
     if not yes:
-        click.confirm(
-            "Everybody is signed out, and signs in again with their invite link. Continue?", abort=True, err=True
-        )
+        click.confirm(question, abort=True, err=True)
     study.access.rotate_secret()
-    line = "every session has ended; people sign in again with their invite links"
-    print_receipt(line, {"sessions_ended": True})
+    print_receipt("every session has ended; people sign in again with their invite links", {"sessions_ended": True})
 
 
 @people.command("list")

@@ -133,10 +133,7 @@ def _echo(text: str, **how: Any) -> None:
 
 
 def print_wrapped(text: str = "", *, err: bool = False) -> None:
-    """Print text, its lines broken between words where the terminal would break them within one.
-
-    They stay whole where nobody has said how wide a line is, and in messages that go to a file.
-    """
+    """Print text, broken between words on a terminal; whole in messages to a file, and where no width is known."""
     has_width = sys.stderr.isatty() if err else bool(_wanted_columns()) or sys.stdout.isatty()
     _echo("\n".join(_wrap_to_screen(text)) if has_width else sanitize(text), err=err)
 

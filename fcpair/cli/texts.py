@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.given_options import take_effect
+from fcpair.cli.given_options import Command, take_effect
 from fcpair.cli.options import (
     PATH,
-    Command,
     grid_option,
     open_grid,
     option,
@@ -35,10 +34,9 @@ LINES = ("line", "cell")  # of a file, of a round
 
 @dataclass(frozen=True)
 class Texts:
-    """A table of texts, all strings; `place` is what messages call it.
+    """A table of texts, all strings; `place` is what messages call it, `part` says which lines, None for all.
 
-    `part` says which of its lines are here, None where all are. `simulated` says how much of it simulated people wrote,
-    None where none is, and of a file, which does not say. `unanswered` has the same columns: what nobody answered,
+    `simulated` says how much of it simulated people wrote. `unanswered` has the same columns: what nobody answered,
     without a text, where the file says so.
     """
 
@@ -139,11 +137,10 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
         return texts
     parsed_conditions = [read_condition(one) for one in conditions]
     frame = filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place)
+    met = " and ".join(map(str, parsed_conditions))
     if frame.empty:
-        raise InputError(f"{texts.place}: no line has {' and '.join(map(str, parsed_conditions))}")
-    part = f"{len(frame):,} of {len(texts.frame):,} lines"
-    if parsed_conditions:
-        part += f" with {' and '.join(map(str, parsed_conditions))}"
+        raise InputError(f"{texts.place}: no line has {met}")
+    part = f"{len(frame):,} of {len(texts.frame):,} lines{f' with {met}' if met else ''}"
     unanswered = texts.unanswered
     if unanswered is not None:
         others = replace(texts, frame=unanswered)
@@ -216,16 +213,13 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
         def call_with_labels(
             columns: str | tuple[str, ...], declared: tuple[str, ...], aliases_file: Path | None, **arguments: Any
         ) -> Any:
+            from fcpair.texts.aliases import Aliases, read_aliases
+
+            aliases = read_aliases(aliases_file, declared) if aliases_file else Aliases(declared)
             if isinstance(columns, str):
-                return command(labels=_label_column(columns, declared, aliases_file), **arguments)
-            return command(labels=tuple(_label_column(one, declared, aliases_file) for one in columns), **arguments)
+                return command(labels=LabelColumn(columns, aliases), **arguments)
+            return command(labels=tuple(LabelColumn(one, aliases) for one in columns), **arguments)
 
         return call_with_labels
 
     return decorate
-
-
-def _label_column(column: str, declared: tuple[str, ...], file: Path | None) -> LabelColumn:
-    from fcpair.texts.aliases import Aliases, read_aliases
-
-    return LabelColumn(column, read_aliases(file, declared) if file else Aliases(declared))

@@ -35,7 +35,7 @@ from fcpair.web.lead import (
     progress,
     search,
 )
-from fcpair.web.pages import adjudicate, annotator, login
+from fcpair.web.pages import adjudicate, participant
 from fcpair.web.server.admission import AdmissionControl, Kind
 from fcpair.web.server.child_process import BUILD_KILLED, BUILDING, KILLED, RUNNING, ChildProcess
 from fcpair.web.server.security import Guard
@@ -80,7 +80,7 @@ async def description(request: Request) -> Response:
 
 
 _MODULES = (
-    *(routes, login, annotator, adjudicate, start),
+    *(routes, participant, adjudicate, start),
     *(inspection, progress, people, conflicts, guidelines, evaluation, files, search, grid_map),
 )
 ROUTERS = (_description, *(module.router for module in _MODULES))
@@ -95,9 +95,8 @@ def create_app(
 ) -> FastAPI:
     """The app that serves a study on these terms; it lets go of the study's file when it ends.
 
-    Links that it makes lead to `url`, whatever a request says of where it was sent. The terms that are `given` hold
-    whatever the study comes to say of them, by default those that differ from its own; the others follow it. The
-    process that the leads look by is the one of `pool`, where there is one.
+    Links that it makes lead to `url`. The terms that are `given`, by default those that differ from the study's own,
+    hold whatever that comes to say of them. Leads look by the process of `pool`, where there is one.
     """
     served = ServedTerms.of(study, annotate, given)
 

@@ -228,10 +228,7 @@ class Session:
 
 
 class Sessions:
-    """Makes and reads sessions with a secret.
-
-    The cookie's name comes from `named_for`, so that it stays the same when the secret is renewed.
-    """
+    """Makes and reads sessions with a secret; the cookie is named for the first one, however often that is renewed."""
 
     def __init__(self, secret: str, named_for: str | None = None) -> None:
         self.secret = secret

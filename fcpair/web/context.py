@@ -111,10 +111,7 @@ class Context:
 
     @cached_property
     def intake(self) -> Batches[tuple[Visitor, Submission], dict[str, int]]:
-        """Stores what they answer, and acknowledges each answer when its batch is on disk.
-
-        On a quick disk that is done on the spot; in the thread where the disk is slow, or somebody else is writing.
-        """
+        """Stores what they answer, and acknowledges each answer when its batch is on disk."""
         return Batches("intake", self.work_queue.submit_all, partial(self.work_queue.submit_all, wait=False))
 
     @cached_property
@@ -151,10 +148,7 @@ class Context:
         return _if_readable(lambda: visitor.role in WORKERS and self.study.has_discussion(visitor), False)
 
     def language(self, visitor: Visitor | None) -> Language:
-        """The language of pages for a visitor: the one they chose, else the study's.
-
-        Of a study that cannot be read now it is English.
-        """
+        """The language of pages for a visitor: the one they chose, else the study's; English where it is unreadable."""
         return _if_readable(lambda: LANGUAGES[(visitor and visitor.language) or self.study.page_language()], ENGLISH)
 
     def language_of(self, request: Request, visitor: Visitor | None) -> Language:
@@ -214,34 +208,13 @@ def _if_readable(read: Callable[[], Read], otherwise: Read) -> Read:
 
 
 def replace_commands(sentence: str, language: Language = ENGLISH) -> str:
-    """The sentence with the place on the pages instead of each command that they have a place for.
-
-    Who reads it on a page has come by `fcpair serve`.
-    """
+    """The sentence with the place on the pages instead of each command that they have a place for."""
 
     def replace(command: re.Match[str]) -> str:
         place = language.find(PLACES[command[2]])
         return language.gettext(GO_TO, place=place) if command[1] else place
 
     return _COMMAND.sub(replace, sentence)
-
-
-@pass_context
-def _to_html(values: TemplateContext, message: str, **own: Any) -> Markup:
-    """A message in the language of the page."""
-    return cast(Language, values["language"]).to_html(message, **(values["phrases"] | own))
-
-
-@pass_context
-def _to_html_by_number(values: TemplateContext, one: str, many: str, n: int, **own: Any) -> Markup:
-    """A message with a number in the language of the page."""
-    return cast(Language, values["language"]).to_html_by_number(one, many, n, **(values["phrases"] | own))
-
-
-@pass_context
-def _replace_commands(values: TemplateContext, sentence: str) -> str:
-    """A sentence with places on the pages instead of commands, in the language of the page."""
-    return replace_commands(sentence, values["language"])
 
 
 @pass_context
@@ -263,11 +236,8 @@ context_of: Callable[[Request], Context] = attrgetter("app.state.context")  # of
 
 def mark_tiers(text: str) -> Markup:
     """A text in which each name of a tier has a mark in its colour, see `report.figures.colours`."""
-
-    def mark_name(name: re.Match[str]) -> str:
-        return f'<span class="tier {name[0].lower()}">{name[0]}</span>'
-
-    return Markup(_TIER_NAME.sub(mark_name, str(escape(text))))
+    marked = _TIER_NAME.sub(lambda name: f'<span class="tier {name[0].lower()}">{name[0]}</span>', str(escape(text)))
+    return Markup(marked)
 
 
 def mark_tier(name: str) -> Markup:
@@ -293,11 +263,15 @@ def load_templates() -> Environment:
         auto_reload=False,
     )
     versions = static_files().versions
-    environment.filters |= {"on_pages": _replace_commands, "translated": _translate, "said": _say}
-    environment.filters |= {"mark_tiers": mark_tiers, "mark_tier": mark_tier}
+    environment.filters |= {  # in the language of the page
+        "on_pages": pass_context(lambda page, sentence: replace_commands(sentence, page["language"])),
+        **{"translated": _translate, "said": _say, "mark_tiers": mark_tiers, "mark_tier": mark_tier},
+    }
     environment.globals |= {
-        "_": _to_html,
-        "ngettext": _to_html_by_number,
+        "_": pass_context(lambda shown, text, /, **own: shown["language"].to_html(text, **shown["phrases"] | own)),
+        "ngettext": pass_context(
+            lambda shown, /, *forms, **own: shown["language"].to_html_by_number(*forms, **shown["phrases"] | own)
+        ),
         "files": hashlib.sha256("".join(versions.values()).encode()).hexdigest()[:12],
         "static": lambda name: f"/static/{name}?v={versions[name]}",
         "lead_pages": lead_pages,

@@ -1,7 +1,4 @@
-"""The grid that a page is about, and the lead's pages: their names, their addresses, and in which grids each is of use.
-
-The address names the grid, and so does every link, form and request of the page.
-"""
+"""The grid that a page is about, which its address names, and the lead's pages: names, addresses, fitting grids."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ GRID_PARAM = "grid"
 
 @dataclass(frozen=True)
 class CurrentGrid:
-    """One grid of a study, with the views of it that only pages need, each made once.
-
-    It has a `name` where the study has others; `facts` call its sides what it calls them. Respondents answer a survey.
-    """
+    """One grid of a study, with the views of it that only pages need, each made once; a `name`, where it has others."""
 
     grid: Grid
     name: str
@@ -56,17 +50,14 @@ class CurrentGrid:
 
 
 class Grids:
-    """The grids that are served. Each is one object, as its monitor and its docket keep what is slow to make."""
+    """The grids that are served. Each is one object, as its monitor and its queue keep what is slow to make."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
         self._served: dict[tuple[str, str], CurrentGrid] = {}
 
     def from_request(self, request: Request) -> CurrentGrid:
-        """The grid in the address of a request; without one `main`, the only one, or the first.
-
-        Raises UnknownIdError, with the names there are, when there is none of that name.
-        """
+        """The grid in an address, else `main`, the only one, or the first; UnknownIdError for no such grid."""
         names = self._study.grids
         return self._current(names, request.query_params.get(GRID_PARAM) or (MAIN if MAIN in names else names[0]))
 
@@ -101,10 +92,8 @@ class Grids:
         candidates = self.with_policy()
         if not candidates:
             raise StageError.say("there is nothing to decide in this study yet")
-        with_work = (
-            one for one in candidates if len(candidates) > 1 and one.adjudication_queue.state(person_id).waiting
-        )
-        return next(with_work, candidates[0])
+        several = candidates if len(candidates) > 1 else []
+        return next((one for one in several if one.adjudication_queue.state(person_id).waiting), candidates[0])
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:
@@ -140,10 +129,7 @@ def has_decisions(here: CurrentGrid) -> bool:
 
 @dataclass(frozen=True)
 class LeadPage:
-    """A page of the lead's, with the panels that it shows; it is offered where it `fits` the grid.
-
-    The addresses that begin as `parts` say are about one thing on it.
-    """
+    """A page of the lead's with its panels, offered where it `fits` the grid; addresses of its `parts` begin so."""
 
     path: str
     title: str

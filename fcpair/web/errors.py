@@ -19,7 +19,7 @@ from fcpair.sentences import mark, say
 from fcpair.web.api.schemas import NO_NUL
 from fcpair.web.context import Context, replace_commands
 from fcpair.web.languages import ENGLISH
-from fcpair.web.pages.login import show_farewell
+from fcpair.web.pages.participant import show_farewell
 from fcpair.web.server.security import FAILED, NOT_NOW
 from fcpair.web.visits import BUSY, STATUS, ElsewhereError, go_to, roles_of, status_of
 
@@ -83,10 +83,7 @@ class ErrorHandlers:
         return self._answer(request, status, SENTENCES.get(status, str(error)), headers, heading)
 
     def answer_invalid(self, request: Request, error: Exception) -> Response:
-        """A body, form or address that does not have its declared shape; only whose route it is learns about that.
-
-        What was sent is not sent back.
-        """
+        """Refuse what does not have its declared shape; only whose route it is learns how, and nothing is sent back."""
         if refused := self._login_refusal(request):
             return refused
         findings = []

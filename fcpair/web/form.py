@@ -206,10 +206,7 @@ def fields_of(cls: Any) -> Mapping[str, ParamField]:
 
 
 def read_params(own: Params, typed: Mapping[str, str]) -> Params:
-    """The parameters with what was typed into a form; what it does not have, or left as it is, is as in `own`.
-
-    Raises InputError for what cannot be.
-    """
+    """The parameters with what was typed into a form; the rest is as in `own`. Raises InputError for what cannot be."""
     values = {}
     for name, one in fields_of(type(own)).items():
         text = typed.get(name, "").replace("\r\n", "\n").strip()

@@ -119,10 +119,7 @@ def catalogue_path(code: str) -> Path:
 
 
 class Language:
-    """A language of the pages. In messages, `%(name)s` stands for a value; a whole number is written as in it.
-
-    `name` is what it calls itself, `direction` that of its pages: `ltr` or `rtl`.
-    """
+    """A language of the pages, and its `name` in it. In messages, `%(name)s` stands for a value."""
 
     def __init__(self, code: str) -> None:
         self.code = code
@@ -271,10 +268,7 @@ class Language:
         return self.ngettext(*NOUN_PHRASES[noun.one].counted, n)
 
     def noun_phrases(self, noun: Noun) -> dict[str, Any]:
-        """What messages say for a unit of work: `this_noun` and so on, with a capital at the beginning of a sentence.
-
-        `counted` are the forms for numbers, in the order of the language's `categories`.
-        """
+        """What messages say for a unit of work: `this_noun`, `This_noun` and so on, and `counted` forms for numbers."""
         phrases = NOUN_PHRASES[noun.one]
         texts = dict(zip(NAMED_PHRASES, map(self.find, (*phrases.forms, *phrases.placed)), strict=True))
         capitals = {name[:1].upper() + name[1:]: text[:1].upper() + text[1:] for name, text in texts.items()}

@@ -1,7 +1,4 @@
-"""Starting a study or a survey in the browser: table, columns, plan, people, guidelines, and building it, a page each.
-
-The table goes to a file as it comes, and is kept when it is a table.
-"""
+"""Starting a study or a survey in the browser, a page a step, from the table, which goes to a file as it comes."""
 
 from __future__ import annotations
 
@@ -210,10 +207,7 @@ def table(visit: Annotated[StepVisit, StepVisit.due(TableDraft.step)]) -> Respon
 
 @router.post(UPLOAD_TABLE[1])
 async def upload(visit: LeadVisit, name: str = "", seen: str = "", kind: str = "pairs") -> Response:
-    """Take a table, whose bytes are the body; answers with the address of the next step, or what is wrong.
-
-    Of it pairs are made, or a survey, by its `kind`.
-    """
+    """Take a table for pairs or a survey, whose bytes are the body; answers with the next step, or what is wrong."""
     try:
         path = await run_in_threadpool(visit.study.start.new_table, name[:LONGEST_NAME])
     except FcpairError as error:
@@ -273,10 +267,7 @@ async def take_file(
 
 
 async def _receive(request: Request, path: Path, most: int, too_large: str, empty: str) -> None:
-    """Write the body to the file.
-
-    Raises InputError where it is too large, too slow or empty, StudyError where the disk is full.
-    """
+    """Write the body to the file; raises InputError for what is too large, slow or empty, StudyError on a full disk."""
     refusal = InputError.say(too_large, number=most // MEGABYTE)
     if (parse_number(request.headers.get("content-length", "0")) or 0) > most:
         raise refusal

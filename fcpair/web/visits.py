@@ -1,7 +1,4 @@
-"""What an endpoint is called with: the visit of somebody who may ask for what it answers.
-
-`def endpoint(visit: LeadVisit, ...)` says whose an address is, and is the one place that does.
-"""
+"""What an endpoint is called with, which says whose its address is: the visit of somebody who may ask for it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from fcpair.web.languages import (
     catalogue_path,
     preferred_language,
 )
-from fcpair.web.pages.annotator import word_warning
+from fcpair.web.pages.participant import word_warning
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
 from web.messages import all_messages, message_texts
 

@@ -54,12 +54,8 @@ class Dialogue:
         self._grid, self._by = grid, by
         self._question = grid.scheme
         # Where any choice has none, or takes more than one press, the answers are typed.
-        keys = {
-            key: self._question[code]
-            for code in self._question.definite
-            for key in self._question.keys[code][:1]
-            if len(key) == 1
-        }
+        first = [(key, code) for code in self._question.definite for key in self._question.keys[code][:1]]
+        keys = {key: self._question[code] for key, code in first if len(key) == 1}
         self._choices = keys if len(keys) == len(self._question.definite) else {}
         self._facts = grid.facts
         self._agenda = grid.desk.agenda(by, order=order)
@@ -85,10 +81,7 @@ class Dialogue:
             print_wrapped(f"\n{len(self._decided):,} decided now, {len(self._grid.desk.agenda(self._by).pairs):,} wait")
 
     def _handle_pair(self, cell_id: int) -> bool:
-        """Ask about one pair until something else is to be asked; False ends the dialogue.
-
-        What has changed since the pair was shown is told, once; it is asked about again, if it is still to be decided.
-        """
+        """Ask about one pair, once more where it has changed meanwhile, which is told once; False ends the dialogue."""
         is_new, self._shown_id = cell_id != self._shown_id, cell_id
         try:
             conflict = self._grid.desk.conflict(cell_id, by=self._by)
@@ -137,13 +130,11 @@ class Dialogue:
         while True:
             key = _read_key()
             if key in self._choices:
-                self._decide(conflict, self._choices[key].code, self._choices[key].name)
-            elif key == DISCARD or (key == ANSWER and not self._choices):
-                code = NO_CODE if key == DISCARD else click.prompt("answer", value_proc=self._parse_outcome)
-                if code == NO_CODE:
-                    self._decide(conflict, None, IRRECONCILABLE)
-                else:
-                    self._decide(conflict, code, self._question.name(code))
+                self._decide(conflict, self._choices[key].code)
+            elif key == DISCARD:
+                self._decide(conflict, NO_CODE)
+            elif key == ANSWER and not self._choices:
+                self._decide(conflict, click.prompt("answer", value_proc=self._parse_outcome))
             elif key == LATER:
                 self._position += 1
             elif key == UNDO:
@@ -161,8 +152,9 @@ class Dialogue:
         except InputError as error:
             raise click.UsageError(str(error)) from None
 
-    def _decide(self, conflict: ConflictCase, code: int | None, name: str) -> None:
-        self._grid.decide(conflict.cell_id, code, by=self._by, note=self._note, seen=conflict)
+    def _decide(self, conflict: ConflictCase, code: int) -> None:
+        outcome, name = (None, IRRECONCILABLE) if code == NO_CODE else (code, self._question.name(code))
+        self._grid.decide(conflict.cell_id, outcome, by=self._by, note=self._note, seen=conflict)
         print_raw(f"→ {name}{f' ({self._note})' if self._note else ''}")
         self._decided.append(conflict.cell_id)
         self._note = ""
@@ -293,17 +285,12 @@ def _request_decisions(grid: Grid, path: Path, *, dry_run: bool) -> None:
 
 def _compare_policy(grid: Grid, options: Adjudicate) -> None:
     result = grid.desk.adjudicate_dry_run(options)
-    lines = (
-        f"would be: {format_counts(result.counts)}",
-        f"{result.standing:,} current decisions; {result.n_same:,} of {result.compared:,} compared are the same",
-    )
+    same = f"{result.standing:,} current decisions; {result.n_same:,} of {result.compared:,} compared are the same"
     data = {
-        "would_be": result.counts,
-        **{name: getattr(result, name) for name in ("standing", "compared")},
-        "same": result.n_same,
+        **{"would_be": result.counts, "standing": result.standing, "compared": result.compared, "same": result.n_same},
         **{name: list(getattr(result, name)) for name in ("different", "reopened")},
     }
-    print_receipt("\n".join(lines), data, print_wrapped)
+    print_receipt(f"would be: {format_counts(result.counts)}\n{same}", data, print_wrapped)
     for what, pairs in (("different", result.different), ("to be reopened", result.reopened)):
         if pairs:
             print_message(f"{what}: pairs {', '.join(map(str, pairs[:20]))}{' ...' * (len(pairs) > 20)}")

@@ -120,20 +120,13 @@ def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -
     ignored = f", {plural(n_ignored, 'predicted label')} ignored" if n_ignored and classified.of is None else ""
     counts = (
         f"Classified: {plural(classified.n, 'row')}, {plural(len(classified.labels), 'label')}{ignored}\n"
-        f"{plural(classified.n_no_prediction, 'row')} without a prediction, {classified.n_no_truth:,} without a "
-        "true label, "
-        f"{classified.n_empty:,} without both"
+        f"{plural(classified.n_no_prediction, 'row')} without a prediction, {classified.n_no_truth:,} without a true "
+        f"label, {classified.n_empty:,} without both"
     )
-    rows = [
-        (one.label, one.n_true, one.n_predicted, *(figure.value for figure in one.figures))
-        for one in classified.per_label
-    ]
-    notes = [
-        f"{one.label}, {figure.name}: {remarks(figure)}"
-        for one in classified.per_label
-        for figure in one.figures
-        if figure.undefined
-    ]
+    each = classified.per_label
+    rows = [(one.label, one.n_true, one.n_predicted, *(figure.value for figure in one.figures)) for one in each]
+    figures = [(one.label, figure) for one in each for figure in one.figures]
+    notes = [f"{label}, {figure.name}: {remarks(figure)}" for label, figure in figures if figure.undefined]
     return [
         figure_table(heading + counts, classified.figures),
         figure_table("scikit-learn's averages, with zero_division=nan", classified.averages),
@@ -182,43 +175,31 @@ def split(
     check_groups(texts, group)
     label_sets = labels.read(texts)
     names = labels.aliases.labels or tuple(sorted({label for one in label_sets for label in one}))
-    label_matrix = np.array([[name in one for name in names] for one in label_sets], np.bool_).reshape(
-        len(label_sets), len(names)
-    )
+    cells_of_labels = [[name in one for name in names] for one in label_sets]
+    label_matrix = np.array(cells_of_labels, np.bool_).reshape(len(label_sets), len(names))
     groups = pd.factorize(texts.frame[group].map(identity), sort=True)[0]
     result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
     sides = NAMES.get(len(parts), tuple(f"part {number}" for number in range(1, len(parts) + 1)))
     if out is not None:
         if SPLIT in texts.frame:
             raise InputError(f"{texts.place}: there is already a column `{SPLIT}`; rename it")
-        split_frame = texts.frame.drop(columns=LINE, errors="ignore").assign(
-            **{SPLIT: [sides[at] for at in result.side]}
-        )
-        write_table(split_frame, out)
+        split_frame = texts.frame.drop(columns=LINE, errors="ignore")
+        write_table(split_frame.assign(**{SPLIT: [sides[at] for at in result.side]}), out)
         print_message(f"{out}: {len(split_frame):,} lines, their sides in the column `{SPLIT}`.")
     distance = label_distance(result.counts, result.sizes)
     why = "" if distance is not None else "there is no label, or all lines of a side have one"
-    counts: dict[str, list[int]] = {
-        "lines": result.sizes.tolist(),
-        "lines wanted": result.wanted.tolist(),
-        "groups": result.n_groups.tolist(),
-    }
+    numbers = {"lines": result.sizes, "lines wanted": result.wanted, "groups": result.n_groups}
+    counts: dict[str, list[int]] = {what: of.tolist() for what, of in numbers.items()}
     of_labels: dict[str, list[int]] = dict(zip(names, result.counts.T.tolist(), strict=True))
-    of_sides = [
-        {
-            SPLIT: side,
-            **{what: numbers[at] for what, numbers in counts.items()},
-            "labels": {what: numbers[at] for what, numbers in of_labels.items()},
-        }
-        for at, side in enumerate(sides)
-    ]
+    all_counts = (*counts.items(), *of_labels.items())
+    of_sides = []
+    rows: list[dict[str, Cell]] = []
+    for at, side in enumerate(sides):
+        shown, of_each = ({what: of[at] for what, of in some.items()} for some in (counts, of_labels))
+        of_sides.append({SPLIT: side, **shown, "labels": of_each})
+        rows += [{SPLIT: side, "of": what, "n": of[at]} for what, of in all_counts]
     options = {"shares": [float(share) for share in parts], "seed": seed}
-    rows: list[dict[str, Cell]] = [
-        {SPLIT: side, "of": what, "n": numbers[at]}
-        for at, side in enumerate(sides)
-        for what, numbers in (*counts.items(), *of_labels.items())
-    ]
-    cells: list[list[Cell]] = [[what, *numbers] for what, numbers in (*counts.items(), *of_labels.items())]
+    cells: list[list[Cell]] = [[what, *of] for what, of in all_counts]
     note = f"undefined, because {why}" if distance is None else f"{distance:.6f} (Sechidis et al. 2011; 0 is exact)"
     title = f"{texts.title}: lines of each side, in all and with each label"
     table = Table(title, ("of", *sides), cells, [f"label distance: {note}"])

@@ -28,7 +28,7 @@ from fcpair.errors import InputError, suggest_name
 from fcpair.lazy import pd
 
 if TYPE_CHECKING:
-    from fcpair.texts.describe import DescribedFigure, Description, TextColumns, WordLimits
+    from fcpair.texts.describe import DescribedFigure, Description
     from fcpair.texts.measures import Measured, TextFigure
 
 COLUMNS = ("measure", "n", "value", "sd")
@@ -218,13 +218,8 @@ def diversity(
         measures, groups = [*DIVERSITY, f"homogenization({options})"], sample.categories
         main = measure(sample.texts, measures, groups=groups, language=language, progress=report)
         ttr = measure(counted_texts, [TTR], groups=groups, language=language)
-    data = {
-        "place": sample.place,
-        "unit": sample.unit,
-        "stop": str(stop) if stop else None,
-        **main.as_dict(),
-        "figures": [one for found in (ttr, main) for one in found.as_dict()["figures"]],
-    }
+    data = {"place": sample.place, "unit": sample.unit, "stop": str(stop) if stop else None, **main.as_dict()}
+    data |= {"figures": [one for found in (ttr, main) for one in found.as_dict()["figures"]]}
     group = "category" if sample.categories is not None else None
     title = f"{sample.place}: {len(sample.texts):,} texts, each {sample.unit}"
     notes = [
@@ -334,64 +329,54 @@ def describe(
       fcpair describe answers.csv --text cn --labels type --label Humour --write-aliases aliases.csv
       fcpair describe answers.csv --text cn --group target --check-printed table5.csv
     """
-    from fcpair.texts.describe import TextColumns, WordLimits
+    from fcpair.files.tables.tabular import write_table
+    from fcpair.texts import printed_figures
+    from fcpair.texts.describe import NO_NAME, TextColumns, TextLabels, WordLimits, read_groups
+    from fcpair.texts.describe import describe as described
 
     texts.check(*columns.values(), *(item.column for item in labels), by)
     if write_aliases is not None:
-        _write_aliases(texts, labels, write_aliases)
+        if not labels or not labels[0].aliases.labels:
+            raise InputError(
+                "--write-aliases proposes labels; name the column with --labels, and each label with --label"
+            )
+        spellings = labels[0].aliases.list_spellings([cell for one in labels for cell in texts.frame[one.column]])
+        write_table(pd.DataFrame(spellings), write_aliases)
+        n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
+        note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
+        check = "Check each label, then use the file with --aliases"
+        print_message(f"{write_aliases}: {len(spellings):,} spellings{note}. {check}.")
         return
-    column_names = TextColumns(**{name: column or "" for name, column in columns.items()})
-    description = _describe_texts(texts, column_names, labels, by, WordLimits(more_than, under), n_keywords)
-    for shared in description.shared:
-        lines, groups = ", ".join(map(str, shared.lines)), ", ".join(shared.groups)
-        print_message(f"Warning: {texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}.")
-    if check_printed is not None:
-        _check_printed(check_printed, description, form, texts)
-        return
-    tables = [one for one in _tables(texts.title, description, by, [item.column for item in labels]) if one.rows]
-    figures = [item.as_dict() for item in description.figures]
-    lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
-    texts.emit(form, tables, figures, figures=figures, **lists)
-
-
-def _write_aliases(texts: Texts, labels: tuple[LabelColumn, ...], path: Path) -> None:
-    from fcpair.files.tables.tabular import write_table
-
-    if not labels or not labels[0].aliases.labels:
-        raise InputError("--write-aliases proposes labels; name the column with --labels, and each label with --label")
-    cells = [cell for one in labels for cell in texts.frame[one.column]]
-    spellings = labels[0].aliases.list_spellings(cells)
-    write_table(pd.DataFrame(spellings), path)
-    n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
-    note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
-    print_message(f"{path}: {len(spellings):,} spellings{note}. Check each label, then use the file with --aliases.")
-
-
-def _describe_texts(
-    texts: Texts,
-    columns: TextColumns,
-    labels: tuple[LabelColumn, ...],
-    by: str | None,
-    limits: WordLimits,
-    n_keywords: int,
-) -> Description:
-    """Describe the texts; labels are read, and must be right, where there is a text."""
-    from fcpair.texts.describe import NO_NAME, TextLabels, describe, read_groups
-
-    has_text = texts.frame[columns.text].str.strip() != ""
+    # Labels are read, and must be right, where there is a text.
+    has_text = texts.frame[str(columns["text"])].str.strip() != ""
     with_text = replace(texts, frame=texts.frame[has_text])
     without = [texts.frame[~has_text], *([] if texts.unanswered is None else [texts.unanswered])]
     all_texts = replace(texts, frame=pd.concat([with_text.frame, *without], ignore_index=True))
     nothing: list[tuple[str, ...]] = [()] * (len(all_texts.frame) - len(with_text.frame))
-    return describe(
+    description = described(
         all_texts.frame,
-        columns,
+        TextColumns(**{name: column or "" for name, column in columns.items()}),
         lines=all_texts.lines,
         labels=[TextLabels(one.column, one.read(with_text) + nothing, one.aliases.labels) for one in labels],
         groups=read_groups(list(all_texts.frame[by]), all_texts.lines, texts.place, NO_NAME) if by else None,
-        limits=limits,
+        limits=WordLimits(more_than, under),
         n_keywords=n_keywords,
     )
+    for shared in description.shared:
+        lines, groups = ", ".join(map(str, shared.lines)), ", ".join(shared.groups)
+        print_message(f"Warning: {texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}.")
+    if check_printed is not None:
+        checked = printed_figures.check_printed(printed_figures.read_printed(check_printed, description), description)
+        cells = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
+        n = sum(not one.comes_out for one in checked)
+        title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not match ({check_printed})"
+        rows = [result.as_dict() for result in checked]
+        texts.emit(form, [Table(title, ("figure", "of", "printed", "what was found"), cells)], rows, checked=rows)
+        click.get_current_context().exit(1 if n else 0)
+    tables = [one for one in _tables(texts.title, description, by, [item.column for item in labels]) if one.rows]
+    figures = [item.as_dict() for item in description.figures]
+    lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
+    texts.emit(form, tables, figures, figures=figures, **lists)
 
 
 def _tables(title: str, description: Description, by: str | None, columns: Sequence[str]) -> Iterator[Table]:
@@ -452,16 +437,3 @@ def _cross_tables(description: Description, by: str, columns: Sequence[str]) -> 
         rows: list[list[Cell]] = [[group, *(row[name] for name in short)] for group, row in cells.items()]
         notes = [f"{item}: {name}" for name, item in short.items() if item != name]
         yield Table(f"{column} by {by}: {what}", (by, *short.values()), rows, notes)
-
-
-def _check_printed(path: Path, description: Description, form: str, texts: Texts) -> None:
-    from fcpair.texts.printed_figures import check_printed, read_printed
-
-    checked = check_printed(read_printed(path, description), description)
-    cells = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
-    n = sum(not one.comes_out for one in checked)
-    title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not match ({path})"
-    rows = [result.as_dict() for result in checked]
-    texts.emit(form, [Table(title, ("figure", "of", "printed", "what was found"), cells)], rows, checked=rows)
-    if n:
-        click.get_current_context().exit(1)

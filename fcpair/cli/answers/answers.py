@@ -1,8 +1,6 @@
 """answers, labels, generate, curation, examples: answers of people and models, and what people do with them.
 
-`answers` has files of what people answer in any round, with cells in them; `labels` has the same for the labels of
-pairs, which are the answers of the round that counts. They differ in what `--layout` and `--reader` are where they are
-not given.
+`answers` and `labels` have the same commands: they differ in what `--layout` and `--reader` are where not given.
 """
 
 from __future__ import annotations
@@ -14,11 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.acts import add_acts, examples_round
-from fcpair.cli.given_options import take_effect
+from fcpair.cli.given_options import Command, take_effect
 from fcpair.cli.options import (
     FOLDER,
     PATH,
-    Command,
     format_option,
     option,
     round_option,
@@ -123,9 +120,8 @@ def _sheets(door: _Door) -> click.Command:
         _check_round(layout, name)
         if form in TOOLS:
             for person, n in grid.write_project(folder, form, name).items():
-                print_receipt(
-                    f"{folder}: {n:,} {layout} of {person}", {"file": str(folder), "person": person, layout: n}
-                )
+                data = {"file": str(folder), "person": person, layout: n}
+                print_receipt(f"{folder}: {n:,} {layout} of {person}", data)
             print_message(f"{folder / 'README.md'} says how to start {TOOLS[form].title} with it.")
             return
         is_cells = layout == CELLS
@@ -244,10 +240,7 @@ def _export(door: _Door) -> click.Command:
 def report_sheets(
     folder: Path, form: str, unit: str, written: dict[str, int], old: list[OldSheet], command: str, options: str = ""
 ) -> None:
-    """Print which sheets were written; on standard error which were kept, and why, and which are of somebody who left.
-
-    `command` takes sheets in, with these `options`.
-    """
+    """Print which sheets were written, and which were kept, or are not needed; `command` takes them in."""
     for person, rows in written.items():
         path = f"{folder / person}.{form}"
         print_receipt(f"{path}: {rows:,} {unit}", {"file": path, "person": person, unit: rows})
@@ -257,14 +250,11 @@ def report_sheets(
             KeepReason.ANSWERS: f"Import them with {import_} if that is not done, then move it away",
             KeepReason.UNREADABLE: f"{import_} says why; move it away",
         }
+        about = f"{sheet.path}: {sheet.person} has"
         if sheet.left:
-            print_message(
-                f"{sheet.path}: {sheet.person} has left; the open work on this sheet was reassigned to others"
-            )
+            print_message(f"{about} left; the open work on this sheet was reassigned to others")
         elif sheet.passed_on:
-            print_message(
-                f"{sheet.path}: {sheet.person} has nothing open any more; what was taken back was reassigned to others"
-            )
+            print_message(f"{about} nothing open any more; what was taken back was reassigned to others")
         elif sheet.open:
             missing = "" if sheet.person in written else f"; a new one would have {sheet.open:,} open {unit}"
             first = advice.get(sheet.kept, "Move it away")

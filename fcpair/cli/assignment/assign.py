@@ -39,9 +39,8 @@ from fcpair.param_values import flag_of
 from fcpair.params import DEFAULT_SCHEME, Assign, Plan, Power
 
 if TYPE_CHECKING:
-    from fcpair.cli.terminal import Cell
     from fcpair.grid import Grid
-    from fcpair.stages.assignment.overlap_plan import OverlapPlan, PlanRung
+    from fcpair.stages.assignment.overlap_plan import OverlapPlan
     from fcpair.stages.assignment.width_sources import PredictedWidth
 
 
@@ -154,7 +153,6 @@ def show(grid: Grid, form: str) -> None:
 
 
 def _figure_cells(row: dict[str, Any], when: str) -> list[Cell]:
-    """The value of a figure, its interval, and how many it rests on."""
     low, high = row[f"{when}_low"], row[f"{when}_high"]
     return [row[when], None if low is None else f"{low:.3f} to {high:.3f}", row[f"{when}_n"]]
 
@@ -294,7 +292,6 @@ def plan(
 
 
 def _plan_new(options: Plan, scheme: str) -> OverlapPlan:
-    """The plan of a grid that is in no study yet."""
     from fcpair.files.answers.answer_files import read_pilot_labels
     from fcpair.stages.assignment.overlap_plan import plan_grid
     from fcpair.stages.questions.labels import read_labels
@@ -327,15 +324,15 @@ def _plan_power(grid: Grid | None, options: Power, form: str) -> None:
 
 
 def _tables(found: OverlapPlan) -> Iterator[Table]:
-    of_all, shares, figure = (
-        found.rungs[0].expected,
-        [_share(found, rung) for rung in found.rungs],
-        _short(found.figure),
-    )
+    of_all, figure = found.rungs[0].expected, _short(found.figure)
+    shares: list[str] = []
     costs: list[list[Cell]] = []
-    for share, of in zip(shares, (rung.expected for rung in found.rungs), strict=True):
+    for rung in found.rungs:
+        of, is_assigned = rung.expected, bool(found.assigned) and rung.overlap == found.assigned
+        marks = [*["*"] * (rung is found.recommended_rung), *["="] * is_assigned]
+        shares.append(" ".join([f"{rung.share:.4g}", *marks]))
         hours = (f"{of.hours:.1f}", round(of.pairs_each), f"{of.hours_each:.1f}")
-        costs.append([share, of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))])
+        costs.append([shares[-1], of.labels, *hours, *map(round, (of.conflicts, of.diamond, of.gold))])
     notes = [
         "overlap: share of the pairs with several labels; pairs each, h each: pairs and hours of a person",
         f"at any overlap, silver has {of_all.silver:,.0f} pairs and bronze {of_all.bronze:,.0f}",
@@ -354,12 +351,6 @@ def _tables(found: OverlapPlan) -> Iterator[Table]:
         [[share, *(_cell(of[name]) for name in names)] for share, of in zip(shares, widths, strict=True)],
         [*_undefined_notes(found), *found.basis, *_range_notes(found, figure), *found.advice],
     )
-
-
-def _share(found: OverlapPlan, rung: PlanRung) -> str:
-    """The share of a rung, with its marks."""
-    is_assigned = bool(found.assigned) and rung.overlap == found.assigned
-    return " ".join([f"{rung.share:.4g}", *["*"] * (rung is found.recommended_rung), *["="] * is_assigned])
 
 
 def _short(name: str) -> str:
@@ -396,11 +387,8 @@ def _range_notes(found: OverlapPlan, figure: str) -> Iterator[str]:
             "* rests on the high end of the range, so that the interval is rarely wider than wished; the likeliest "
             f"width is as wished from {found.likeliest_share:.4g} on"
         )
-    if found.halving is None:
-        yield f"no pilot on this grid would halve the range of {figure}"
-    else:
+    pilot = "no pilot on this grid"
+    if found.halving is not None:
         n_pairs, n_hs, n_cn = found.halving
-        yield (
-            f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN, would halve the range "
-            f"of {figure}"
-        )
+        pilot = f"a pilot of {n_pairs:,} pairs with several labels, on {n_hs:,} HS and {n_cn:,} CN,"
+    yield f"{pilot} would halve the range of {figure}"

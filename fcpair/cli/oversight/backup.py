@@ -48,13 +48,11 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
 
     if as_it_is:
         note_writing()
-        missing, name = Study.accept(study), display_name(study)
-        if missing is None:
-            print_message(f"{name} is complete; there is nothing to accept")
-        else:
+        missing, summary = Study.accept(study), "complete; there is nothing to accept"
+        if missing is not None:
             lost = ", ".join(f"{n:,} of {table}" for table, n in missing.items()) or "none"
-            summary = f"rows known to be missing: {lost} (a lost log may have held more)"
-            print_message(f"{name} is accepted as it is; {summary}")
+            summary = f"accepted as it is; rows known to be missing: {lost} (a lost log may have held more)"
+        print_message(f"{display_name(study)} is {summary}")
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
     title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
@@ -75,15 +73,12 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
 
 def explain(health: Health) -> None:
     """Print what was found and what to do, or that all is well."""
+    names_by_advice: dict[str, list[str]] = {}
     for check in health.checks:
         for sentence in check.found[:LINES_SHOWN]:
             print_wrapped(f"{check.name}: {sentence}.")
-        if len(check.found) > LINES_SHOWN:
-            print_wrapped(
-                f"{check.name}: ... and {len(check.found) - LINES_SHOWN:,} more; `--format json` has them all."
-            )
-    names_by_advice: dict[str, list[str]] = {}
-    for check in health.checks:
+        if (more := len(check.found) - LINES_SHOWN) > 0:
+            print_wrapped(f"{check.name}: ... and {more:,} more; `--format json` has them all.")
         if check.found:
             names_by_advice.setdefault(check.advice, []).append(check.name)
     for advice, names in names_by_advice.items():

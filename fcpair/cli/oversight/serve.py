@@ -149,18 +149,9 @@ def _serve_app(listener: socket.socket) -> None:
     import uvicorn
 
     raise_open_file_limit(N_FILES)
-    config = uvicorn.Config(
-        APP,
-        factory=True,
-        http=PROTOCOL,
-        backlog=N_AT_ONCE,
-        timeout_keep_alive=KEEP_S,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=END_S,
-    )
+    limits: dict[str, Any] = {"backlog": N_AT_ONCE, "timeout_keep_alive": KEEP_S, "timeout_graceful_shutdown": END_S}
+    told: dict[str, Any] = {"access_log": False, "log_level": "warning", "server_header": False}
+    config = uvicorn.Config(APP, factory=True, http=PROTOCOL, ws="none", **limits, **told)
     with listener, suppress(KeyboardInterrupt):  # raised again by uvicorn when it has ended cleanly
         gc.disable()  # what is loaded stays, and to look for garbage in it takes a tenth of the start
         config.load()  # outside the event loop, where the app can still be forked
@@ -192,19 +183,17 @@ def _listen(host: str, port: int) -> socket.socket:
 def _greet(study: Study, host: str, address: str) -> None:
     """Say where to open it, how people get in, and what to beware of."""
     print_raw(f"{study.place} is served at {address}")
-    if study.access.invited():
-        print_message("Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one.")
-    else:
-        print_message(
-            "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, "
-            "`--role lead` one for yourself."
-        )
+    invited = "Everybody signs in with a link of their own: `fcpair people invite NAME` prints a new one."
+    nobody = (
+        "Nobody can sign in yet: `fcpair people add NAME --role annotator` prints an invite link, `--role lead` one "
+        "for yourself."
+    )
+    print_message(invited if study.access.invited() else nobody)
     try:
         is_loopback = ip_address(host).is_loopback
     except ValueError:
         is_loopback = host == "localhost"
     if not is_loopback:
-        print_message(
-            "The connection is not encrypted: put a reverse proxy with TLS in front of it, or listen on 127.0.0.1."
-        )
+        tls = "put a reverse proxy with TLS in front of it, or listen on 127.0.0.1"
+        print_message(f"The connection is not encrypted: {tls}.")
     print_note(study.exposure_warning)

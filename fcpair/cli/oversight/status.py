@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -63,7 +62,6 @@ from fcpair.params import MethodsFormat, Note, Setup
 
 if TYPE_CHECKING:
     from fcpair.grid import Grid
-    from fcpair.records import RunRecord
     from fcpair.study import Place, Study
 
 DIGEST_SHOWN = 16  # characters of a SHA-256
@@ -112,9 +110,8 @@ def status(study: Study, form: str) -> None:
     if state["adjudications"]:
         tables.append(Table("Adjudications", ("rule", "pairs"), list(state["adjudications"].items())))
     if sum(state["pairs"].values()):
-        tables.append(
-            Table("Pairs", ("each pair once", "pairs"), [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()])
-        )
+        pairs = [[PAIRS_ARE[at], n] for at, n in state["pairs"].items()]
+        tables.append(Table("Pairs", ("each pair once", "pairs"), pairs))
     emit(form, state, tables, _facts(state), simulated=state["simulated"])
     print_note(study.exposure_warning)
     if form == "table":
@@ -133,10 +130,8 @@ def _facts(state: dict[str, Any]) -> list[Row]:
     parts.append(("sampled", "", state.get("sampled", {})))
     parts += [("rounds", name, counts) for name, counts in state["rounds"].items()]
     parts.append(("verdicts", "", {"lost": state["lost_verdicts"], "not_due": state["verdicts_not_due"]}))
-    for grid in state["grids"]:
-        parts += [
-            ("grids", f"{grid['name']} / {of['name']}", {at: of[at] for at in GRID_COUNTS}) for of in grid["rounds"]
-        ]
+    rounds = [(f"{grid['name']} / {of['name']}", of) for grid in state["grids"] for of in grid["rounds"]]
+    parts += [("grids", name, {at: of[at] for at in GRID_COUNTS}) for name, of in rounds]
     parts += [("people", row["name"], {at: row[at] for at in PERSON_COLUMNS[3:]}) for row in state["people"]]
     for row in state.get("known_pairs", ()):
         of = f"{row['grid']} / {row['name']} / {row['use']}"
@@ -200,8 +195,22 @@ def log(study: Study, form: str) -> None:
       fcpair log --format json
     """
     runs = study.log()
-    if form == "table":
-        _print_runs(runs)
+    if form == "table":  # each run in a line, and its parameters and what it did below it
+        print_headline("Runs")
+        print_raw()
+        width = len(str(runs[-1].id)) if runs else 0
+        for run in runs[:LONGEST_TABLE]:
+            head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
+            print_raw(*break_line(as_displayed(head), screen_width()))
+            # Those that were given; a scheme, paths and digests in short.
+            values = {name: value for name, value in run.params.items() if value not in (None, "", [], {})}
+            given = " · ".join(f"{name} {_shorten(value)}" for name, value in values.items() if name != "scheme")
+            told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
+            for text in filter(None, (given and f"parameters: {given}", told)):
+                first, *more = wrap_text(as_displayed(text), screen_width() - width - 7)
+                print_raw(" " * (width + 5) + first, *(" " * (width + 7) + line for line in more))
+        if len(runs) > LONGEST_TABLE:
+            print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
         return
     data = [{name: value for name, value in vars(run).items() if name != "notes"} for run in runs]
     rows: list[Row] = [
@@ -213,26 +222,6 @@ def log(study: Study, form: str) -> None:
         for run in runs
     ]
     emit(form, data, (), rows)
-
-
-def _print_runs(runs: Sequence[RunRecord]) -> None:
-    """Print each run in a line, and its parameters and what it did below it."""
-    print_headline("Runs")
-    print_raw()
-    width = len(str(runs[-1].id)) if runs else 0
-    for run in runs[:LONGEST_TABLE]:
-        head = f"  {run.id:>{width}}   {run.at[:16].replace('T', ' ')}   {run.stage}"
-        print_raw(*break_line(as_displayed(head), screen_width()))
-        # Those that were given; a scheme, paths and digests in short.
-        values = {name: value for name, value in run.params.items() if value not in (None, "", [], {})}
-        given = " · ".join(f"{name} {_shorten(value)}" for name, value in values.items() if name != "scheme")
-        indent = width + 5
-        told = _DIGEST.sub(lambda digest: f"{digest[0][:DIGEST_SHOWN]}…", run.told)
-        for text in filter(None, (given and f"parameters: {given}", told)):
-            first, *more = wrap_text(as_displayed(text), screen_width() - indent - 2)
-            print_raw(" " * indent + first, *(" " * (indent + 2) + line for line in more))
-    if len(runs) > LONGEST_TABLE:
-        print_footnote(f"the first {LONGEST_TABLE:,} of {len(runs):,} rows; `--format csv` prints all")
 
 
 def _shorten(value: Any) -> str:

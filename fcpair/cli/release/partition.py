@@ -100,14 +100,10 @@ def _write_tier(grid: Grid, tier: str, options: Partition, out: Path | None, for
     parts = (frame.iloc[start : start + ROWS_AT_ONCE] for start in range(0, len(frame), ROWS_AT_ONCE))
     rows = (row for part in parts for row in plain_rows(part))
     shown = names[:5] if published else ["pair", "label", "verdict", "n_labels", "hs", "cn"]
-    brief = [
-        [shorten(row[name], BRIEF) if isinstance(row[name], str) else row[name] for name in shown]
-        for row in (rows if form == "table" else ())
-    ]
-    all_rows = "`--format csv` prints all, `--out FILE` writes them"
-    table = Table(
-        f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown], brief, n=n, all_rows=all_rows
-    )
+    cells = ([row[name] for name in shown] for row in (rows if form == "table" else ()))
+    brief = [[shorten(cell, BRIEF) if isinstance(cell, str) else cell for cell in line] for line in cells]
+    title, columns = f"{tier.strip().lower()}: {n:,} pairs", [shorten(name, 14) for name in shown]
+    table = Table(title, columns, brief, n=n, all_rows="`--format csv` prints all, `--out FILE` writes them")
     notes, simulated, sampled = grid.desk.second_look_notes, grid.desk.simulated_note, grid.sample_size
     emit(form, rows, [table], rows, simulated=simulated, sampled=sampled, columns=names)
     print_note(*notes)

@@ -148,14 +148,12 @@ def diff(before: Path, after: Path, form: str) -> None:
     from fcpair.study import Study
 
     changes = Study.diff(before, after)
-    rows = list(changes.rows())
+    rows, shown = list(changes.rows()), []
     counted = ", ".join(f"{n:,} {kind}" for kind, n in changes.counts().items())
-    shown = []
     for row in rows:
-        tier, label = (
-            list(dict.fromkeys(row[f"{of}_{at}"] or "none" for at in ("before", "after"))) for of in ("tier", "label")
-        )
-        shown.append({**row, "tier": " -> ".join(tier), "label": " -> ".join(label)})
+        ends = ([row[f"{of}_{at}"] or "none" for at in ("before", "after")] for of in ("tier", "label"))
+        tier, label = (" -> ".join(dict.fromkeys(of)) for of in ends)
+        shown.append({**row, "tier": tier, "label": label})
     several = len({change.grid for change in changes}) > 1
     columns = [*["grid"] * several, "pair", "change", "tier", "label", "because"]
     title = f"{before} to {after}: {counted}"

@@ -32,7 +32,6 @@ from fcpair.cli.options import (
 from fcpair.cli.output import Table, emit, print_message, print_run, status_spinner
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, StageError
-from fcpair.lazy import pd
 from fcpair.param_values import N_PEOPLE
 from fcpair.params import Setup
 from fcpair.records import Role
@@ -109,11 +108,9 @@ def import_(
     from fcpair.stages.surveys.survey import SUGGEST, survey_plans
     from fcpair.study import Study
 
+    options: dict[str, Any] = {"part": part, "as_list": listed, "suggest": SUGGEST if suggest is None else suggest}
     choice_names = [name.strip() for name in answers.split(",")]
-    final_question = SUGGEST if suggest is None else suggest
-    plans = survey_plans(
-        grid, file, questions, answers=choice_names, part=part, as_list=listed, suggest=final_question, seed=seed
-    )
+    plans = survey_plans(grid, file, questions, answers=choice_names, seed=seed, **options)
     if Study.exists(study):
         if title != Setup().title:
             raise click.UsageError("--title has no effect on a study that exists already; omit it")
@@ -250,16 +247,9 @@ def results(
     error, rows = surveys.margin_of_error(people, population), [*plain_rows(statements)]
     needed = surveys.sample_size(margin, population) if margin is not None else None
     data = {
-        "place": place,
-        "people": people,
-        "population": population,
-        "margin": error,
-        "assumption": surveys.ASSUMPTION,
-        "people_needed": needed,
-        "keep": str(rule) if rule else None,
-        "level": LEVEL,
-        "by": by,
-        "statements": rows,
+        **{"place": place, "people": people, "population": population, "margin": error},
+        **{"assumption": surveys.ASSUMPTION, "people_needed": needed, "keep": str(rule) if rule else None},
+        **{"level": LEVEL, "by": by, "statements": rows},
     }
     of_population = f" of {population:,}" if population else ""
     notes = [
@@ -301,6 +291,7 @@ def _survey_tables(title: str, rows: Sequence[dict[str, Cell]], notes: list[str]
     return tables
 
 
+DIFFERENCES = ("label", "groups", "difference", "low", "high", "p", "Holm")
 ODDS = ("label", "groups", "odds ratio", "low", "high")
 MIXED = ("mixed_odds_ratio", "mixed_odds_low", "mixed_odds_high")
 NO_ODDS = (None, None, None)
@@ -347,12 +338,17 @@ def groups(
       fcpair groups labels.csv --item pair --annotator by --labels label --by gender
       fcpair groups --grid survey --by Gender --format json
     """
+    from fcpair.files.tables.tabular import LINE, place_of, read_table
     from fcpair.stages.stats.group_differences import ASSOCIATION, METHODS, compare_annotator_groups
 
     if file is not None:
         if not (all(columns.values()) and label and by):
             raise InputError("name the columns of the file with `--item`, `--annotator`, `--labels` and `--by`")
-        labels = _read_labels(file, by, label=label, **columns)
+        named = {"label": label, **columns}
+        table = read_table(file, [*(str(named[name]) for name in ("item", "annotator", "label")), *by])
+        labels = table[list(by)].assign(**{name: table[column] for name, column in named.items()}, line=table[LINE])
+        labels = labels[labels["label"] != ""].reset_index(drop=True)
+        labels.attrs["place"] = place_of(table)
         with status_spinner("comparing groups"):
             compared = compare_annotator_groups(labels, by, seed=seed, mixed=mixed)
         place, simulated, question, exploratory = str(file), None, label, {}
@@ -367,12 +363,8 @@ def groups(
 
         write_figures(figures, of_groups(compared, simulated))
     data = {
-        "place": place,
-        "label": question,
-        "groups": [asdict(comparison) for comparison in compared],
-        "exploratory": exploratory,
-        "methods": METHODS,
-        "note": ASSOCIATION,
+        **{"place": place, "label": question, "groups": [*map(asdict, compared)]},
+        **{"exploratory": exploratory, "methods": METHODS, "note": ASSOCIATION},
     }
     tables = [table for one in compared for table in _tables(one, f"{place}: {question}", exploratory.get(one.by))]
     notes = [*(f"{name}: {how}" for name, how in METHODS.items()), f"the result is {ASSOCIATION}"]
@@ -391,17 +383,6 @@ def groups(
         for of in one.differences
     ]
     emit(form, data, tables, rows, simulated=simulated)
-
-
-def _read_labels(file: Path, by: tuple[str, ...], **columns: Any) -> pd.DataFrame:
-    """The labels of a file with what they are about, by whom, and in which line."""
-    from fcpair.files.tables.tabular import LINE, place_of, read_table
-
-    table = read_table(file, [*(columns[name] for name in ("item", "annotator", "label")), *by])
-    labels = table[list(by)].assign(**{name: table[column] for name, column in columns.items()}, line=table[LINE])
-    labels = labels[labels["label"] != ""].reset_index(drop=True)
-    labels.attrs["place"] = place_of(table)
-    return labels
 
 
 def _tables(comparison: GroupComparison, heading: str, exploratory: str | None) -> list[Table]:
@@ -427,12 +408,7 @@ def _tables(comparison: GroupComparison, heading: str, exploratory: str | None) 
     together = [[" and ".join(dict.fromkeys(of.groups)), of.n, of.value] for of in comparison.together]
     return [
         Table(title, ("label", "group", "people", "n", "share"), shares, [*exploratory_notes, *few]),
-        Table(
-            "Differences of shares",
-            ("label", "groups", "difference", "low", "high", "p", "Holm"),
-            differences,
-            list(remarks),
-        ),
+        Table("Differences of shares", DIFFERENCES, differences, list(remarks)),
         Table("Odds, clustered by item and annotator", ODDS, odds),
         *[Table("Odds by one mixed model of all groups", ODDS, mixed)] * bool(mixed),
         Table("How often two people gave an item the same label", ("groups", "n", "agreement"), together),

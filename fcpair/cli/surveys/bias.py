@@ -28,7 +28,6 @@ from fcpair.cli.options import (
 from fcpair.cli.output import Row, Table, emit, print_message, print_rows
 from fcpair.cli.terminal import Cell
 from fcpair.errors import InputError, reject
-from fcpair.lazy import pd
 from fcpair.params import BELIEVED
 
 if TYPE_CHECKING:
@@ -141,9 +140,8 @@ def score(
 
     if files:
         place, simulated = [str(file) for file in files], None
-        given = None
-        if people is not None:  # how often people gave each answer to each statement, in a file of a survey
-            given = count_answers(read_survey(Path(people)).given)
+        # How often people gave each answer to each statement, in a file of a survey.
+        given = None if people is None else count_answers(read_survey(Path(people)).given)
         scored = score_models({"": _read_answers(files, **reading)}, scheme, given, question=question, smooth=smooth)
     else:
         chosen_grid, at = open_grid(study, grid)
@@ -209,16 +207,10 @@ def _tables(scored: ScoredAnswers, answer: str, read: Answers) -> list[Table]:
         if not tables:
             tied = f", {scored.n_tied:,} tied" if scored.n_tied else ""
             title = f"{answer}, {scored.n:,} answers, {scored.n_unreadable:,} of them unreadable{tied}: {name}"
-        notes = [
-            f"{entry['formula']} ({entry['source']})",
-            *_undefined_notes({figure.category: figure.undefined for figure in figures}),
-            *dict.fromkeys(f"{figure.category}: {figure.note}" for figure in figures if figure.note),
-            *dict.fromkeys(
-                f"{figure.category}: without {figure.n_tied:,} whose likeliest options tie"
-                for figure in figures
-                if figure.n_tied
-            ),
-        ]
+        remarks = [f"{of.category}: {of.note}" for of in figures if of.note]
+        remarks += [f"{of.category}: without {of.n_tied:,} whose likeliest options tie" for of in figures if of.n_tied]
+        undefined = _undefined_notes({of.category: of.undefined for of in figures})
+        notes = [f"{entry['formula']} ({entry['source']})", *undefined, *dict.fromkeys(remarks)]
         tables.append(Table(title, COLUMNS, rows, notes))
     last = [f"low, high: {facts['level']:.0%} interval, {facts['interval']}", *_left_out_notes(read)]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *last])
@@ -257,15 +249,14 @@ def _tables_of_people(divergence: ModelDivergence, answer: str, people: str) -> 
     rows = [[of.statement, of.people, of.people_share, of.n, of.model_share, of.value] for of in divergence.statements]
     facts = divergence.as_dict()
     notes = [
-        f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which "
-        "follows the "
-        "stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)"
+        f"yes: the share of yes over yes and no to `{divergence.question}`; target: that of the option which follows "
+        "the stereotype over it and the other group's, in the ambiguous items about it whose answers can be read (n)"
     ]
     if divergence.smooth:
         notes.append(f"{divergence.smooth:g} was added to both shares of the model")
     if divergence.n_without:
         notes.append(f"{divergence.n_without:,} items are about no statement, and left out")
-    notes += [f"{of.statement}: undefined, because {of.undefined}" for of in divergence.statements if of.undefined]
+    notes += _undefined_notes({of.statement: of.undefined for of in divergence.statements})
     means = [[of.category or ALL, of.n_statements, of.value, of.by_chance] for of in divergence.figures]
     last = [
         *_undefined_notes({of.category or ALL: of.undefined for of in divergence.figures}),
@@ -339,9 +330,10 @@ def expand(
     """
     from fcpair.bias.items import coinciding_options, n_items, n_templates
     from fcpair.bias.items import expand as expanded
+    from fcpair.files.surveys.items import item_files
     from fcpair.files.surveys.templates import read_templates
-    from fcpair.files.tables.folders import check_new_folder
-    from fcpair.files.tables.tabular import check_suffix
+    from fcpair.files.tables.folders import check_new_folder, new_folder
+    from fcpair.files.tables.tabular import check_suffix, write_table
 
     if count == (out is not None):
         raise InputError("give `--out` with a file or a folder to write the items, or `--count` to count them")
@@ -353,7 +345,16 @@ def expand(
     if out is not None:
         expansion = expanded(templates, str(file), seed, limit)
         reject(file, list(expansion.findings))
-        _write_items(expansion.frame, out, layout, str(file), seed)
+        if layout == LAYOUTS[0]:
+            write_table(expansion.frame, out)
+        else:
+            with new_folder(out) as folder:
+                for name, content in item_files(layout, expansion.frame, str(file), seed).items():
+                    (folder / name).parent.mkdir(exist_ok=True)
+                    if isinstance(content, str):
+                        (folder / name).write_text(content, "utf-8")
+                    else:
+                        write_table(content, folder / name)
         print_message(f"{out}: {len(expansion.frame):,} items")
     for remark in remarks:
         print_message(f"Note: {remark}")
@@ -361,26 +362,9 @@ def expand(
     counts: Counter[str] = Counter()
     for template in templates:
         counts[template.category] += n_items(template)
-    rows: list[Row] = [{"category": name, "templates": n_of[name], "items": n} for name, n in counts.items()]
-    totals = {"templates": n_of.total(), "items": counts.total()}
     categories = {name: {"templates": n_of[name], "items": n} for name, n in counts.items()}
+    rows: list[Row] = [{"category": name, **of} for name, of in categories.items()]
     title = f"{file}: {n_of.total():,} templates, {counts.total():,} items"
+    totals = {"templates": n_of.total(), "items": counts.total()}
     data = {"place": str(file), "seed": seed, **totals, "categories": categories}
     print_rows(form, title, rows, ("category", "templates", "items"), data=data)
-
-
-def _write_items(frame: pd.DataFrame, out: Path, layout: str, templates: str, seed: int) -> None:
-    from fcpair.files.surveys.items import item_files
-    from fcpair.files.tables.folders import new_folder
-    from fcpair.files.tables.tabular import write_table
-
-    if layout == LAYOUTS[0]:
-        write_table(frame, out)
-        return
-    with new_folder(out) as folder:
-        for name, content in item_files(layout, frame, templates, seed).items():
-            (folder / name).parent.mkdir(exist_ok=True)
-            if isinstance(content, str):
-                (folder / name).write_text(content, "utf-8")
-            else:
-                write_table(content, folder / name)

@@ -35,7 +35,7 @@ from fcpair.web.api.schemas import (
     error_responses,
 )
 from fcpair.web.form import RecordResponse, StrictJsonRoute, json_response
-from fcpair.web.pages.annotator import consent_sentence, desk_version, read_particulars
+from fcpair.web.pages.participant import consent_sentence, desk_version, read_particulars
 from fcpair.web.server import admission
 from fcpair.web.server.admission import Count
 from fcpair.web.visits import AdjudicatorVisit, AnyVisit, Visit, WorkerVisit

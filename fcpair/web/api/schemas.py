@@ -216,16 +216,11 @@ class DecisionsOut(BaseModel):
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The declaration of the errors that a route can answer, in addition to those that every route can.
-
-    What can be too large (413) can be too slow (408).
-    """
-    if 413 in statuses:
-        statuses = (*statuses, 408)
-    descriptions = {status: _REFUSALS[status] for status in sorted({401, 403, 422, 429, 503, *statuses})}
+    """The declaration of the errors that a route can answer, in addition to those that every route can."""
+    too_slow = [408] if 413 in statuses else []  # as what can be too large can be
     return {
-        status: {"model": Invalid if status == 422 else Problem, "description": of}
-        for status, of in descriptions.items()
+        status: {"model": Invalid if status == 422 else Problem, "description": _REFUSALS[status]}
+        for status in sorted({401, 403, 422, 429, 503, *statuses, *too_slow})
     }
 
 

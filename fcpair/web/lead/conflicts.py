@@ -95,16 +95,11 @@ def adjudicate(visit: LeadVisit, policy: Text = "", ties: Text = "", confirmed: 
     options, current = parse_policy(policy, ties), grid.policy
     preview = grid.desk.adjudicate_dry_run(options)
     is_overtaken = current not in (None, options) and seen != policy_key(current)
-    if is_overtaken or _confirmation(preview) not in ("", confirmed):
-        return visit.page(
-            "lead_confirm_policy.html.j2",
-            visit.here,
-            policy=options,
-            would=preview,
-            confirmed=_confirmation(preview),
-            seen=policy_key(current),
-            overtaking=current if is_overtaken else None,
-        )
+    confirmation = _confirmation(preview)
+    if is_overtaken or confirmation not in ("", confirmed):
+        values = {"policy": options, "would": preview, "confirmed": confirmation, "seen": policy_key(current)}
+        overtaking = current if is_overtaken else None
+        return visit.page("lead_confirm_policy.html.j2", visit.here, overtaking=overtaking, **values)
     return visit.act(lambda: grid.adjudicate(options), CONFLICTS.path, before=policy_key(current) or NONE)
 
 
@@ -141,14 +136,5 @@ def compare_rules(visit: LeadVisit, run: int = 0) -> Response:
     except (InputError, StageError) as error:  # nobody has answered, or the answers cannot be in tiers
         no_tiers = str(error)
     held = here.grid.effective_options(Partition)
-    return visit.page(
-        "lead_diamond.html.j2",
-        here,
-        run,
-        page=CONFLICTS,
-        held=held.diamond,
-        seen=digest_params(held),
-        rules=all_rules,
-        rows=rows,
-        no_tiers=no_tiers,
-    )
+    values = {"held": held.diamond, "seen": digest_params(held), "rules": all_rules}
+    return visit.page("lead_diamond.html.j2", here, run, page=CONFLICTS, rows=rows, no_tiers=no_tiers, **values)

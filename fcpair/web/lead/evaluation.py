@@ -1,7 +1,4 @@
-"""The newest evaluation of systems, as the lead sees it, and acts that take minutes: how far one is, and stopping it.
-
-Such acts are evaluating anew, by systems or of a run that is sent, and asking the models of a round for answers.
-"""
+"""The newest evaluation of systems, and acts that take minutes: evaluating anew, and asking the models of a round."""
 
 from __future__ import annotations
 

@@ -71,8 +71,7 @@ Write = Callable[[Study, Grid, Path, DownloadChoices], object]
 class Download:
     """One file or folder: what it is, which choices it asks for, how it is called, and what writes it to a path.
 
-    It is offered where it `fits` the grid and has any of what it `counts`, which `holds` says. A `layout` is for
-    programs of one kind.
+    It is offered where it `fits` the grid and has any of what it `counts`, which `holds` says.
     """
 
     title: str

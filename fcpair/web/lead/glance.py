@@ -47,11 +47,7 @@ INVITING = {
 
 @dataclass(frozen=True)
 class Offer:
-    """What is next, in words, in a `stage` of the study.
-
-    A `button` does it, by a form of `fields` that is sent to an `address`, or it leads there; without one there is a
-    `command` for it at most, or nothing to do but to wait.
-    """
+    """What is next in a `stage`: a `button` does it, by a form of `fields`, or leads to an `address`."""
 
     stage: str
     text: str
@@ -63,10 +59,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Tile:
-    """A headline figure: its name, its value, what is beside it, and the page that has more.
-
-    A value that is not known yet is a dash, and `why` says why.
-    """
+    """A headline figure: name, value, what is beside it, and the page that has more; `why` a value is not known yet."""
 
     name: str
     value: str
@@ -77,10 +70,9 @@ class Tile:
 
 @dataclass(frozen=True)
 class BurnUp:
-    """The answers over the days, as a picture and its table.
+    """The answers over the days: the points of a line, and of its `outlook` to the end, in units of WIDTH and HEIGHT.
 
-    `line` has the points of the answers so far, `outlook` those from the last of them to the estimated end, in units of
-    WIDTH and HEIGHT; `rows` has of each day with answers its date, their number, and how many there were by its end.
+    `rows` has of each day with answers its date, their number, and how many there were by its end.
     """
 
     line: str
@@ -95,12 +87,8 @@ def glance(here: CurrentGrid, language: Language) -> dict[str, Any]:
     headlines, stages = here.monitor.headlines(), here.monitor.stages()
     primary = next(stage for stage in stages if stage.name == headlines.primary)
     all_offers = offers(headlines, here.grid.grid.name if here.is_planned else "", language)
-    active = Tile(
-        language.gettext(mark("Active now")),
-        language.count(len(headlines.active)),
-        ", ".join(headlines.active[:3]),
-        PEOPLE.path,
-    )
+    names, n_active = ", ".join(headlines.active[:3]), language.count(len(headlines.active))
+    active = Tile(language.gettext(mark("Active now")), n_active, names, PEOPLE.path)
     return {
         "first": all_offers[0],
         "others": all_offers[1:],
@@ -186,14 +174,11 @@ def draw_burn_up(by_day: Sequence[tuple[str, int]], wanted: int, end_at: float |
 
 
 def offers(headlines: Headlines, grid: str, language: Language) -> list[Offer]:
-    """All that can be done now in a grid, what a page does before what it does not; never empty.
-
-    `grid` is the name of a planned one, else empty.
-    """
+    """All that can be done now in a grid (named if it is planned), what a page does first; never empty."""
     all_offers = [_offer(step, headlines, grid, language) for step in headlines.steps]
     if not all_offers:
-        stage, text = mark("Everything is answered and decided"), mark("Nobody has anything left to do.")
-        say, button = language.gettext, mark("Go to the downloads")
+        say, stage = language.gettext, mark("Everything is answered and decided")
+        text, button = mark("Nobody has anything left to do."), mark("Go to the downloads")
         return [Offer(say(stage), say(text), say(button), DOWNLOADS.path)]
     return sorted(all_offers, key=lambda one: not one.button)
 
@@ -207,13 +192,11 @@ def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) 
         return language.ngettext(*message, step.n, round=step.round)
 
     # What pairs are labelled in has no name that says more than that.
-    is_named = {"pair": bool(grid), "assign": bool(grid), "wait": bool(step.round)}.get(
-        step.act, step.round not in ("", "label")
-    )
+    named_acts = {"pair": bool(grid), "assign": bool(grid), "wait": bool(step.round)}
+    is_named = named_acts.get(step.act, step.round not in ("", "label"))
     offer = Offer(say(row.stage), say((is_named and row.in_round) or row.text))
     if row.watches:
-        n = headlines.uninvited.get(role, 0) if role else 0
-        if role and n:
+        if role and (n := headlines.uninvited.get(role, 0)):
             return replace(offer, button=language.ngettext(*INVITING[role], n), address=f"{PEOPLE.path}#links")
         return replace(offer, button=say(mark("See how people get on")), address=PEOPLE.path)
     if role and (row.adds or (row.role and role not in headlines.roles)):

@@ -39,7 +39,10 @@ def map_figures(here: CurrentGrid) -> dict[str, Any]:
         "map": cell_map,
         "newest": "-".join(map(str, here.monitor.marks())),
         "heads": side_heads(cell_map)[2:],
-        "sides": {name: _listed(here, cell_map, name) for name in SIDES},
+        "sides": {
+            name: list(side_rows(here, cell_map, name)) if n_texts <= MOST_LISTED else []
+            for name, n_texts in zip(SIDES, cell_map.shape, strict=True)
+        },
     }
 
 
@@ -59,18 +62,10 @@ def side_rows(here: CurrentGrid, cell_map: CellMap, name: str) -> Iterator[list[
         yield [at + 1, text, int(figures.n_answers[at]), *defined, int(figures.skips[at])]
 
 
-def _listed(here: CurrentGrid, cell_map: CellMap, name: str) -> list[list[Any]]:
-    n_texts = cell_map.shape[0 if name == "rows" else 1]
-    return list(side_rows(here, cell_map, name)) if n_texts <= MOST_LISTED else []
-
-
 @router.get("/lead/grid/map")
 def cells(visit: LeadVisit, question: str = "") -> Response:
     """All cells with the classes that they are in, for the answers to a question, the first where none is named."""
-    here = _here(visit)
-    cell_map = here.monitor.cell_map(question)
-    if cell_map is None:
-        raise UnknownIdError(NO_MAP)
+    here, cell_map = _find_map(visit, question)
     version = "-".join(map(str, here.monitor.marks()))
     content = pack(cell_map, version, partial(visit.language.say, noun=Noun.of("pair")))
     media_type = "application/octet-stream"
@@ -83,24 +78,28 @@ def cells(visit: LeadVisit, question: str = "") -> Response:
 @router.get("/lead/grid/texts")
 def texts(visit: LeadVisit, side: str = "rows", first: int = 0) -> Response:
     """The beginnings of some texts of a side, from place `first` on."""
-    here = _here(visit, side)
-    bodies = here.monitor.side_texts(SIDES[side], max(first, 0), N_TEXTS)
+    _check_side(side)
+    bodies = visit.here.monitor.side_texts(SIDES[side], max(first, 0), N_TEXTS)
     return json_response(visit.request, [body[:N_CHARACTERS] + "…" * (len(body) > N_CHARACTERS) for body in bodies])
 
 
 @router.get("/lead/grid/{side}.csv")
 def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
     """What was answered in each row, or in each column, as a file."""
-    here = _here(visit, side)
-    cell_map = here.monitor.cell_map(question)
-    if cell_map is None:
-        raise UnknownIdError(NO_MAP)
+    _check_side(side)
+    here, cell_map = _find_map(visit, question)
     return table_attachment(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), f"{side}.csv")
 
 
-def _here(visit: Visit, side: str = "rows") -> CurrentGrid:
+def _check_side(side: str) -> None:
     if side not in SIDES:
         raise UnknownIdError.say(
             "a grid has no side `%(name)s`; it has %(names)s", name=side, names=join(SIDES, mark(" and "))
         )
-    return visit.here
+
+
+def _find_map(visit: Visit, question: str) -> tuple[CurrentGrid, CellMap]:
+    cell_map = visit.here.monitor.cell_map(question)
+    if cell_map is None:
+        raise UnknownIdError(NO_MAP)
+    return visit.here, cell_map

@@ -46,10 +46,7 @@ def guidelines(visit: LeadVisit, run: int = 0) -> Response:
 
 @router.post(GUIDELINES.path)
 def edit(visit: LeadVisit) -> Response:
-    """Show how the text will look, or let it hold from now on.
-
-    The form is read here and in a thread: FastAPI takes no field of more than 1 MiB, and decodes while all wait.
-    """
+    """Show how the text will look, or let it hold; read in a thread, as FastAPI takes no field of more than 1 MiB."""
     request, study = visit.request, visit.study
     text, seen = field(request, "body").replace("\r\n", "\n"), parse_number(field(request, "version")) or 0
     if field(request, "act") != "save":
@@ -290,10 +287,7 @@ class GridEntries:
 def list_entries(
     names: Sequence[GridNames], words: Words, language: str, typed: Mapping[str, str] | None = None
 ) -> list[GridEntries]:
-    """The entries of each grid, with what was `typed` into their fields, or the texts that they have in a language.
-
-    What has one key is there once.
-    """
+    """The entries of each grid, each key once, with what was `typed` into their fields, or texts in a language."""
     forms: dict[str, dict[str, list[str]]] = {of.grid: {} for of in names}  # questions with their options, each once
     for of in names:
         for question, option_names in of.questions:

@@ -90,15 +90,9 @@ def agreement(visit: LeadVisit, by: str = "") -> Response:
 def two_people(visit: LeadVisit, person: str = "", other: str = "") -> Response:
     """Show two people side by side, and let others be chosen."""
     here = visit.here
-    return visit.page(
-        "lead_beside.html.j2",
-        here,
-        page=PEOPLE,
-        compared=sorted({*compared_people(here), *filter(None, (person, other))}),
-        chosen=(person, other),
-        simulated=here.monitor.simulated_note(),
-        compared_labels=here.grid.compare_people(person, other),
-    )
+    compared = sorted({*compared_people(here), *filter(None, (person, other))})
+    values = {"compared_labels": here.grid.compare_people(person, other), "simulated": here.monitor.simulated_note()}
+    return visit.page("lead_beside.html.j2", here, page=PEOPLE, compared=compared, chosen=(person, other), **values)
 
 
 @router.get(CALIBRATION.path)

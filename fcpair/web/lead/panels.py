@@ -60,10 +60,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Panel:
-    """One part of a page that is read anew by itself; it is there where it `fits` the grid.
-
-    One that is `folded` shows its title alone until somebody opens it.
-    """
+    """One part of a page that is read anew by itself, where it `fits` the grid; `folded`, it shows its title alone."""
 
     title: str
     values: Callable[[CurrentGrid, Language], Values]
@@ -117,16 +114,13 @@ def compared_people(here: CurrentGrid) -> list[str]:
     return sorted({name for subset in figures.subsets for name in subset.annotators}) if figures else []
 
 
-def _results(here: CurrentGrid, language: Language) -> Values:
-    def draw(forest: Forest) -> Markup:
-        """The figure of a table, in the language of the page; only in English it is described by more than a title."""
-        if language is ENGLISH:
-            return forest_markup(forest)
-        say = partial(language.say, noun=Noun.of("pair"))
-        label = language.gettext(DESCRIBED, title=say(forest.title))
-        return forest_markup(forest, ForestWords(label, say, language.figure))
-
-    return {"sections": here.monitor.survey_sections(), "draw": draw}
+def _draw(language: Language, forest: Forest) -> Markup:
+    """The figure of a table, in the language of the page; only in English it is described by more than a title."""
+    if language is ENGLISH:
+        return forest_markup(forest)
+    say = partial(language.say, noun=Noun.of("pair"))
+    label = language.gettext(DESCRIBED, title=say(forest.title))
+    return forest_markup(forest, ForestWords(label, say, language.figure))
 
 
 def _labels(here: CurrentGrid, language: Language) -> Values:
@@ -160,16 +154,11 @@ def _tiers(here: CurrentGrid, _language: Language) -> Values:
 
 def _flags(here: CurrentGrid, _language: Language) -> Values:
     """The flags by the sentence at which they are; those that are at none last."""
-    flags = here.monitor.flags()
-    sentences = here.grid.desk.guideline_sentences()
+    flags, sentences = here.monitor.flags(), here.grid.desk.guideline_sentences()
     places = dict.fromkeys((*sentences, *(one.sentence for one in flags if one.sentence), ""))
-    at_place = {sentence: [one for one in flags if one.sentence == sentence] for sentence in places}
-    return {
-        "flags": flags,
-        "at_place": {sentence: of for sentence, of in at_place.items() if of},
-        "sentences": sentences,
-        "flagged_pairs": sorted({one.cell_id for one in flags}),
-    }
+    at_place = {place: own for place in places if (own := [one for one in flags if one.sentence == place])}
+    flagged_pairs = sorted({one.cell_id for one in flags})
+    return {"flags": flags, "at_place": at_place, "sentences": sentences, "flagged_pairs": flagged_pairs}
 
 
 PANELS = {
@@ -182,7 +171,9 @@ PANELS = {
     ),
     "tiers": Panel(mark("Tiers as they would be now"), _tiers, has_decisions),
     "results": Panel(
-        mark("Results of surveys and comparisons"), _results, lambda here: here.monitor.may_have_surveys()
+        mark("Results of surveys and comparisons"),
+        lambda here, language: {"sections": here.monitor.survey_sections(), "draw": partial(_draw, language)},
+        lambda here: here.monitor.may_have_surveys(),
     ),
     "coverage": Panel(mark("The map in numbers"), lambda here, _language: map_figures(here)),
     "agreement": Panel(mark("Over all pairs"), lambda here, _language: {"found": here.monitor.agreement()}, has_labels),
@@ -243,9 +234,7 @@ def build_panels(visit: Visit, page: LeadPage) -> list[Values]:
 
 
 def build_panel(visit: Visit, name: str) -> Values:
-    """A panel as it is now: `name`, `title`, `html`, whether it is `folded`, and a `digest`, by which a page asks for a
-    newer one; raises UnknownIdError when there is none, or none of this grid.
-    """
+    """A panel as it is now, with a `digest` by which a page asks for a newer one; UnknownIdError for none."""
     if name not in PANELS:
         raise UnknownIdError.say("there is no panel `%(name)s`; there are %(names)s", name=name, names=list(PANELS))
     panel = PANELS[name]

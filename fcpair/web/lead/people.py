@@ -1,7 +1,4 @@
-"""The people of the study, as the lead sees them: adding and inviting them, one or a pasted list, and letting them go.
-
-Links by which people come in are shown once.
-"""
+"""The people of the study, as the lead sees them: adding, inviting (links are shown once), and letting them go."""
 
 from __future__ import annotations
 
@@ -76,7 +73,6 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
     stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
 
     def facts_of(name: str) -> dict[str, Any]:
-        """When somebody acted last, their pace in the grid, and how often they were too fast."""
         paces = (one.outlook.pace_s for stage in stages for one in stage.people if one.name == name)
         return {
             "seen": last_seen.get(name),
@@ -198,21 +194,13 @@ def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False
     from fcpair.files.tables.tabular import format_csv
 
     roles = {one.name: one.role.value for one in visit.study.people}
-    links = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
-    codes = draw_codes({name: link for name, _, link in links})
-    mail_language = LANGUAGES[visit.study.page_language()]
-    return visit.page(
-        "lead_links.html.j2",
-        visit.here,
-        links=[
-            Invitation(*row, write_mail(mail_language, *row, title=visit.context.facts["title"]), codes.get(row[0], ""))
-            for row in links
-        ],
-        mail_language=mail_language,
-        most_codes=MOST_CODES,
-        is_new=is_new,
-        table=f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *links]))}",
-    )
+    rows = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
+    codes = draw_codes({name: link for name, _, link in rows})
+    language, title = LANGUAGES[visit.study.page_language()], visit.context.facts["title"]
+    links = [Invitation(*row, write_mail(language, *row, title=title), codes.get(row[0], "")) for row in rows]
+    table = f"data:text/csv;charset=utf-8,{quote(format_csv([('name', 'role', 'link'), *rows]))}"
+    values = {"links": links, "mail_language": language, "most_codes": MOST_CODES, "is_new": is_new, "table": table}
+    return visit.page("lead_links.html.j2", visit.here, **values)
 
 
 def write_mail(language: Language, name: str, role: str, link: str, *, title: str) -> str:

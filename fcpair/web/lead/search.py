@@ -1,8 +1,4 @@
-"""The lead's page of the grid, and what is asked of others about pairs: its map, the search, acts on what that found.
-
-The acts are more labels on a share of the pairs, and those on what a search has found: all, or what is ticked. Each
-says first what it would do.
-"""
+"""The lead's page of the grid, its search for pairs, and acts on pairs, each of which says first what it would do."""
 
 from __future__ import annotations
 

@@ -9,14 +9,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import APIRouter, Depends, Form, Path, Query, Response
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.grid import (
-    AdjudicationQueue,
-    CaseOrder,
-    CaseQueue,
-    ConflictCase,
-    DecisionRequest,
-    DecisionSearch,
-)
+from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue, ConflictCase, DecisionRequest, DecisionSearch
 from fcpair.records import Role, Rule
 from fcpair.sentences import mark, mark_plural
 from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
@@ -61,10 +54,7 @@ SentId = Annotated[RequestId, Form()]
 
 @dataclass(frozen=True)
 class Docket:
-    """An adjudicator's visit to the conflicts of one grid, and what is shown of these.
-
-    The address names the queue and the order of the cases, and so does every link and form of the page.
-    """
+    """An adjudicator's visit to the conflicts of one grid; each address names the queue, and the order of the cases."""
 
     visit: Visit
     here: CurrentGrid
@@ -119,10 +109,7 @@ class Docket:
         return self.show_case(self.cases.next(self.person_id, after, n_ahead, *choice, estimates=estimates))
 
     def show_row(self, pair: int, sent: DecisionRequest | None = None, *, revealed: bool = False) -> Response:
-        """The conflicts in the row of a pair, with what was `sent` in and not kept.
-
-        `revealed` shows a text of the row that the visitor has hidden.
-        """
+        """The conflicts in the row of a pair, with what was `sent` in and not kept; `revealed` shows a hidden text."""
         cases = self.cases.row_cases(self.person_id, pair, self.queue)
         cases = [_with_input(case, sent) if sent and sent.cell_id == case.cell_id else case for case in cases]
         return self._show_to_decide(
@@ -158,10 +145,7 @@ class Docket:
 
 
 def open_docket(visit: AdjudicatorVisit) -> Docket:
-    """The conflicts that the address is about: what names no pair and no grid yet is where something waits.
-
-    Who has not consented reads the terms first.
-    """
+    """The conflicts that the address is about, or of a grid in which something waits; after the terms."""
     if not visit.visitor.consented:
         raise ElsewhereError("/welcome")
     request, query = visit.request, visit.request.query_params
@@ -287,10 +271,7 @@ def next_(docket: DocketVisit, after: Number = None, ahead: Annotated[int, Query
 
 @router.post(PAGE)
 def decide(docket: DocketVisit, ruling: Ruling, veiled: Ticked = False) -> Response:
-    """Keep a decision, then show the next conflict; while the HS is hidden, show that instead.
-
-    Where it was not taken, the same case is shown with what was sent in, if it can still be decided.
-    """
+    """Keep a decision, then show the next conflict; while the HS is hidden, or it is refused, show the case again."""
     try:
         if not veiled:
             docket.cases.decide(docket.person_id, ruling)

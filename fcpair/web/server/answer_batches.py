@@ -20,9 +20,8 @@ QUICK_S = 0.01  # what takes no longer than this may keep others from reading; a
 class Batches(Generic[Item, Result]):
     """Does what is asked one batch at a time; what is asked meanwhile is in the next one, which shares a transaction.
 
-    That is done in a thread, so that nobody is kept from reading. The thread is their own: those of the pages may all
-    be taken by others. What can be done `quickly` is done on the spot, as long as the last batch took no time; where
-    that raises, nothing was done.
+    That is done in a thread of their own, as those of the pages may all be taken. What can be done `quickly` is done on
+    the spot, as long as the last batch took no time; where that raises, nothing was done.
     """
 
     def __init__(self, name: str, act: Act[Item, Result], quickly: Act[Item, Result] | None = None) -> None:

@@ -35,10 +35,7 @@ KILLED = say("the process has ended, perhaps for lack of memory; what models hav
 
 @dataclass(frozen=True)
 class ProcessState:
-    """How far the work is: stages that are done, with their counts, and how much of the present one.
-
-    `what` is done in `grid` (empty where it has the study to itself) by a person; `run` is its number in the log.
-    """
+    """How far an act is: its stages, with counts; in which `grid`, if in one, and its `run` in the log."""
 
     is_running: bool = False
     stages: tuple[tuple[str, dict[str, Any]], ...] = field(default_factory=tuple)

@@ -144,10 +144,9 @@ class LimitedProtocol(HttpToolsProtocol):
 
 
 class ConnectionPool:
-    """The connections of a server, `most` at a time; those that wait for a request in the order in which they began.
+    """The connections of a server, `most` at a time; a new one is let in while another has no whole request under way.
 
-    A new one is always let in as long as there is one without a whole request under way. Nothing is counted by address:
-    behind a proxy all come from one, and so do all in a classroom.
+    Nothing is counted by address: behind a proxy all come from one, and so do all in a classroom.
     """
 
     def __init__(self, most: int) -> None:

@@ -249,10 +249,7 @@ class _Sender:
 
 
 def log_failure(scope: Scope, error: Exception) -> None:
-    """Log where a request failed, and those errors arose that are behind it.
-
-    What they say is left out: it may quote a text, a note or a token.
-    """
+    """Log where a request failed, and the errors behind it, not what they say: that may quote a text or a token."""
     lines, seen_ids, cause = list[str](), set[int](), cast(BaseException | None, error)
     while cause is not None and id(cause) not in seen_ids:  # an error can be its own cause
         seen_ids.add(id(cause))

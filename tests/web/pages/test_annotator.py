@@ -24,7 +24,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.context import HERE
-from fcpair.web.pages.annotator import Particular, read_particulars
+from fcpair.web.pages.participant import Particular, read_particulars
 from fcpair.web.server.static_files import FOLDER
 
 TOPIC = "People who l"  # what every HS of the small study has as its `hs_topic`

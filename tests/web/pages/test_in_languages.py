@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from fcpair.params import Annotate
 from fcpair.sentences import Id, say
 from fcpair.web.languages import LANGUAGES
-from fcpair.web.pages.annotator import TERMS_CHANGED
+from fcpair.web.pages.participant import TERMS_CHANGED
 from fcpair.words import PAGE_LANGUAGES, Noun
 from web.conftest import Site, csrf_of
 from web.messages import all_messages, message_texts

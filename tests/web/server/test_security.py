@@ -141,7 +141,7 @@ def test_an_address_does_not_steer_the_terminal_of_whoever_reads_the_log(
     def defect(*_: Any) -> None:
         raise ValueError
 
-    monkeypatch.setattr("fcpair.web.lead.people._workload_of", defect)
+    monkeypatch.setattr("fcpair.study.Study.workload", defect)
     site.browser("lea").get("/lead/people/a%1B]0;x%07%0AERROR%20all%20is%20lost/retire")
     (logged,) = (one.getMessage() for one in caplog.records if one.levelno >= logging.ERROR)
     assert logged.startswith("GET /lead/people/a%1B%5D0%3Bx%07%0AERROR%20all%20is%20lost/retire failed\n")

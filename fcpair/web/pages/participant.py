@@ -1,4 +1,4 @@
-"""The pages of those who answer pairs: the terms, the desk, the end, and where they learn.
+"""The pages of those who take part: coming in and leaving, the terms, the desk, the end, and where they learn.
 
 The desk opens without a connection, too, by the service worker, the manifest, and pages that stand in for all others.
 """
@@ -8,19 +8,21 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import JSONResponse
 
-from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StudyError
+from fcpair.errors import BusyError, ConflictError, FcpairError, InputError, StudyError, TooManyError
 from fcpair.known_pairs import MOST_ITEMS, PRACTISING
 from fcpair.params import parse_people_question
 from fcpair.records import WORKERS, Role
-from fcpair.sentences import mark, say
+from fcpair.sentences import mark, mark_plural, say
 from fcpair.stages.questions import SKIP
 from fcpair.web.api.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Words
+from fcpair.web.context import context_of
 from fcpair.web.form import Text, Ticked
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.pages.markdown import render
@@ -83,6 +85,16 @@ OWN_WARNINGS = (  # each with the nouns of who reads
         "stop altogether at any time, and you never have to give a reason."
     ),
 )
+WRONG_TOKEN = mark(
+    "This link does not work. It may have been replaced by a newer one: look for that, or ask the people who run the "
+    "study for another."
+)
+TOO_MANY_TOKENS = mark_plural(
+    "Too many links that do not work were tried, so wait a second before you try another. A link that works lets you "
+    "in at once.",
+    "Too many links that do not work were tried, so wait %(n)s seconds before you try another. A link that works lets "
+    "you in at once.",
+)
 
 Several = Annotated[list[Words], Form(default_factory=list)]
 
@@ -121,6 +133,48 @@ def read_particulars(lines: tuple[str, ...], answers: list[str] | None = None) -
             )
         particulars.append(Particular(label, options, given))
     return particulars
+
+
+def show_farewell(request: Request, reason: str) -> Response:
+    """Tell somebody who was dismissed why."""
+    return context_of(request).page(request, None, "farewell.html.j2", None, HTTPStatus.FORBIDDEN, reason=reason)
+
+
+@router.get("/join")
+def ask_for_token(request: Request) -> Response:
+    """Where an invite link leads; join.js posts the token."""
+    context = context_of(request)
+    return context.page(request, context.door.visitor(request), "join.html.j2", problem="")
+
+
+@router.post("/join")
+def join(request: Request, token: Text = "") -> Response:
+    """Begin a session by a token; a whole invite link will do."""
+    context, code = context_of(request), token.rpartition("#")[2].strip()
+    context.door.check_origin(request)
+    try:
+        visitor = context.door.login_with_token(request, code)
+    except TooManyError as error:
+        problem = context.language(None).ngettext(*TOO_MANY_TOKENS, error.wait_s)
+        page = context.page(request, None, "join.html.j2", None, HTTPStatus.TOO_MANY_REQUESTS, problem=problem)
+        page.headers["Retry-After"] = str(error.wait_s)
+        return page
+    if visitor is None:
+        if reason := context.study.access.farewell(code):
+            return show_farewell(request, reason)
+        problem = context.language(None).find(WRONG_TOKEN)
+        return context.page(request, None, "join.html.j2", None, HTTPStatus.FORBIDDEN, problem=problem)
+    response = go_to("/")
+    context.door.open_session(request, response, visitor)
+    return response
+
+
+@router.post("/leave")
+def leave(visit: AnyVisit) -> Response:
+    """End the session in this browser."""
+    response = go_to("/join")
+    visit.context.door.end_session(visit.request, response)
+    return response
 
 
 @router.get("/")
