@@ -246,12 +246,11 @@ class Store:
 class FairLock:
     """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
 
-    Who takes it `first` waits for whoever has it, and for nobody else who waits. `patience_s` is how long one who
-    writes waits at most.
+    Who takes it `first` waits for whoever has it, and for nobody else who waits.
     """
 
     def __init__(self, patience_s: float) -> None:
-        self.patience_s = patience_s
+        self.patience_s = patience_s  # how long one who writes waits at most
         self._lock = Lock()
         self._taken = False
         self._waiting: deque[Lock] = deque()  # each is locked until its thread's turn has come

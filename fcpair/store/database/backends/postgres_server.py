@@ -74,9 +74,7 @@ class StudyServer:
         return True
 
     def check_alone(self) -> None:
-        """Raise StudyError while another fcpair is connected, or anything that does not say what it is, as one up to
-        0.7.0 does not. What one that comes later writes is not kept, see schema.py.
-        """
+        """Raise StudyError while another fcpair is connected, or what does not say what it is, as up to 0.7.0."""
         for _ in range(SETTLE_TRIES):
             with closing(_connect(self._url)) as connection:
                 other_users = [f"{where} (process {pid})" for pid, where in connection.execute(_OTHERS, {"own": NAME})]
@@ -140,10 +138,7 @@ def find(place: str | Path) -> StudyServer:
 
 
 def make(place: str | Path, *, create: bool) -> StudyServer:
-    """An empty database at a URL; where it is not there, it is made if one is to `create` it and may.
-
-    Raises StudyError where it is not, or has tables.
-    """
+    """An empty database at a URL, made to `create` it; raises StudyError where there is none, or it has tables."""
     url = parse_url(place)
     home = StudyServer(url)
     try:
