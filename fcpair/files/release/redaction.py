@@ -1,6 +1,4 @@
-"""Cleaning what is published: of names, contacts, addresses, telephone numbers and places on a machine; and, of what
-documents hold, of signs that are not printed, of HTML and of Markdown.
-"""
+"""Cleaning what is published of names, contacts and places; and documents of HTML, Markdown and unprinted signs."""
 
 from __future__ import annotations
 

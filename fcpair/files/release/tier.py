@@ -1,6 +1,4 @@
-"""What is written of tiers: tables, grades as TREC qrels and as a BEIR folder, a Hugging Face folder with a card in
-plain words, training sets, split so that no HS stands on both sides; and the corpus less what a tier holds.
-"""
+"""What is written of tiers: tables, grades, BEIR and Hugging Face folders, training sets, and the corpus less one."""
 
 from __future__ import annotations
 

@@ -32,11 +32,6 @@ def now(later_min: float = 0) -> str:
     return (datetime.now(UTC) + timedelta(minutes=later_min)).isoformat(timespec="milliseconds")
 
 
-def next_millisecond(time: str) -> str:
-    """The time right after one that is so written."""
-    return (datetime.fromisoformat(time) + timedelta(milliseconds=1)).isoformat(timespec="milliseconds")
-
-
 def latest_plausible_time() -> str:
     """Latest time that a correct clock can have noted."""
     return now(2)  # clocks that are set right move by less

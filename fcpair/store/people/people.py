@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
@@ -10,7 +11,7 @@ from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums, hash_chain
 from fcpair.store.database.statements import PreparedStatement, count, is_true
-from fcpair.store.database.store import Tx, next_millisecond, now
+from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     assignment,
     attempt,
@@ -156,7 +157,8 @@ def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):
         settings.save_settings(tx, _CONSENT, {_EARLIER: {**earlier, row.name: kept}}, run_id)
-    consented_at = max(now(), next_millisecond(asking[_ASKED_AT]))
+    next_time = datetime.fromisoformat(asking[_ASKED_AT]) + timedelta(milliseconds=1)
+    consented_at = max(now(), next_time.isoformat(timespec="milliseconds"))
     tx.execute(update(person).where(own).values(consented_at=consented_at, consented_to=sentence))
 
 
