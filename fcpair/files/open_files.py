@@ -17,12 +17,10 @@ def raise_open_file_limit(n_files: int) -> int:
     """Have the number be at least `n_files`, as far as the system lets this process; returns what holds then."""
     soft, hard = _soft_and_hard_limit()
     if soft < min(n_files, hard):
-        import resource
+        from resource import RLIMIT_NOFILE, getrlimit, setrlimit
 
         with suppress(ValueError, OSError):  # some systems name a hard limit that they do not give
-            resource.setrlimit(
-                resource.RLIMIT_NOFILE, (min(n_files, hard), resource.getrlimit(resource.RLIMIT_NOFILE)[1])
-            )
+            setrlimit(RLIMIT_NOFILE, (min(n_files, hard), getrlimit(RLIMIT_NOFILE)[1]))
     return open_file_limit()
 
 

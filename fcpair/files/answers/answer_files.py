@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
+from itertools import compress
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -51,26 +52,22 @@ class ImportedAnswers:
 
     `rows` has one row per answer: `line`, `pair` (its number, -1 where the texts name it: `by_text`), `hs`, `cn` (empty
     where they are not given), `person`, `code` (or `answer`, of a form; None for a skip), `shown` (what a sheet shows
-    of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`. Findings
-    call the file `place`, and a cell as the column `of.number`. `said` has the cells of each column of answers as they
-    stand in the file, one for each row. `filled` are the columns of the file, read or not, that have any content.
-    `brings_work` says that nobody was dealt what it answers. Where the rows are of several files, each has its `place`.
-    `earlier` has answers that the same people gave before those of `rows`; `later_row` is the index of the row. `notes`
-    are sentences for whoever imports. `has_answers` says whether any row of the file has one.
+    of what was answered before), `seconds` (NaN where unknown), `at` (empty where unknown), `note`, `origin`, and where
+    they are of several files `place`. `earlier` has answers that the same people gave before; `later_row` is the index.
     """
 
     path: str
     rows: pd.DataFrame
     findings: list[Finding]
-    place: str
+    place: str  # as findings call the file
     by_text: bool = False
     of: CellColumns = PAIR_COLUMNS
-    said: Mapping[str, list[str]] = field(default_factory=dict)
-    filled: tuple[str, ...] = ()
-    brings_work: bool = False
+    said: Mapping[str, list[str]] = field(default_factory=dict)  # the cells of each column of answers, as they stand
+    filled: tuple[str, ...] = ()  # columns of the file, read or not, that have any content
+    brings_work: bool = False  # nobody was assigned what it answers
     earlier: pd.DataFrame | None = None
-    notes: list[str] = field(default_factory=list)
-    has_answers: bool = True
+    notes: list[str] = field(default_factory=list)  # sentences for whoever imports
+    has_answers: bool = True  # of any row of the file
 
     @property
     def lines(self) -> list[tuple[str, int]]:
@@ -102,10 +99,7 @@ class ImportedAnswers:
     def keep_rows(self, is_kept: Bools) -> None:
         """Leave out the other rows, with their cells and earlier answers; those that stay are numbered from 0."""
         self.rows = self.rows[is_kept].reset_index(drop=True)
-        self.said = {
-            name: [cell for cell, stays in zip(cells, is_kept.tolist(), strict=True) if stays]
-            for name, cells in self.said.items()
-        }
+        self.said = {name: [*compress(cells, is_kept.tolist())] for name, cells in self.said.items()}
         if self.earlier is not None:
             later_row = self.earlier["later_row"].to_numpy(np.int64)
             stays = is_kept[later_row]

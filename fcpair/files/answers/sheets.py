@@ -36,16 +36,11 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # a workb
 
 @dataclass(frozen=True)
 class SheetLayout:
-    """Layout of a sheet: its columns, each with the words that one can choose from, or what to write, and the
-    guidelines to go by (Markdown).
+    """Layout of a sheet."""
 
-    `headings` has what the study calls columns, above which a workbook has these words; no two of its columns have the
-    same.
-    """
-
-    columns: Mapping[str, Sequence[str] | str]
-    guidelines: str
-    headings: Mapping[str, str]
+    columns: Mapping[str, Sequence[str] | str]  # the words that one can choose from in each, or what to write
+    guidelines: str  # in Markdown
+    headings: Mapping[str, str]  # as the study calls columns of a workbook, if no two have the same
 
     def heading_row(self, columns: Sequence[str]) -> list[str]:
         """What stands above the columns of a workbook."""
@@ -62,10 +57,8 @@ def write_sheet(rows: pd.DataFrame, path: Path, layout: SheetLayout) -> None:
 
     A workbook (.xlsx) has the rows on its first sheet, with the headings always in sight, texts wrapped and the words
     to choose from in each cell of their column; the words and the guidelines are on the second. All its cells are text,
-    as they are, but for numbers; in a CSV a cell that would be run as a formula stands behind an apostrophe.
-
-    Raises:
-        InputError: a text is longer than a cell of a workbook can be.
+    as they are, but for numbers; in a CSV a cell that would be run as a formula stands behind an apostrophe. Raises
+    InputError where a text is longer than a cell of a workbook can be.
     """
     if path.suffix != ".xlsx":
         write_table(rows, path)

@@ -1,5 +1,1 @@
-"""Files of corpora, in the formats in which they were published.
-
-`corpus` reads any of them into one `Corpus`; `fc_conan` and `crowdcounter` read and write the releases of these
-datasets.
-"""
+"""Files of corpora, in the formats in which they were published: `corpus` reads any of them into one `Corpus`."""

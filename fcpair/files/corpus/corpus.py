@@ -34,17 +34,15 @@ class Corpus:
 
     `pairs` has the columns `hs` and `cn` (verbatim; one of them empty where a text has no pair), `hs_digest` and
     `cn_digest` (what makes two texts the same), `language` (empty where not known) and one column per item of
-    `metadata`, all strings. `hs_metadata` and `cn_metadata` name the metadata that describes the text of that side; a
-    text takes them from its first row. `n_left_out` says how many rows are in another language than was asked for;
-    `notes` say which texts have several ids.
+    `metadata`, all strings.
     """
 
     pairs: pd.DataFrame
     metadata: tuple[str, ...]
-    hs_metadata: tuple[str, ...]
+    hs_metadata: tuple[str, ...]  # describe the text of that side, which takes them from its first row
     cn_metadata: tuple[str, ...]
-    n_left_out: int = 0
-    notes: tuple[str, ...] = ()
+    n_left_out: int = 0  # rows in another language than was asked for
+    notes: tuple[str, ...] = ()  # which texts have several ids
 
 
 def read_corpus(

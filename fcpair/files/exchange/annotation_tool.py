@@ -9,18 +9,15 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path, PurePath, PurePosixPath
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from fcpair.errors import Finding, InputError, translate_read_errors
+from fcpair.files.release.redaction import environment
 from fcpair.files.tables.delimited import decode_bytes
 from fcpair.files.tables.tabular import check_file
 from fcpair.stages.questions import NO_CODE, AnyOf, Closed, Edit, Form, Question, Text
 from fcpair.stages.questions.closed import NONE
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 PEOPLE = "people.csv"  # the table of users, which is written beside a project and is no export
 LARGEST = 1 << 30  # bytes that a zip file may unpack to
@@ -42,11 +39,8 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
     """The files of an export in the order of their names: of a folder and those below it, or of a zip file.
 
     Of these, only those with one of `suffixes` are read, and none that is hidden or empty: doccano writes an empty file
-    for somebody who has confirmed nothing.
-
-    Raises:
-        InputError: no such file, no file with one of the suffixes, a zip file that is cut off or larger than LARGEST, a
-            file that is no text; all files are empty.
+    for somebody who has confirmed nothing. Raises InputError: no such file, none with one of the suffixes, a zip file
+    that is cut off or larger than LARGEST, a file that is no text; all files are empty.
     """
     path = Path(path)
     if path.is_dir():
@@ -112,39 +106,31 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Project:
-    """Work of a round for a tool: `shards` has the items of each person, in the order in which they are shown.
+    """Work of a round for a tool."""
 
-    `headings` are what the study calls the texts of each item, `name` is a word for folders and data sets, and
-    `command` reads its export.
-    """
-
-    name: str
+    name: str  # a word for folders and data sets
     title: str
     guidelines: str
     form: Form
-    headings: tuple[str, ...]
-    shards: Mapping[str, Sequence[Item]]
-    command: str
+    headings: tuple[str, ...]  # as the study calls the texts of each item
+    shards: Mapping[str, Sequence[Item]]  # the items of each person, in the order in which they are shown
+    command: str  # reads the export
 
 
 @dataclass(frozen=True)
 class ToolAnswer:
-    """An answer as an export has it: where it is, who gave it (empty where nobody is named), and on which item.
-
-    `words` has, of each question, what was chosen or written. `at` is in ISO 8601, empty where unknown; `seconds` are
-    NaN where unknown. `shown` are the texts of the item, as far as the export has them.
-    """
+    """An answer as an export has it: where it is, who gave it (empty where nobody is named), and on which item."""
 
     file: str
     line: int
     user: str
     key: str
-    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each question, what was chosen or written
     note: str = ""
     is_skip: bool = False
-    seconds: float = float("nan")
-    at: str = ""
-    shown: str = ""
+    seconds: float = float("nan")  # where unknown
+    at: str = ""  # in ISO 8601, empty where unknown
+    shown: str = ""  # the texts of the item, as far as the export has them
 
 
 @dataclass(frozen=True)
@@ -157,29 +143,14 @@ class ToolExport:
     n_drafts: int = 0
 
 
-@cache
-def _templates() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("fcpair.files.exchange"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-
-
 class AnnotationTool(ABC):
     """An annotation tool: which forms it carries, how its shards are written, and how its exports are read."""
 
     name: ClassVar[str]
     title: ClassVar[str]
-    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)
-    """Endings of the files that it exports."""
+    suffixes: ClassVar[tuple[str, ...]] = (".jsonl",)  # of the files that it exports
     most_questions: ClassVar[int | None] = None
-    is_shared: ClassVar[bool] = False
-    """Whether one project, and so one export, is of everybody."""
+    is_shared: ClassVar[bool] = False  # one project, and so one export, is of everybody
 
     @abstractmethod
     def write(self, project: Project) -> dict[str, str]:
@@ -187,10 +158,8 @@ class AnnotationTool(ABC):
 
     def readme(self, project: Project, **values: Any) -> str:
         """The README of a project: its shards, what to do (the template of the tool's name), and the guidelines."""
-        person = next(iter(project.shards))
-        return (
-            _templates().get_template(f"{self.name}.md.j2").render(tool=self, project=project, person=person, **values)
-        )
+        template = environment("fcpair.files.exchange").get_template(f"{self.name}.md.j2")
+        return template.render(tool=self, project=project, person=next(iter(project.shards)), **values)
 
     @abstractmethod
     def read(self, files: Sequence[ExportFile], form: Form) -> ToolExport:

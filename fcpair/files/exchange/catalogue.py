@@ -241,10 +241,8 @@ class JsonLinesTool(AnnotationTool):
 
     def shards(self, project: Project) -> dict[str, str]:
         """The tasks of each person, in a file of their own."""
-        return {
-            f"{name}.jsonl": to_json_lines([self.task(project, item) for item in items])
-            for name, items in project.shards.items()
-        }
+        tasks = {name: [self.task(project, item) for item in items] for name, items in project.shards.items()}
+        return {f"{name}.jsonl": to_json_lines(of_person) for name, of_person in tasks.items()}
 
 
 EVERYBODY = "all"  # the name of the file of a project that is annotated together
@@ -340,9 +338,8 @@ class Potato(JsonLinesTool):
         for name, question in project.form.questions:
             options, kind = option_names(question), "multiselect" if isinstance(question, AnyOf) else "radio"
             choice = {"annotation_type": kind, "name": name, "description": name, "labels": options}
-            schemes.append(
-                choice | {"label_requirement": {"required": True}} if options else _box(name, name, required=True)
-            )
+            required = {"label_requirement": {"required": True}}
+            schemes.append(choice | required if options else _box(name, name, required=True))
         config = {
             "annotation_task_name": project.title,
             "task_dir": ".",

@@ -43,8 +43,7 @@ class ExportedRound:
 def read_users(path: str | Path) -> dict[str, str]:
     """Read the table that says which user of a tool is which person; rows without a user are not filled in yet.
 
-    Raises:
-        InputError: the file cannot be read, or lacks a column; a user without a person, or with two, by line.
+    Raises InputError where it cannot be read or lacks a column, and by line for users without a person, or with two.
     """
     table, findings, users = read_table(path, [USER, ANNOTATOR]), list[Finding](), dict[str, str]()
     for line, user, person in zip(table[LINE], table[USER].map(_user_key), table[ANNOTATOR].str.strip(), strict=True):
@@ -60,23 +59,11 @@ def read_users(path: str | Path) -> dict[str, str]:
 def collect_exported(
     path: str | Path, tool: AnnotationTool, export: ToolExport, round_: ExportedRound, users: Mapping[str, str] | None
 ) -> ImportedAnswers:
-    """Turn the answers of an export into those of a file on their way in.
+    """Turn the answers of an export into those of a file on their way in, with findings for what is wrong with them.
 
     Of several answers by one person on an item the latest is among the rows, and those before it are `earlier`, in
-    their order. `digest` and `tool_text` say what the tool was given to show.
-
-    Args:
-        path: what was exported.
-        tool: what it was exported from.
-        export: what was read of it.
-        round_: the round whose answers they must be.
-        users: the person that each user of the tool is; without it, users have the names of people.
-
-    Returns:
-        The answers, with findings for whatever is wrong with them.
-
-    Raises:
-        InputError: there is no answer in the export.
+    their order. `digest` and `tool_text` say what the tool was given to show. `users` has the person that each user of
+    the tool is; without it, users have the names of people. Raises InputError where there is no answer in the export.
     """
     if not export.answers and not export.findings:
         drafts = f", only {export.n_drafts:,} drafts that nobody has submitted" if export.n_drafts else ""

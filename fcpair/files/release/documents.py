@@ -42,6 +42,7 @@ _FROM_FORM = {
     "rai:dataUseCases": "rai.data_use_cases",
     "rai:dataSocialImpact": "rai.data_social_impact",
 }
+_LICENSED = ("labels", "texts")
 CITATION, ZENODO = "CITATION.cff", ".zenodo.json"
 TEMPLATES = {
     CARD: "card.md.j2",
@@ -210,6 +211,17 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         answer = facts.form[path]
         return (answer if isinstance(answer, str) else ", ".join(answer)) or Escaped(f"*not stated (`{path}`)*")
 
+    # For tables with the same columns their names, and the columns, those of one meaning together.
+    by_columns: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for table in facts.tables:
+        described = tuple((str(name), table.columns.get(str(name), "metadata")) for name in table.rows.columns)
+        by_columns.setdefault(described, []).append(table.name)
+    column_tables = []
+    for described, table_names in by_columns.items():
+        names_by_meaning: dict[str, list[str]] = {}
+        for name, meaning in described:
+            names_by_meaning.setdefault(meaning, []).append(name)
+        column_tables.append((table_names, [(names, meaning) for meaning, names in names_by_meaning.items()]))
     context = {
         "facts": facts,
         "form": facts.form,
@@ -218,29 +230,12 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
         "warning": Escaped("\n".join(WARNING)) if facts.about_hate else "",
         "licence": Escaped(_HUB_NAMES.get(spdx, spdx) if is_spdx else "other"),  # one for all, by the hub's names
         "cff_licence": facts.licence if is_spdx else "",
-        "licence_name": ", ".join(
-            f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in ("labels", "texts")
-        ),
-        "column_tables": _column_tables(facts),
+        "licence_name": ", ".join(f"{facts.form[f'licence.{of}'] or 'not stated'} ({of})" for of in _LICENSED),
+        "column_tables": column_tables,
         "size": Escaped(next((name for below, name in _SIZES if n_rows < below), "1M<n<10M")),
     }
     texts = {name: render(template, **context) for name, template in TEMPLATES.items()}
     return {**texts, ZENODO: as_json(_zenodo(facts, is_spdx=is_spdx), indent=2) + "\n"}
-
-
-def _column_tables(facts: ReleaseFacts) -> list[tuple[list[str], list[tuple[list[str], str]]]]:
-    """For tables with the same columns their names, and the columns, those of one meaning together."""
-    by_columns: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for table in facts.tables:
-        described = tuple((str(name), table.columns.get(str(name), "metadata")) for name in table.rows.columns)
-        by_columns.setdefault(described, []).append(table.name)
-    tables = []
-    for described, table_names in by_columns.items():
-        names_by_meaning: dict[str, list[str]] = {}
-        for name, meaning in described:
-            names_by_meaning.setdefault(meaning, []).append(name)
-        tables.append((table_names, [(names, meaning) for meaning, names in names_by_meaning.items()]))
-    return tables
 
 
 def _zenodo(facts: ReleaseFacts, *, is_spdx: bool) -> dict[str, Any]:

@@ -12,21 +12,15 @@ from fcpair.sentences import mark
 
 @dataclass(frozen=True)
 class ExportKind:
-    """An export of the tiers, which the method of `Exports` of its name writes, that of training sets for `trains`.
-
-    `title` and `text` say to the lead what it is, `help` says it to whoever types its command. `file` is the name of
-    its download, with the tier, and for a file in several formats its suffix; without any, it is a folder. `params` are
-    those of `params.Export` that it reads. `tier` is the option that names one: `tier`, which it needs, or `without`,
-    which it can do without; empty where it has all.
-    """
+    """An export of the tiers, which the method of `Exports` of its name writes, that of training sets for `trains`."""
 
     name: str
-    title: str
+    title: str  # says to the lead what it is, with the text
     text: str
-    file: str
-    params: tuple[str, ...]
-    tier: str
-    help: str
+    file: str  # the name of its download, with the tier, and for several formats a suffix; without any, it is a folder
+    params: tuple[str, ...]  # those of `params.Export` that it reads
+    tier: str  # the option that names one: `tier`, which it needs, `without`, which it can lack; empty where it has all
+    help: str  # says what it is to whoever types its command
     trains: bool = False
 
     @property

@@ -1,12 +1,10 @@
-"""Cleaning what is published: of names, contacts, addresses, telephone numbers and places on a machine; and, of what
-documents hold, of signs that are not printed, of HTML and of Markdown.
-"""
+"""Cleaning what is published of names, contacts and places; and documents of HTML, Markdown and unprinted signs."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from ipaddress import ip_address
 from operator import itemgetter
@@ -81,28 +79,27 @@ def as_json(value: Any, indent: int | None = None) -> str:
 
 def render(template: str, **values: Any) -> str:
     """A document by its template in `templates`; all values are escaped for Markdown, but those that are `Escaped`."""
-    return _environment().get_template(template).render(values)
+    return environment("fcpair.files.release", escape_markdown).get_template(template).render(values)
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str, finalize: Callable[[Any], str] | None = None) -> Environment:
+    """The templates of a package, whose values are what `finalize` makes of them."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    environment = Environment(
-        loader=PackageLoader("fcpair.files.release"),
+    made = Environment(
+        loader=PackageLoader(package),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        finalize=escape_markdown,
+        finalize=finalize,
     )
-    environment.filters["yaml"] = lambda value: Escaped(as_json(value))
-    environment.filters["code"] = code_span
-    environment.filters["line"] = escape_line
-    environment.filters["own"] = lambda value: Escaped(" ".join(escape_html(value).replace("|", "\\|").split()))
-    environment.filters["count"] = lambda number: f"{number:,}"
-    environment.filters["plain"] = Escaped
-    return environment
+    made.filters["yaml"] = lambda value: Escaped(as_json(value))
+    made.filters["own"] = lambda value: Escaped(" ".join(escape_html(value).replace("|", "\\|").split()))
+    made.filters["count"] = lambda number: f"{number:,}"
+    made.filters |= {"code": code_span, "line": escape_line, "plain": Escaped}
+    return made
 
 
 def _one_line(value: Any) -> str:
@@ -117,12 +114,9 @@ class Redaction:
     """Replaces people's names by others, and removes contacts, e-mail addresses, telephone numbers, and addresses and
     folders of machines. Of a file its name stays; of a public web address all but its query.
 
-    Inside a longer text a name becomes a mark, as the words around it could tell whose pseudonym stood there.
-
-    Args:
-        names: what stands for each name where it is a whole value.
-        contacts: texts that say whom to contact; they are removed whole, and so are their parts between commas.
-        kept: names of models, which stay whole even if a part of one is somebody's name, as `v2` is of `L6-v2`.
+    `names` has what stands for each name where it is a whole value; inside a longer text it becomes a mark, as the
+    words around it could tell whose pseudonym stood there. `contacts` are removed whole, and so are their parts between
+    commas. `kept` are names of models, which stay whole even if a part is somebody's name, as `v2` is of `L6-v2`.
     """
 
     def __init__(self, names: Mapping[str, str], contacts: Iterable[str] = (), kept: Iterable[str] = ()) -> None:

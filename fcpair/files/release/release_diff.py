@@ -110,10 +110,8 @@ class _Side:
 def compare_releases(before: Path, after: Path, records: Sequence[Mapping[str, Any]]) -> ReleaseChanges:
     """Compare two folders of releases; `records` are what `release.json` of each says.
 
-    Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms.
-
-    Raises:
-        InputError: a table cannot be read, or neither release has a tier.
+    Pairs are the same where their texts are. Who answered can only be told where both have the same pseudonyms. Raises
+    InputError where a table cannot be read, or neither release has a tier.
     """
     grids = list(dict.fromkeys(grid for record in records for grid in record["rules"]))
     if not grids:

@@ -141,9 +141,8 @@ _AUTHOR_LINES = ("[[authors]]", *(f'{key} = ""' for key in AUTHOR_KEYS))
 def read_form(path: str | Path) -> ReleaseForm:
     """Read a release.toml, however much of it is filled in.
 
-    Raises:
-        InputError: no such file, not TOML, or unknown keys, values of another kind, a licence that is neither an SPDX
-            id nor a LicenseRef: all of them together.
+    Raises InputError: no such file, not TOML, or all together unknown keys, values of another kind, a licence that is
+    neither an SPDX id nor a LicenseRef.
     """
     path = Path(path)
     if not path.exists():
@@ -229,21 +228,17 @@ def _read_authors(value: Any) -> tuple[dict[str, str], ...]:
 
 @dataclass(frozen=True)
 class ReleaseTable:
-    """A table of a release: its name, its rows, what it holds, what its columns hold, and which of these are texts.
-
-    `tier` is the tier that it holds, and `rule` what that requires; empty for other tables. `dropped` columns go
-    together with the texts. `is_side` is whether it holds no answers, but the rows that they are about.
-    """
+    """A table of a release: its name, its rows, what it holds, what its columns hold, and which of these are texts."""
 
     name: str
     rows: pd.DataFrame
     about: str
     columns: Mapping[str, str]
     texts: Sequence[str] = ()
-    dropped: Sequence[str] = ()
-    tier: str = ""
+    dropped: Sequence[str] = ()  # columns that go together with the texts
+    tier: str = ""  # that it holds, and its rule
     rule: str = ""
-    is_side: bool = False
+    is_side: bool = False  # it holds no answers, but the rows that they are about
 
     @property
     def path(self) -> str:
@@ -264,14 +259,7 @@ class ReleaseTable:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """What the documents of a release state; all of it comes from the study, but the form, which people fill in.
-
-    `origins` has how many answers came from where, `people` how many people there are by role, `models` what each
-    model is, `sources` the files that the corpora came from, `steps` what was done, in a line for each stage,
-    `questions` what was asked, round by round, and `left_out` what the study has that no table has.
-    `guidelines_version` is 0 where there are none. `agreement` has the figures that the datasheet shows, and
-    `has_agreement` is whether there is a file with all of them.
-    """
+    """What the documents of a release state; all of it comes from the study, but the form, which people fill in."""
 
     name: str
     form: ReleaseForm
@@ -282,18 +270,18 @@ class ReleaseFacts:
     version: str
     has_texts: bool
     tables: Sequence[ReleaseTable]
-    questions: Mapping[str, str]
-    guidelines_version: int
-    origins: Mapping[str, int]
-    people: Mapping[str, int]
-    models: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str]  # what was asked, round by round
+    guidelines_version: int  # 0 where there are none
+    origins: Mapping[str, int]  # how many answers came from where
+    people: Mapping[str, int]  # how many there are by role
+    models: Mapping[str, str] = field(default_factory=dict)  # what each is
     demographics: Sequence[tuple[str, str, int]] = ()
-    agreement: Sequence[Mapping[str, Any]] = ()
-    has_agreement: bool = False
-    sources: Sequence[str] = ()
-    steps: Sequence[str] = ()
+    agreement: Sequence[Mapping[str, Any]] = ()  # the figures that the datasheet shows
+    has_agreement: bool = False  # there is a file with all of them
+    sources: Sequence[str] = ()  # the files that the corpora came from
+    steps: Sequence[str] = ()  # what was done, in a line for each stage
     notes: Sequence[str] = ()
-    left_out: Sequence[str] = ()
+    left_out: Sequence[str] = ()  # what the study has that no table has
     consent: str = ""
 
     @property

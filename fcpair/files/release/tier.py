@@ -1,6 +1,4 @@
-"""What is written of tiers: tables, grades as TREC qrels and as a BEIR folder, a Hugging Face folder with a card in
-plain words, training sets, split so that no HS stands on both sides; and the corpus less what a tier holds.
-"""
+"""What is written of tiers: tables, grades, BEIR and Hugging Face folders, training sets, and the corpus less one."""
 
 from __future__ import annotations
 
@@ -142,23 +140,18 @@ PREFIXES = {
 
 @dataclass(frozen=True)
 class CardFacts:
-    """Facts on a card about the study: its title, the names of its sides, its labels and what made the folder.
-
-    `simulated` is None unless answers were made up; `keeps_known` says that pairs of the corpus were judged, too;
-    `look_again` what is to be known of labels that changed after a decision or a verdict; `sampled` how many cells were
-    drawn where not all were judged.
-    """
+    """Facts on a card about the study: its title, the names of its sides, its labels and what made the folder."""
 
     title: str
     hs_name: str
     cn_name: str
     question: Closed
     rules: tuple[TierRule, ...]
-    simulated: str | None
+    simulated: str | None  # None unless answers were made up
     version: str
-    keeps_known: bool = False
-    look_again: Sequence[str] = ()
-    sampled: SampleSize | None = None
+    keeps_known: bool = False  # pairs of the corpus were judged, too
+    look_again: Sequence[str] = ()  # what is to be known of labels that changed after a decision or a verdict
+    sampled: SampleSize | None = None  # how many cells were drawn where not all were judged
 
 
 def hf_files(rows_by_tier: Mapping[str, pd.DataFrame], facts: CardFacts) -> dict[str, pd.DataFrame | str]:

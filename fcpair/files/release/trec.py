@@ -34,14 +34,10 @@ _FITS_BOTH: dict[Numbering, str] = {
 
 @dataclass(frozen=True)
 class TextIds:
-    """The ids by which a file may name the texts of one side.
+    """The ids by which a file may name the texts of one side."""
 
-    `own` are the corpus's own, each with the texts that have it; empty where the corpus has none. `numbers` are the
-    study's.
-    """
-
-    own: Mapping[str, Collection[int]]
-    numbers: Collection[int]
+    own: Mapping[str, Collection[int]]  # the corpus's, each with the texts that have it; empty where it has none
+    numbers: Collection[int]  # the study's
 
     def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
         """The texts that each id stands for: the corpus's own ids where there are any, else the study's numbers."""
@@ -51,24 +47,15 @@ class TextIds:
 def read_run(
     path: Path, ids: Mapping[str, TextIds], numbering: Numbering = "corpus", needed_hs: Collection[int] = ()
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Read a run, best rank first within each HS. The one rule of what the ids of a run mean.
+    """Read a run, best rank first within each HS. The one rule of what the `ids` of a run (of `hs` and `cn`) mean.
 
     They are the corpus's own where it has any, and the study's numbers where it has none or `numbering` asks for them.
 
-    Args:
-        path: the file.
-        ids: of each side, `hs` and `cn`.
-        numbering: `corpus` or `study`.
-        needed_hs: the HS that must have a line.
-
-    Returns:
-        `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another at
-        each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings.
-
-    Raises:
-        InputError: no such file, a run in the other numbering, and all findings at once: a line that is no run line, an
-            id that stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated
-            for an HS, ranks against the scores.
+    Columns: `line`, `hs_id`, `cn_id` (the study's numbers; below 0 at a rank for which a system named nothing, another
+    at each), `rank` (from 1, however the file counts) and `score`; and a note if the ids fit both numberings. Raises
+    InputError: no such file, a run in the other numbering, and all at once a line that is no run line, an id that
+    stands for no text or for several, a needed HS without a line, a CN or a rank that is duplicated for an HS, ranks
+    against the scores.
     """
     rows = [(line, cells[0], cells[2], int(cells[3]), float(cells[4])) for line, cells in _read_cells(path)]
     lines = pd.DataFrame(rows, columns=["line", "hs_id", "cn_id", "rank", "score"])

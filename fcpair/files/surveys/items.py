@@ -1,6 +1,4 @@
-"""Items in the layouts that others read, and answers to items, in tables and in the samples that lm-evaluation-harness
-logs; and those to a survey.
-"""
+"""Items in the layouts that others read, and answers to items, in tables or logged samples, and to a survey."""
 
 from __future__ import annotations
 

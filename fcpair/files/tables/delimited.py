@@ -35,14 +35,11 @@ _NO_TEXT_FILE = {
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as its file has it: the column names, the cells below them as text, and the line of each row.
+    """A table as its file has it: the column names, the cells below them as text, and the line of each row."""
 
-    `place` is what findings call the file. Rows of a CSV need not be as wide as the header.
-    """
-
-    place: str
+    place: str  # as findings call the file
     header: list[str]
-    rows: list[list[str]]
+    rows: list[list[str]]  # of a CSV not always as wide as the header
     lines: list[int]
 
 

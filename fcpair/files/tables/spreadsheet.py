@@ -76,15 +76,11 @@ class WorkbookSize:
 
 @dataclass
 class Sheet:
-    """A sheet: the rows that hold anything, each with its number from 1, cells as text.
-
-    `unread` are the row, the column and the reason of each cell that cannot be read; `not_text` counts cells that are
-    numbers, dates and so on.
-    """
+    """A sheet: the rows that hold anything, each with its number from 1, cells as text."""
 
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
-    unread: list[tuple[int, int, str]] = field(default_factory=list)
-    not_text: Counter[str] = field(default_factory=Counter)
+    unread: list[tuple[int, int, str]] = field(default_factory=list)  # the row, the column and the reason
+    not_text: Counter[str] = field(default_factory=Counter)  # of numbers, dates and so on
 
 
 _BLOCK_BYTES = 1 << 16  # bytes
@@ -297,9 +293,8 @@ def read_workbook(path: Path, kind: str, columns: Sequence[str], sheet_name: str
 def _as_raw_table(place: str, sheet: Sheet) -> RawTable:
     from openpyxl.utils import get_column_letter
 
-    reject(
-        place, [Finding(place, row, f"cell {get_column_letter(at)}{row} {why}", why) for row, at, why in sheet.unread]
-    )
+    unread = [(row, f"cell {get_column_letter(at)}{row} {why}", why) for row, at, why in sheet.unread]
+    reject(place, [Finding(place, *problem) for problem in unread])
     if sheet.not_text.keys() - {WHOLE_NUMBERS}:  # which are read as they are shown, and stand in sheets of ours
         kinds = ", ".join(f"{what}: {n:,}" for what, n in sheet.not_text.most_common())
         n = sheet.not_text.total()

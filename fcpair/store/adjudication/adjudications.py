@@ -1,7 +1,6 @@
 """Adjudications: what was decided of each pair, by whom or by which rule; and where each pair stands.
 
-Rows are only ever added. The statements about where pairs stand are made once, because every answer online asks for the
-state of its pair.
+Rows are only ever added. Statements about where pairs stand are made once: every answer online asks for its pair's.
 """
 
 from __future__ import annotations
@@ -62,8 +61,7 @@ def add_decisions(tx: Tx, decisions: Iterable[Mapping[str, Any]]) -> int:
 def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.DataFrame:
     """The newest decision on each pair, by pair; only those that are `standing`, which are not taken back, if asked.
 
-    Columns as named, all but the last two where none is: `id`, `cell_id`, `rule`, `code` (missing: discarded),
-    `person_id`, `note`, `hs_id`, `cn_id`.
+    Columns as named, or those of DECISION, `hs_id` and `cn_id`; a `code` is missing where the pair is discarded.
     """
     is_meant = latest_rows.STANDING if standing else latest_rows.DECISION
     query = _current_query(tx, *(_COLUMNS[name] for name in columns or DECISION), is_meant=is_meant)
@@ -73,8 +71,8 @@ def current_adjudications(tx: Tx, *columns: str, standing: bool = False) -> pd.D
 
 
 def decided_codes(tx: Tx, cell_ids: Iterable[int] | None = None) -> dict[str, NDArray[np.int64]]:
-    """The cell (`cell_id`) of each newest decision, or of those on some cells, by cell; its `code` (-1: none), and 1
-    for whether it `stands`, and whether it asks for a person's (`requested`), which has not been made.
+    """The cell (`cell_id`) of each newest decision, or of those on some cells, by cell; its `code` (-1: none), and as 1
+    or 0 whether it `stands`, and whether it asks for a person's (`requested`).
     """
     code = func.coalesce(answer.c.code, -1).label("code")
     stands = case((latest_rows.TAKES_BACK, 0), else_=1).label("stands")
@@ -134,10 +132,7 @@ _INVOLVED = PreparedStatement(select(union(*_involved).subquery()))
 
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
-    """Find which of these people were given which of these pairs in one of these rounds, or decided them.
-
-    Their numbers, `(n, 2)`: pair and person.
-    """
+    """Find who of these people was given which of these pairs in these rounds, or decided them: `(n, 2)` numbers."""
     params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
     rows = _INVOLVED.all(tx, **{name: as_param(listed) for name, listed in params.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
@@ -149,10 +144,7 @@ def pairs_decided_by_hand(tx: Tx) -> list[int]:
 
 
 def n_by_person(tx: Tx, excluded: list[int]) -> dict[int, int]:
-    """On how many pairs of the grid, without those `excluded`, a decision by each person stands, by their id.
-
-    It may have come by file.
-    """
+    """On how many pairs of the grid, without those `excluded`, a decision by each person, or their file, stands."""
     query = _current_query(tx, adjudication.c.person_id, func.count()).order_by(None)
     is_meant = adjudication.c.cell_id.not_in(as_subquery(excluded)) & adjudication.c.person_id.is_not(None)
     grouped = query.where(latest_rows.IS_BY_HAND, is_meant).group_by(adjudication.c.person_id)
@@ -166,10 +158,7 @@ def people_who_decided(tx: Tx) -> pd.DataFrame:
 
 
 def pair_states(tx: Tx, codes: Sequence[int], cell_ids: Sequence[int] | None = None) -> Iterator[PairState]:
-    """The labels of each pair that anybody has answered, and the newest decision about it, by pair; of some, if asked.
-
-    `codes` are those of the scheme, in its order.
-    """
+    """The labels of each pair that anybody has answered, in the order of `codes`, and the newest decision, by pair."""
     answers = rounds.label_ids(tx)
     query = _states_query(tuple(answers[code] for code in codes), some=cell_ids is not None)
     params = {**cell_range(tx)._asdict(), **_asked_params(cell_ids)}
@@ -203,10 +192,8 @@ def _asked_params(cell_ids: Sequence[int] | None) -> dict[str, Any]:
 def answers_since_decision(
     tx: Tx, cell_ids: Sequence[int] | None = None
 ) -> Iterator[tuple[int, int, list[tuple[int, int, int | None]]]]:
-    """The pairs that were labelled, again or at all, after the decision by hand that stands on them.
-
-    Of each its number, the newest judgement that the decision saw, and every answer of its labelling, oldest first: the
-    number of the judgement, its assignment, and its code (None: a skip).
+    """The pairs that were labelled, again or at all, after the decision by hand that stands on them: their number, the
+    newest judgement that it saw, and every answer, oldest first: judgement, assignment, and code (None: a skip).
     """
     query = _RELABELLED if cell_ids is None else _RELABELLED.where(adjudication.c.cell_id.in_(param_subquery("asked")))
     for (cell_id, seen), rows in groupby(tx.execute(query, _asked_params(cell_ids)), key=itemgetter(0, 1)):
@@ -232,26 +219,20 @@ _RELABELLED = (
 
 
 _CELL_ID = adjudication.c.cell_id + literal_column("0", Number)
-"""The pair of a decision, where decisions are read from the newest on: written so that SQLite does not go by pairs,
-which it would have to sort (100,000 decided pairs: 0.9 s).
-"""
+"""The pair of a decision, where they are read from the newest on: written so that SQLite does not go by pairs, which it
+would have to sort (100,000 decided pairs: 0.9 s)."""
 _FEW = 1_000  # pairs: their decisions are looked up, those of more are read from the newest on until there are enough
 
 
 @dataclass(frozen=True)
 class DecisionFilter:
-    """Conditions on decisions; what is empty lets all through.
+    """Conditions on decisions; what is empty lets all through."""
 
-    Each word must occur in the row or in the column: `texts_by_word` has the ids of such rows and of such columns.
-    `codes` are of outcomes (None: discarded); `deciders` are people, also those that a file names (None: a rule, or a
-    file that names nobody). None is on the pairs `excluded`.
-    """
-
-    texts_by_word: tuple[tuple[list[int], list[int]], ...] = ()
-    codes: tuple[int | None, ...] = ()
-    deciders: tuple[int | None, ...] = ()
+    texts_by_word: tuple[tuple[list[int], list[int]], ...] = ()  # the rows, and the columns, in which each word occurs
+    codes: tuple[int | None, ...] = ()  # of outcomes (None: discarded)
+    deciders: tuple[int | None, ...] = ()  # also those that a file names (None: a rule, or a file that names nobody)
     is_flagged: bool = False
-    excluded: tuple[int, ...] = ()
+    excluded: tuple[int, ...] = ()  # pairs
 
     def conditions(self, tx: Tx) -> Iterator[ColumnElement[bool]]:
         """The conditions on a decision."""

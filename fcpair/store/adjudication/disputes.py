@@ -30,20 +30,15 @@ from fcpair.store.database.tables import adjudication, assignment, cell, judgeme
 
 
 class DisputedPair(NamedTuple):
-    """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`.
-
-    It is due when all its labels are in. `by` has decided it; None: it waits. It is `unsure` where a label decides
-    nothing, such as "not sure", and `flagged` where a person's newest decision said that the guidelines should say
-    more.
-    """
+    """A pair whose labels settle nothing, or that was decided before they changed: that one waits for an `again`."""
 
     cell_id: int
-    due: bool
-    by: int | None
+    due: bool  # all its labels are in
+    by: int | None  # has decided it; None: it waits
     again: bool
     hs_id: int
-    unsure: bool
-    flagged: bool
+    unsure: bool  # a label decides nothing, such as "not sure"
+    flagged: bool  # a person's newest decision said that the guidelines should say more
 
 
 class StandingDecision(NamedTuple):
@@ -61,11 +56,8 @@ class StandingDecision(NamedTuple):
 def disputed_pairs(
     tx: Tx, definite: Sequence[int], overtaken: Sequence[int], cell_ids: Sequence[int] | None = None
 ) -> list[DisputedPair]:
-    """The pairs with labels, but without one definite answer, that no rule or file has decided, and those on which a
-    person's decision was requested; by HS and number.
-
-    Those of `cell_ids`, where they are given. `overtaken` are pairs decided by hand before their labels changed, which
-    are there whatever their labels are.
+    """The pairs with labels, but without one definite answer, that no rule or file has decided, those with a decision
+    requested, and those `overtaken`: decided by hand before their labels changed; by HS and number.
     """
     labels_ = rounds.label_ids(tx)
     cell_id: ColumnElement[int] = latest_rows.BY_CELL if cell_ids is None else assignment.c.cell_id
@@ -123,10 +115,8 @@ def _labelled(tx: Tx, column: ColumnElement[int]) -> Select[Any]:
 
 
 def undecided_pairs(tx: Tx, definite: Sequence[int]) -> tuple[int, list[int]]:
-    """Count the pairs with labels on which no decision stands; and those of them without one definite answer, or on
-    which a person's decision was requested, by id.
-
-    These wait for a person. All are found at once, set by set, as that takes a large grid half the time.
+    """Count the pairs with labels on which no decision stands; and find those that wait for a person: without one
+    definite answer, or on which a person's decision was requested. Set by set, as that takes half the time.
     """
     labelled, is_unsettled = _labelled_pairs(tx, definite, latest_rows.BY_CELL)
     pairs = labelled.add_columns(case((is_unsettled, 1), else_=0).label("waits")).cte("labelled")
@@ -149,9 +139,7 @@ def pairs_touched_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list
 
 
 def has_open_label(cell_id: Any) -> ColumnElement[bool]:
-    """Whether somebody has still to label a pair, or may ask for it; until then it is neither decided by a person nor
-    checked.
-    """
+    """Whether somebody has still to label a pair, or may ask for it; until then nobody decides or checks it."""
     labelling, counting = assignment.alias("given"), select(round_.c.id).where(round_.c.counts)
     is_open = (labelling.c.cell_id == cell_id) & (labelling.c.status == Status.OPEN.value)
     is_assigned = exists().where(is_open, labelling.c.round_id.in_(counting))
@@ -237,11 +225,10 @@ def label_notes(tx: Tx, cell_ids: Sequence[int]) -> dict[int, list[tuple[int | N
 
 
 def restore_replaced(tx: Tx, cell_id: int, person_id: int | None, before: int) -> bool:
-    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken.
+    """Let the decision by hand stand again whose place this person's newest one, older than `before`, had taken;
+    whether there was one. None stands for files that name nobody. Where the decision was requested, the request stands.
 
-    None stands for files that name nobody. Where there is none, but the decision was requested, the request stands.
     It is added again as it was, with its time and what it rested on, so that it waits for a second look if it did.
-    Returns whether there was one.
     """
     earlier = (adjudication.c.cell_id == cell_id) & (adjudication.c.id < before)
     rows = tx.execute(select(adjudication).where(earlier).order_by(adjudication.c.id.desc())).mappings()

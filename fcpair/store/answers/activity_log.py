@@ -31,10 +31,7 @@ class Decision(NamedTuple):
 
 
 def change_marks(tx: Tx) -> ChangeMarks:
-    """The newest judgement, adjudication and run, 0 where there is none.
-
-    While these stay the same, so does everything that rests on them.
-    """
+    """The newest judgement, adjudication and run (0: none); while they stay the same, so does what rests on them."""
     ids = (latest_rows.select_newest_id(table).scalar_subquery() for table in (judgement, adjudication, run))
     judgement_id, adjudication_id, run_id = tx.execute(select(*ids)).one()
     return judgement_id, adjudication_id, run_id
@@ -60,9 +57,7 @@ def decisions_by_people(tx: Tx) -> list[Decision]:
 
 def flagged_decisions(tx: Tx) -> Sequence[Row[Any]]:
     """Every decision of the grid that was flagged because the guidelines should say more, newest first: `cell_id`,
-    `rule`, `code` (None: the pair is discarded), `by` (None: no person), `note`, `at`, `stands`, `hs`, `cn`.
-
-    It `stands` while it is the pair's newest decision.
+    `rule`, `code` (None: discarded), `by` (None: no person), `note`, `at`, `stands` (it is the newest), `hs`, `cn`.
     """
     twin = adjudication.alias("twin")
     same = (twin.c[name] == adjudication.c[name] for name in ("cell_id", "person_id", "at", "flagged"))

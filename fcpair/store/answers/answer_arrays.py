@@ -33,11 +33,7 @@ _IS_MARK = np.not_equal(_USUAL_TIME, ord("0")) | (np.arange(_TIME_WIDTH) > len("
 
 @dataclass(frozen=True, eq=False)
 class AnswerArrays:
-    """Answers, superseded or not, one place each: `seconds` is NaN where it is not known, `time` is POSIX time.
-
-    `answer_id` is NO_ANSWER for a skip; `current` says which is the current answer to its assignment. `at` is the time
-    as it is stored (ASCII); `is_from` tells what `origin` means.
-    """
+    """Answers, superseded or not, one place each."""
 
     person_id: Ints
     round_id: Ints
@@ -45,13 +41,13 @@ class AnswerArrays:
     cell_id: Ints
     hs_id: Ints
     cn_id: Ints
-    answer_id: Ints
-    seconds: Floats
-    origin: NDArray[np.int8]
-    at: NDArray[np.bytes_]
+    answer_id: Ints  # NO_ANSWER for a skip
+    seconds: Floats  # NaN where not known
+    origin: NDArray[np.int8]  # see `is_from`
+    at: NDArray[np.bytes_]  # the time as it is stored
     skipped: Bools
-    time: Floats
-    current: Bools
+    time: Floats  # POSIX time
+    current: Bools  # the current answer to its assignment
 
     def __len__(self) -> int:
         return len(self.cell_id)
@@ -72,10 +68,7 @@ class AnswerArrays:
 
 
 def answer_arrays(tx: Tx) -> AnswerArrays:
-    """Every answer ever given, oldest first, those included that were withdrawn later.
-
-    They are kept as long as the study is open, as judgements are only ever added: next time, newer ones alone are read.
-    """
+    """Every answer ever given, oldest first, those included that were withdrawn later; kept while the study is open."""
     with _MAKING:
         reader = _READERS.setdefault(tx.engine, _AnswerReader())
     return reader.read(tx)
@@ -92,7 +85,7 @@ def n_by_origin(tx: Tx) -> dict[str, int]:
 
 
 class _AnswerReader:
-    """Reads every answer of a study, and from then on those that have come since."""
+    """Reads every answer of a study, and from then on those that have come since: judgements are only ever added."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

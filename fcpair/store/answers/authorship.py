@@ -31,19 +31,16 @@ def _written(of: Round, *columns: ColumnElement[Any]) -> Select[Any]:
 
 
 def texts_written(tx: Tx, in_round: Round) -> list[int]:
-    """The ids of the distinct texts that the current answers of a round have, by the first cell that has each.
-
-    Those of one cell are in the order of their digests: in that of their ids, it would be the order of their writers.
-    """
+    """The ids of the distinct texts that the current answers of a round have, by the first cell that has each."""
+    # Those of one cell by their digests: in the order of their ids, it would be that of their writers.
     query = _written(in_round, text.c.id).group_by(text.c.id, text.c.digest)
     return list(tx.scalars(query.order_by(func.min(assignment.c.cell_id), text.c.digest)))
 
 
 def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDArray[np.int64]:
-    """Find which of these people ever wrote the text of the row or column of these cells, or the very same words.
+    """Find who of these people ever wrote the row or column of these cells, or the very same words: `(n, 2)` numbers.
 
-    Their numbers, `(n, 2)`: cell and person. What was superseded or withdrawn counts, too. Where no side of the grid is
-    what people have written, nothing is asked.
+    What was superseded or withdrawn counts, too. Where no side of the grid is written by people, nothing is asked.
     """
     same_text, rows = text.alias("own"), set[tuple[int, int]]()
     for kind, text_id in zip(grids.side_kinds(tx), cell.c["row_id", "column_id"], strict=True):
@@ -62,10 +59,7 @@ def writers_of_cells(tx: Tx, cell_ids: list[int], person_ids: list[int]) -> NDAr
 
 
 def authors_of_rows(tx: Tx, cell_ids: list[int], column: str) -> dict[int, frozenset[str]]:
-    """Authors of the rows of these cells, from a metadata column that has names separated by commas or semicolons.
-
-    By the cell, in small letters and without outer spaces; cells of whose rows nothing is said are left out.
-    """
+    """Authors of the rows of these cells, folded, from a metadata column of names parted by commas or semicolons."""
     value = text.c.meta[column].as_string()
     query = select(cell.c.id, value).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(cell.c.id.in_(as_subquery(cell_ids)), value.is_not(None), value != ""))
@@ -100,9 +94,8 @@ def authored_texts(tx: Tx, in_round: Round) -> dict[int, AuthoredText]:
 
 
 def cells_answered_before(tx: Tx, of: Round) -> set[int]:
-    """The cells that have a current answer in the round on which this one rests.
-
-    Where it edits, those with a text, and of a model's replies those that are empty, too: somebody may write one.
+    """The cells that have a current answer in the round on which this one rests, which is a text where it edits, but
+    for a model's replies: somebody may write one in place of an empty one.
     """
     earlier = rounds.by_name(tx, of.options.rests_on)
     needs_text = of.options.edits_round and earlier.role is not Role.MODEL
@@ -117,19 +110,16 @@ def texts_by_writer(tx: Tx, of: Round) -> dict[int, list[int]]:
     return by_writer
 
 
-EditedSources = dict[int, dict[int, str]]
-"""Of each round that edits, where the text that was given on a cell is from, as far as that is known."""
+EditedSources = dict[int, dict[int, str]]  # of each round that edits, where the text given on a cell is from, if known
 
 
 class TextOrigin(NamedTuple):
-    """A written text: the text that it `answered` and the metadata of that, the names of the columns that it was
-    `written_as`, and its `source`: the name of a model, or `people`; several of them separated by semicolons.
-    """
+    """A written text by what it answered; several names are separated by semicolons."""
 
-    answered: str
-    written_as: str
-    source: str
-    meta: Mapping[str, Any]
+    answered: str  # the text
+    written_as: str  # the names of its columns
+    source: str  # the name of a model, or `people`
+    meta: Mapping[str, Any]  # of the text that it answered
 
 
 def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = None) -> dict[int, TextOrigin]:
@@ -176,9 +166,7 @@ def _edited_sources(tx: Tx) -> EditedSources:
 
 
 def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, str]:
-    """Where the row of each cell of the grid is from, as far as that is known: what its metadata say, or who or which
-    model wrote it in an earlier grid.
-    """
+    """Where the row of each cell is from, if known: what its metadata say, or who wrote it in an earlier grid."""
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
     origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)

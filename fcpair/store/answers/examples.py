@@ -25,8 +25,7 @@ from fcpair.store.database.tables import (
     text,
 )
 
-Key = tuple[int, int, int]
-"""The row, the HS and the CN of an example, by the ids of their texts."""
+Key = tuple[int, int, int]  # the row, the HS and the CN of an example, by the ids of their texts
 
 
 class WrittenText(NamedTuple):
@@ -54,9 +53,8 @@ def current_texts(tx: Tx, source: Round) -> list[WrittenText]:
 
 
 def replace_examples(tx: Tx, of: Round, examples: Iterable[tuple[Key, int, float]]) -> int:
-    """Put examples (with their ranks from 1 and scores) in place of those that a round has.
-
-    What was said of one that it had already is said of it still. Returns of how many that is so.
+    """Put examples (with their ranks from 1 and scores) in place of those that a round has; what was said of one that
+    it had already is said of it still. Returns of how many that is so.
     """
     reviewed = (
         select(*example.c["row_id", "hs_id", "cn_id"], *example_review.c["person_id", "used", "at"])

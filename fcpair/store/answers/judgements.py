@@ -85,10 +85,10 @@ def current_labels(
     person_ids: Iterable[int] | None = None,
     of: Round | None = None,
 ) -> pd.DataFrame:
-    """Each annotator's current label of each pair, or of some pairs or people, skips left out, by pair and annotator.
+    """Each annotator's current label `of` a round, or of the one that counts, skips left out, by pair and annotator.
 
-    They are those `of` a round, or of the one that counts. Columns as named: `id`, `assignment_id`, `cell_id`,
-    `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`, `value` (JSON), `note`, `seconds`, `origin`, `at`.
+    Columns as named: `id`, `assignment_id`, `cell_id`, `person_id`, `annotator`, `hs_id`, `cn_id`, `code`, `answer_id`,
+    `value` (JSON), `note`, `seconds`, `origin`, `at`.
     """
     read = tuple("person_id" if name == "annotator" else name for name in columns)
     query = _select_labels(tx, *dict.fromkeys(read), cell_ids=cell_ids, of=of)
@@ -122,9 +122,8 @@ def current_verdicts(tx: Tx, *columns: str) -> pd.DataFrame:
 
     Columns as named, all where none is: `assignment_id`, `cell_id`, `person_id`, `code`, `origin`.
     """
-    return frame(
-        tx, _current_verdicts_query(tx, *(columns or ("assignment_id", "cell_id", "person_id", "code", "origin")))
-    )
+    columns = columns or ("assignment_id", "cell_id", "person_id", "code", "origin")
+    return frame(tx, _current_verdicts_query(tx, *columns))
 
 
 def _current_verdicts_query(tx: Tx, *columns: str) -> Select[Any]:
@@ -155,10 +154,7 @@ def lost_verdicts(tx: Tx) -> list[int]:
 
 
 def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
-    """Count the pairs by how many verdicts on them agree with the current label, and how many do not.
-
-    At (0, 0) is the number of pairs that have verdicts, none of which is about the current label.
-    """
+    """Count the pairs by how many verdicts agree with the current label, and how many do not; (0, 0): all are lost."""
     verdicts = _counted_verdicts(tx)
     agree = func.sum(case((verdicts.c.code == int(Verdict.AGREE), verdicts.c.counts), else_=0))
     disagree = func.sum(verdicts.c.counts) - agree
@@ -170,8 +166,8 @@ def verdict_balances(tx: Tx) -> dict[tuple[int, int], int]:
 def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> pd.DataFrame:
     """Each person's current answer of a round, skips included, by pair and person or in no order.
 
-    Columns as named: those of `current_labels`, `skipped`, `own_code` (of a blind verdict) and `has_note` (0 or 1). Of
-    a skip, `code`, `answer_id` and `value` are missing.
+    Columns as named: those of `current_labels` (of a skip, `code`, `answer_id` and `value` are missing), `skipped`,
+    `own_code` (of a blind verdict) and `has_note` (0 or 1).
     """
     query = _select_answers(of, *columns)
     answers = frame(tx, query if in_order else query.order_by(None))
@@ -179,10 +175,8 @@ def current_answers(tx: Tx, of: Round, *columns: str, in_order: bool = True) -> 
 
 
 def answer_history(tx: Tx, cell_id: int) -> pd.DataFrame:
-    """Every answer that a pair ever got but as a known pair, and when one was withdrawn, oldest first.
-
-    Columns: `round`, `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing:
-    not known).
+    """Every answer that a pair ever got but as a known pair, and when one was withdrawn, oldest first: `round`,
+    `person`, `code`, `value` (JSON), `skipped`, `withdrawn`, `note`, `origin`, `at`, `run` (missing: not known).
     """
     # A blind answer amounts to the verdict on what had been decided, as it was then.
     seen = SEEN_DECISION.c.id == judgement.c.adjudication_id
@@ -209,9 +203,7 @@ def recorded_answers(tx: Tx, assignment_ids: Iterable[int]) -> set[tuple[int, in
 
 def n_judgements(tx: Tx, of: Round | None = None) -> int:
     """Count the judgements, superseded ones included; of one round if asked."""
-    if of is None:
-        return count(tx, judgement)
-    return count(tx, latest_rows.JUDGED, rounds.in_round(of))
+    return count(tx, judgement) if of is None else count(tx, latest_rows.JUDGED, rounds.in_round(of))
 
 
 def n_by_people(tx: Tx) -> int:
@@ -221,9 +213,8 @@ def n_by_people(tx: Tx) -> int:
 
 
 def n_by_origin(tx: Tx, of: Round | None = None) -> dict[str, int]:
-    """Count the current judgements by origin: of one round, or of those that figures rest on.
-
-    These are all but those of known pairs, and those of calibrations only as long as there are no others.
+    """Count the current judgements by origin: of one round, or of those that figures rest on, which are all but those
+    of known pairs, and those of calibrations only as long as there are no others.
     """
     if of is not None:
         return n_by_origin_of_all(tx, rounds.in_round(of))
@@ -259,9 +250,8 @@ def is_answered(tx: Tx) -> bool:
 
 
 def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
-    """The answers that a run brought; those to known pairs have the round that they go with.
-
-    Columns: `id`, `assignment_id`, `round`, `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
+    """The answers that a run brought: `id`, `assignment_id`, `round` (of known pairs the one that they go with),
+    `cell_id`, `person_id`, `skipped`, `current`, `withdrawn`.
     """
     later = judgement.alias("later")
     same = later.c.assignment_id == judgement.c.assignment_id
@@ -275,10 +265,7 @@ def answers_of_run(tx: Tx, run_id: int) -> pd.DataFrame:
 
 
 def withdraw(tx: Tx, ids: list[int], run_id: int) -> None:
-    """Add to each of these judgements one that takes it back and answers nothing, brought by `run_id`.
-
-    What becomes of their assignments is left to be said.
-    """
+    """Add to each of these judgements one that takes it back, by a run; their assignments are left as they are."""
     query = select(judgement.c.assignment_id, judgement.c.origin, judgement.c.id.label("withdraws"))
     taken_back = tx.execute(query.where(judgement.c.id.in_(as_subquery(ids))).order_by(judgement.c.id)).mappings()
     same = {"skipped": True, "note": "", "at": now(), "run_id": run_id}

@@ -34,10 +34,8 @@ _OWN = PreparedStatement(
 
 
 def texts_since(tx: Tx, of: Round, after: int) -> list[tuple[int, int, str | None]]:
-    """List the answers in a round after a judgement, oldest first: number of the judgement, assignment, and text.
-
-    None for the text where none was written, or one was taken back. Judgements are only ever added, so that the newest
-    of each assignment is what holds.
+    """List the answers in a round after a judgement, oldest first: number of the judgement, assignment, and text (None:
+    none was written, or one was taken back). Of each assignment the newest holds.
     """
     return [(row.id, row.assignment_id, row.body) for row in _SINCE.all(tx, rounds=as_param(of.ids), after=after)]
 
@@ -80,10 +78,7 @@ def add_replies(tx: Tx, run_id: int, replies: Iterable[tuple[int, str, Sequence[
 
 
 def reply_marks(tx: Tx, of: Round) -> dict[tuple[int, str], list[str]]:
-    """The marks of the replies that are the current answers of a round, skips included, by cell and model's name.
-
-    A skip to which the model had no reply has none.
-    """
+    """The marks of the replies that are the current answers of a round, skips included, by cell and model's name."""
     is_of_answer = (reply.c.assignment_id == assignment.c.id) & (reply.c.run_id == judgement.c.run_id)
     answers = latest_rows.joined(latest_rows.ANSWERED, person).join(reply, is_of_answer)
     query = select(assignment.c.cell_id, person.c.name, reply.c.marks).select_from(answers)

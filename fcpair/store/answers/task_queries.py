@@ -76,9 +76,8 @@ _ROWS = (
 
 @cache
 def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedStatement, PreparedStatement]:
-    """Prepare the queries for the next cells that a person has open and can be shown now, and for how many these are.
-
-    If `by_row`, a row's come together, at the place of its first.
+    """Prepare the queries for the next cells that a person has open and can be shown now, a row's together if `by_row`,
+    and for how many these are.
     """
     n = select(func.count().label("n")).select_from(latest_rows.joined(assignment, round_))
     n = n.where(assignment.c.person_id == bindparam("person"))
@@ -101,10 +100,9 @@ def _queries_of(of: Round) -> tuple[PreparedStatement, PreparedStatement]:
 
 
 def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]]:
-    """The next `n` cells that a person has open: `id` (assignment), `cell_id`, `blind`, `row`, `row_language`,
-    `column`, `column_language`, `answered` and `answered_language` (the text that the row's or the column's answers,
-    None where there is none), and to validate `decision_id`, and `decided` and `decided_value`, the code and the
-    answer that the cell has now.
+    """The next `n` cells that a person has open: `id` (assignment), `cell_id`, `blind`, `row`, `column`, `answered`
+    (the text that the row's or the column's answers, if any), the language of each (`row_language`, ...), and to
+    validate `decision_id`, and `decided` and `decided_value`, the code and the answer that the cell has now.
     """
     query, params = _queries_of(of)[0], {"person": person_id, "n": n, "rests_on": of.options.rests_on}
     rows = [row._asdict() for round_id in of.ids for row in query.all(tx, round=round_id, **params)]
@@ -112,10 +110,7 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
 
 
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
-    """Count the open cells of a person that can be shown to them now.
-
-    What is to be validated has a label at present and none open; what rests on an earlier round has an answer there.
-    """
+    """Count the open cells of a person that can be shown to them now, see `_CHECKABLE` and `_HAS_ITS_FIRST`."""
     query, params = _queries_of(of)[1], {"person": person_id, "rests_on": of.options.rests_on}
     return sum(query.first(tx, round=one, **params).n for one in of.ids)
 
@@ -201,9 +196,8 @@ _STATE = PreparedStatement(
 
 
 def visitor_state(tx: Tx, visitor: Visitor) -> Any:
-    """State that may have changed since somebody last asked: the id of the `newest_round`, as rounds never change;
-    whether any grid is assigned openly (`deals_openly`); and `role_now`, `key_now`, `secret_now` and `is_gone`, by
-    which to see whether they may still come in as they were let in.
+    """State that may have changed since somebody last asked: the `newest_round`, as rounds never change; whether any
+    grid `deals_openly`; and `role_now`, `key_now`, `secret_now` and `is_gone`, by which they may still come in or not.
     """
     return _STATE.first(tx, person=visitor.id, session=visitor.remembered)
 

@@ -48,9 +48,7 @@ _PAIR_AND_PERSON = assignment.c["cell_id", "person_id"]
 
 
 def add_assignments(tx: Tx, assignments: pd.DataFrame, of: Round) -> None:
-    """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` where a slot is filled again; `blind`
-    where it is to be validated.
-    """
+    """Give out pairs: `cell_id`, `person_id`, `position`, `status`; `replaces` of a slot; `blind` of a verdict."""
     blind = assignments["blind"].astype(int) if "blind" in assignments.columns else 0
     round_id = np.asarray(of.ids)[blind]
     rows = assignments.drop(columns="blind", errors="ignore")
@@ -65,9 +63,8 @@ def assignments(tx: Tx, of: Round) -> pd.DataFrame:
 
 
 def open_work(tx: Tx, of: Round) -> pd.DataFrame:
-    """Open work of people, shard by shard in its order.
-
-    Columns: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`, `hs_id`, `cn_id`, `hs`, `cn`.
+    """Open work of people, shard by shard in its order: `id`, `annotator` (pseudonym), `position`, `cell_id`, `blind`,
+    `hs_id`, `cn_id`, `hs`, `cn`.
     """
     name, place = person.c.name.label("annotator"), assignment.c["position", "cell_id"]
     columns = (assignment.c.id, name, *place, round_.c.blind, *TEXT_IDS, *BODIES)
@@ -79,9 +76,8 @@ def open_work(tx: Tx, of: Round) -> pd.DataFrame:
 def ever_assigned(
     tx: Tx, of: Round, person_ids: Sequence[int], cell_ids: Sequence[int] | None = None, *, answered: bool = False
 ) -> NDArray[np.int64]:
-    """Cells, or those of these, that these people were ever assigned in a round, `(n, 2)`: cell and person.
-
-    Only those that they `answered` or skipped, if asked.
+    """Cells, or those of these, that these people were ever assigned in a round, or have `answered` or skipped if
+    asked, `(n, 2)`: cell and person.
     """
     query = select(*_PAIR_AND_PERSON).where(rounds.in_round(of), assignment.c.person_id.in_(as_subquery(person_ids)))
     if cell_ids is not None:
@@ -135,10 +131,7 @@ _RECORD_JUDGEMENTS = (
 
 
 def record_judgements(tx: Tx, before: int) -> None:
-    """Note what became of assignments, and which judgement is their newest, by the judgements after the one `before`.
-
-    The status of those whose answers were taken back stays as it is.
-    """
+    """Note what became of assignments, and which judgement is their newest, by the judgements after one."""
     tx.execute(_RECORD_JUDGEMENTS, {"before": before})
 
 
@@ -177,17 +170,13 @@ def last_positions(tx: Tx, of: Round, person_ids: list[int]) -> dict[int, int]:
     return {row.person_id: row.last for row in rows}
 
 
-Counts = dict[str, dict[int, dict[str, int]]]
-"""Numbers of assignments in a grid: by round, person and status, where there are any."""
+Counts = dict[str, dict[int, dict[str, int]]]  # numbers of assignments in a grid: by round, person and status
 
 
 def counts_of_all_grids(tx: Tx, *conditions: ColumnElement[bool]) -> dict[int, Counts]:
-    """Count the assignments in all grids, by grid, or in rounds that meet conditions; those of known pairs are left
-    out.
-    """
-    known_ids = rounds.known_ids(tx)
-    query = _COUNTED.where(*conditions, round_.c.id.not_in(known_ids)) if known_ids else _COUNTED.where(*conditions)
+    """Count the assignments, by grid, or in rounds that meet conditions; those of known pairs are left out."""
     counts: dict[int, Counts] = {}
+    query = _COUNTED.where(*conditions, round_.c.id.not_in(rounds.known_ids(tx)))
     for grid_id, name, person_id, status, n in tx.execute(query):
         counts.setdefault(grid_id, {}).setdefault(name, {}).setdefault(person_id, {})[status] = int(n)
     return counts
@@ -234,10 +223,8 @@ _COUNTED = (
 
 
 def work_counts(tx: Tx, of: Round) -> Sequence[Any]:
-    """Count the assignments of a round that are alike, `n`: by `person_id`, `status`, `blind`, and where the current
-    answer is from.
-
-    That is `origin`, `run_id` and `skipped`: None where there is no current answer, and `run_id` for one from a page.
+    """Count the assignments of a round that are alike, `n`: by `person_id`, `status`, `blind`, and of the current
+    answer `origin`, `run_id` (None: from a page) and `skipped`, all None where there is none.
     """
     key = (*assignment.c["person_id", "status"], round_.c.blind, *judgement.c["origin", "run_id", "skipped"])
     work = latest_rows.joined(assignment, round_).outerjoin(judgement, latest_rows.ANSWER)
@@ -296,9 +283,7 @@ def clear_assignments(tx: Tx, of: Round) -> None:
 
 
 class KnownAnswer(NamedTuple):
-    """Assignment of a known pair, by its cell and its texts; `code` is the current answer, None where there is none or
-    a skip.
-    """
+    """Assignment of a known pair; `code` is that of the current answer, None where there is none or a skip."""
 
     person_id: int
     cell_id: int
@@ -336,9 +321,7 @@ def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, 
 
 
 def open_places(tx: Tx, of: Round, person_id: int) -> Sequence[Any]:
-    """What somebody has open in a round, in the order in which they come to it: `id`, `position` and `row_id`, the text
-    of its row.
-    """
+    """What somebody has open in a round, in its order: `id`, `position` and `row_id`, the text of its row."""
     query = select(assignment.c.id, assignment.c.position, cell.c.row_id).join(cell, cell.c.id == assignment.c.cell_id)
     own = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     return tx.execute(query.where(rounds.in_round(of), own).order_by(*assignment.c["position", "id"])).all()
@@ -346,8 +329,8 @@ def open_places(tx: Tx, of: Round, person_id: int) -> Sequence[Any]:
 
 def set_positions(tx: Tx, positions: Mapping[int, int]) -> None:
     """Put assignments in other places of their shards."""
-    change = update(assignment).where(assignment.c.id == bindparam("one")).values(position=bindparam("new"))
     if positions:
+        change = update(assignment).where(assignment.c.id == bindparam("one")).values(position=bindparam("new"))
         tx.execute(change, [{"one": one, "new": new} for one, new in positions.items()])
 
 

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
-    Row,
     bindparam,
     delete,
     exists,
@@ -96,10 +95,8 @@ _IN_ALL, _IN_ROUND, _IN_OTHERS = map(_load_query, (true(), rounds.ROUND_PARAM, ~
 
 
 def candidates(tx: Tx, role: Role, of: Round | None = None) -> list[Candidate]:
-    """The active people in a role by name, with their load in all rounds or in one.
-
-    They are dealt to in this order (Python's, as databases differ), so that nothing rests on who was added first. Known
-    pairs are no load: who takes what over does not depend on them.
+    """The active people in a role by name (as Python sorts, since databases differ), with their load in all rounds or
+    in one. Known pairs are no load: who takes what over does not depend on them.
     """
     query, params = (_IN_ALL, {}) if of is None else (_IN_ROUND, {"rounds": as_param(of.ids)})
     if of is None and (known_ids := rounds.known_ids(tx)):
@@ -178,7 +175,7 @@ def leave_slot(tx: Tx, assignment_id: int) -> None:
     tx.execute(update(assignment).where(assignment.c.id == successor_id).values(replaces=before))
 
 
-def _later_holders(tx: Tx, assignment_id: int) -> list[Row[*tuple[Any, ...]]]:
+def _later_holders(tx: Tx, assignment_id: int) -> list[Any]:
     """Find those who have had a slot after this assignment, one after the other; where it is free at the end, take it.
 
     Somebody else may be given it at this moment: then they are the last of them.
@@ -204,9 +201,7 @@ class FreeSlot(NamedTuple):
 
 
 def add(tx: Tx, of: Round, slots: Iterable[tuple[int, int | None]]) -> None:
-    """Let slots of a round be free, in this order, behind those that are: of each the cell, and the assignment that was
-    skipped or withdrawn, if it is one's.
-    """
+    """Let slots of a round be free, behind the others: of each the cell, and the assignment that it is of, if any."""
     last = tx.scalar(select(func.max(slot.c.position)).where(slot.c.round_id == of.id)) or 0
     rows = (
         {"cell_id": cell_id, "round_id": of.id, "position": position, "replaces": replaces}
@@ -269,8 +264,8 @@ _NEXT_BY_HOLD: dict[Hold, PreparedStatement] = {
 def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold) -> list[FreeSlot]:
     """The next `n` free slots behind a position whose cells a person has not had yet, or lost before they answered.
 
-    `hold` says whether they are held until the end of the transaction: all of them, so that what somebody else is being
-    given at this moment is waited for, or the others without waiting.
+    They are held until the end of the transaction: `all` of them, so that what somebody else is being given at this
+    moment is waited for, or the `others` without waiting.
     """
     return [FreeSlot(*row) for row in _NEXT_BY_HOLD[hold].all(tx, round=of.id, person=person_id, after=after, n=n)]
 
@@ -278,9 +273,8 @@ def next_free(tx: Tx, of: Round, person_id: int, after: int, n: int, hold: Hold)
 def assign_slots(
     tx: Tx, chosen: Sequence[FreeSlot], of: Round, person_id: int, *, until: str | None, behind: int
 ) -> None:
-    """Give a person these slots, in their order, behind a position of their own.
-
-    A cell that they had and lost unanswered is theirs again under the same number.
+    """Give a person these slots, in their order, behind a position of their own; cells that they had and lost
+    unanswered are theirs again under the same number.
     """
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
     is_chosen = assignment.c.cell_id.in_(as_subquery([one.cell_id for one in chosen]))

@@ -20,22 +20,18 @@ from fcpair.store.database.statements import PreparedStatement, as_subquery, par
 from fcpair.store.database.store import Tx
 from fcpair.store.database.tables import answer, assignment, round_, text
 
-WRITTEN = "answer"
-"""The kind of texts that answers wrote."""
+WRITTEN = "answer"  # the kind of texts that answers wrote
 
 
 class Answer(NamedTuple):
-    """An answer as a round keeps it: a digest that is the same for answers that are the same, what it says, as JSON,
-    the code that stands for it in arrays, if there is one, the text that it wrote, if any (its digest and itself), the
-    id of the text that this one `answers`, and its metadata.
-    """
+    """An answer as a round keeps it."""
 
-    digest: str
-    value: str
-    code: int | None
-    text: tuple[str, str] | None = None
-    answers: int | None = None
-    meta: Mapping[str, Any] = MappingProxyType({})
+    digest: str  # the same for answers that are the same
+    value: str  # as JSON
+    code: int | None  # that stands for it in arrays, if there is one
+    text: tuple[str, str] | None = None  # that it wrote, if any: its digest and itself
+    answers: int | None = None  # the id of the text that this one answers
+    meta: Mapping[str, Any] = MappingProxyType({})  # of the text
 
 
 _WITH_DIGEST = select(answer.c.id).where(answer.c.digest == bindparam("digest"))
@@ -144,14 +140,11 @@ def remove_all(tx: Tx) -> None:
     tx.execute(delete(round_).where(is_current))
 
 
+# Whether an assignment is of a round, in any grid, whose answers count for decisions; that checks what was decided; or
+# whose `ids` are the parameter `rounds`, for statements that are made once.
 COUNTING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.counts))
-"""Whether an assignment is of a round, in any grid, whose answers count for decisions."""
-
 CHECKING = assignment.c.round_id.in_(select(round_.c.id).where(round_.c.checks.is_not(None)))
-"""Whether an assignment is of a round, in any grid, that checks what was decided."""
-
 ROUND_PARAM = assignment.c.round_id.in_(param_subquery("rounds"))
-"""Whether an assignment is of a round whose `ids` are the parameter `rounds`, for statements that are made once."""
 
 
 def in_round(of: Round) -> ColumnElement[bool]:
@@ -198,7 +191,7 @@ def known_ids(tx: Tx) -> list[int]:
 def uncounted_ids(tx: Tx) -> list[int]:
     """The ids of the rounds of all grids whose answers are no labels: of known pairs, and of calibrations.
 
-    Answers of a calibration that count are carried over into the round that it was for, and are counted there.
+    Answers of a calibration that count are carried over into the round that it was for.
     """
     return [row.id for row in _UNCHECKING_OPTIONS.all(tx) if row.options.get("known") or row.options.get("calibrates")]
 

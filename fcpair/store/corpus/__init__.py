@@ -1,4 +1,1 @@
-"""Texts, sides, grids and their cells.
-
-`grids` is the one place for which grid a transaction is about (`current_grid_id`).
-"""
+"""Texts, sides, cells, and grids, of which a transaction is about one (`grids.current_grid_id`)."""

@@ -41,15 +41,11 @@ def join_texts(query: Select[Any], cell_id: ColumnElement[int]) -> Select[Any]:
 
 
 def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
-    """Write every cell of a drawn row and a drawn column, less those of the corpus, and seal the grid.
+    """Write every cell of a drawn row and a drawn column, less those of the corpus, and seal the grid; returns how many
+    cells it has, and how many of the product are in the corpus.
 
     Cells are numbered from 1, one row after the other; a pair of the corpus leaves its number unused, or stays in with
-    `keep_known`.
-
-    Returns:
-        How many cells the grid has, and how many of the product stand in the corpus.
-
-    Raises InputError where there would be more cells than a grid has numbers for.
+    `keep_known`. Raises InputError where there would be more cells than a grid has numbers for.
     """
     before, (n_rows, n_columns) = cell_range(tx).first, shape(tx)
     if n_rows * n_columns > MOST_CELLS:
@@ -84,9 +80,7 @@ def shape(tx: Tx) -> tuple[int, int]:
 
 
 def places_of(tx: Tx, pairs: Any) -> NDArray[np.int64]:
-    """The place of each pair (`hs_id`, `cn_id`; a frame, or arrays) in the product, row by row from 0; -1 where a text
-    is not drawn.
-    """
+    """The place of each pair (`hs_id`, `cn_id`) in the product, row by row from 0; -1 where a text is not drawn."""
     ranks = []
     for axis, name in zip(AXES, ("hs_id", "cn_id"), strict=True):
         drawn, ids = np.array(sides.text_ids(tx, axis, drawn=True), np.int64), np.asarray(pairs[name], np.int64)
@@ -109,10 +103,7 @@ def ids_at(tx: Tx, places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def is_numbered_by_place(tx: Tx) -> bool:
-    """Whether the number of a cell says its place in the product.
-
-    Cells that are drawn from more than there are numbers are numbered one after the other.
-    """
+    """Whether the number of a cell says its place in the product, which can have more places than there are numbers."""
     n_rows, n_columns = shape(tx)
     return n_rows * n_columns <= MOST_CELLS
 
@@ -205,13 +196,11 @@ def texts_of(tx: Tx, cell_id: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 class CellContent(NamedTuple):
-    """Content of a cell: the row's digest, the column's text; and of a text that is written there, what it answers (the
-    id of a text, None for none) and its metadata.
-    """
+    """Content of a cell, and what is known of a text that is written there."""
 
-    digest: str
-    column: str
-    answers: int | None
+    digest: str  # of the row
+    column: str  # its text
+    answers: int | None  # the id of the text that one written there answers, None for none; and its metadata
     meta: Mapping[str, Any]
 
 
@@ -225,9 +214,7 @@ _CONTENTS = PreparedStatement(
 
 
 def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int, CellContent]:
-    """Contents of these cells, by id. A text written there answers the row; or if it `rewords` the row, it has the
-    row's metadata, and answers what the row answers.
-    """
+    """Contents of these cells, by id. A text there answers the row, or if it `rewords` it, is of it as the row is."""
     return {
         row.cell_id: CellContent(row.digest, row.body, *((row.answers_id, row.meta) if rewords else (row.id, {})))
         for row in _CONTENTS.all(tx, cells=as_param(sorted(set(cell_ids))))

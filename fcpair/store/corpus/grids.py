@@ -89,9 +89,7 @@ def grid_id_of(cell_id: int) -> int:
 
 
 def to_cell_id(tx: Tx, number: Cells) -> Cells:
-    """The id of the cell with this number in the grid that a transaction is about, if it has one, or of each in a
-    column.
-    """
+    """The id of the cell with this number in the grid that a transaction is about, or of each in a column."""
     return number + cell_range(tx).first
 
 
@@ -129,9 +127,7 @@ def redefine(tx: Tx, name: str, row: tuple[str, str], column: tuple[str, str]) -
 
 
 def change(tx: Tx, **changed: str) -> None:
-    """Let the grid have another `name`, or its sides be called otherwise (`row_name`, `column_name`); for a study that
-    nobody has answered in.
-    """
+    """Let the grid, in which nobody has answered, have another `name`, `row_name` or `column_name`."""
     is_current = grid.c.id == current_grid_id(tx)
     row = tx.execute(select(*(grid.c[name] for name in checksums.SAYS[grid])).where(is_current)).one()
     values = {**row._mapping, **changed}

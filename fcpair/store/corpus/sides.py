@@ -47,10 +47,7 @@ def bodies(tx: Tx, axis: Axis) -> list[tuple[int, str]]:
 
 
 def values(tx: Tx, axis: Axis, name: str, *, drawn: bool = False, first: int = 0, n: int | None = None) -> list[Any]:
-    """What each text of a side has, in order: its `body`, `digest` or `meta`; `n` texts from place `first` on, from 0.
-
-    Only those of texts that go into the grid, if `drawn`.
-    """
+    """The `body`, `digest` or `meta` of the texts of a side, or those `drawn`, in order; `n` from the place `first`."""
     query = select(text.c[name]).join(side, side.c.text_id == text.c.id).where(on_side(tx, axis))
     query = (query.where(side.c.drawn) if drawn else query).order_by(side.c.position).offset(first)
     return list(tx.scalars(query if n is None else query.limit(n)))
@@ -100,9 +97,8 @@ def clear_neighbours(tx: Tx) -> None:
 
 
 def neighbours_of(tx: Tx, cn_id: int) -> pd.DataFrame:
-    """Sources of a candidate: `source_id`, `run`, `rank`, `score`, highest score first, one run after the other.
-
-    The source is a CN and `run` None where it is a neighbour; it is an HS where a run has it.
+    """Sources of a candidate: `source_id` (a CN where `run` is None, an HS where a run has it), `run`, `rank`, `score`,
+    highest score first, one run after the other.
     """
     run = func.nullif(neighbour.c.run, "").label("run")
     query = select(neighbour.c.source_id, run, neighbour.c.rank, neighbour.c.score)

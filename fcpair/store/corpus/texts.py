@@ -32,9 +32,8 @@ def get_or_add(tx: Tx, kind: str, rows: Sequence[tuple[str, str, str, Mapping[st
 
 
 def update_texts(tx: Tx, kind: str, axis: str, rows: Iterable[tuple[str, str, str, Mapping[str, str]]]) -> int:
-    """Let the study say of texts that it has what these rows of a side say of them, as `add_texts` takes them.
-
-    Those that another side has stay as they are. Returns how many of these would differ in language or metadata.
+    """Let the study say of texts that it has what these rows of a side say, as `add_texts` takes them, but of those
+    that another side has. Returns how many of these would differ in language or metadata.
     """
     new_values = {row[0]: row[1:] for row in rows}
     is_other_side = (of_side.c.grid_id != current_grid_id(tx)) | (of_side.c.axis != axis)
@@ -82,10 +81,8 @@ def source_copies(tx: Tx) -> pd.DataFrame:
 
 
 def source_rows(tx: Tx) -> pd.DataFrame:
-    """The rows of the corpus in order: `hs_id`, `cn_id`, `hs`, `cn`, `language` (the CN's), `meta` (the row's).
-
-    A text that stands in several rows is spelled everywhere as in the first of them. Texts without a pair follow, one
-    a row, with no id and an empty text on the other side.
+    """The rows of the corpus in order: `hs_id`, `cn_id`, `hs`, `cn` (as first spelled), `language` (the CN's), `meta`
+    (the row's); then texts without a pair, with no id and an empty text on the other side.
     """
     hs, cn = text.alias("hs_text"), text.alias("cn_text")
     bodies = (hs.c.body.label("hs"), cn.c.body.label("cn"), cn.c.language)

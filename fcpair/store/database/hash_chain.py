@@ -195,10 +195,7 @@ def add_answer(tx: Tx, row: Mapping[str, Any], place: Any) -> int:
 
 
 def read_rows(tx: Tx, of: Chain, after: int = 0, n: int = 2**62) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-    """The rows numbered after one, `n` of them or all: the digest that each has, and what it says.
-
-    Values come as they are in the file: nothing may be read into them that is not there.
-    """
+    """The rows numbered after one, `n` of them or all: the digest that each has, and what it says, as in the file."""
     raw = backends.backend_of(tx).raw_column
     counts = raw(round_, "counts", "r")
     statement = text(of.rows.format(says=", ".join(raw(of.table, name, "row") for name in of.says), counts=counts))

@@ -110,15 +110,13 @@ ACCEPT = "accept"  # the stage whose settings say how many rows and numbers of e
 
 
 class TableSize(NamedTuple):
-    """Rows of a table and their highest number; how many were written; of these, and of the numbers up to the highest,
-    how many were missing when the study was accepted as it was.
-    """
+    """Size of a table that only grows."""
 
-    n: int
-    top: int
-    noted: int
-    missing: int = 0
-    gaps: int = 0
+    n: int  # rows
+    top: int  # their highest number
+    noted: int  # how many were written
+    missing: int = 0  # of these, when the study was accepted as it was
+    gaps: int = 0  # of the numbers up to the highest, then
 
 
 def table_sizes(connection: Any) -> dict[str, TableSize]:

@@ -32,11 +32,6 @@ def now(later_min: float = 0) -> str:
     return (datetime.now(UTC) + timedelta(minutes=later_min)).isoformat(timespec="milliseconds")
 
 
-def next_millisecond(time: str) -> str:
-    """The time right after one that is so written."""
-    return (datetime.fromisoformat(time) + timedelta(milliseconds=1)).isoformat(timespec="milliseconds")
-
-
 def latest_plausible_time() -> str:
     """Latest time that a correct clock can have noted."""
     return now(2)  # clocks that are set right move by less
@@ -246,12 +241,11 @@ class Store:
 class FairLock:
     """A lock that is handed from one thread to the next, so that nobody waits for those who came later.
 
-    Who takes it `first` waits for whoever has it, and for nobody else who waits. `patience_s` is how long one who
-    writes waits at most.
+    Who takes it `first` waits for whoever has it, and for nobody else who waits.
     """
 
     def __init__(self, patience_s: float) -> None:
-        self.patience_s = patience_s
+        self.patience_s = patience_s  # how long one who writes waits at most
         self._lock = Lock()
         self._taken = False
         self._waiting: deque[Lock] = deque()  # each is locked until its thread's turn has come

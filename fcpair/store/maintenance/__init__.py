@@ -1,5 +1,1 @@
-"""Backups, copies, upgrades, and whether a study is sound.
-
-`study_checks` are what `fcpair doctor` asks. `backups` writes and restores backups, whose file is that of
-`backup_format`, upgrades, and copies a study between databases.
-"""
+"""Backups, copies and upgrades (`backups`), and what `fcpair doctor` asks (`study_checks`)."""

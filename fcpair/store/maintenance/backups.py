@@ -1,9 +1,8 @@
 """Backups: a consistent copy of a study in one file, and bringing it back where none is; upgrades after one; copies.
 
-A copy is made of all rows of one moment, with a digest of each table on both sides. Indexes and references are made
-when the rows are there. Rows go over as what any database makes of them: a number is missing where it is none, has no
-sign where it is zero, and as JSON is whole where it can be; whether something is so is 0 or 1. The digests are of
-these.
+A copy is made of all rows of one moment, with a digest of each table on both sides. Rows go over as what any database
+makes of them: a number is missing where it is none, has no sign where it is zero, and as JSON is whole where it can be;
+whether something is so is 0 or 1.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import JSON, Float, ForeignKeyConstraint, Row, Table
+from sqlalchemy import JSON, Float, Row, Table
 from sqlalchemy import text as sql
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.schema import AddConstraint, DropConstraint
@@ -65,10 +64,8 @@ def _write(store: Store, place: Place, file: Path) -> backup_format.Manifest:
 
 
 def restore(file: Path, place: Place, *, create: bool) -> backup_format.Manifest:
-    """Bring the study of a backup back at `place`, where none may be; `create` as in `Places.make`.
-
-    Raises StudyError, and leaves nothing there, where the backup is damaged, of another kind of database or of a newer
-    fcpair.
+    """Bring the study of a backup back at `place`, where none may be; `create` as in `Places.make`. Raises StudyError,
+    and leaves nothing there, where the backup is damaged, of another kind of database or of a newer fcpair.
     """
     with backup_format.open_backup(file) as (manifest, content):
         _check_version(manifest, file)
@@ -96,7 +93,6 @@ def unpacked_study(file: Path) -> Iterator[Path | None]:
         if manifest.kind != "sqlite":
             yield None
             return
-
         path = Path(folder) / manifest.member
         sqlite_file.unpack(content, path)
         yield path
@@ -163,10 +159,9 @@ class _OddRowError(Exception):
 def copy(source: Place, target: Place, progress: Callable[[int, int], None], *, create: bool = False) -> CopyReport:
     """Copy the study at `source` to `target`, where none may be; the source may be served meanwhile.
 
-    A database that a server does not have is made only to `create` it.
-
-    `progress` is called with how many rows were copied or compared, of how many. Raises StudyError, and leaves nothing
-    at the target, where the source is damaged, where the target cannot hold it, or where what was written is another.
+    `progress` is called with how many rows were copied or compared, of how many; `create` as in `Places.make`. Raises
+    StudyError, and leaves nothing at the target, where the source is damaged, where the target cannot hold it, or where
+    what was written is another.
     """
     source_store = Store.open(source)
     copied: list[CopyReport] = []
@@ -215,7 +210,11 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
         for index in indexes:
             index.create(target)
         for key in references:
-            _add_reference(target, key)
+            try:
+                target.execute(AddConstraint(key, isolate_from_table=False))
+            except IntegrityError as error:
+                detail = str(error.orig).partition("DETAIL:")[2].strip()
+                raise _OddRowError(f"`{key.table.name}`: {detail}") from error
     except _OddRowError as error:
         raise StudyError(f"{place} cannot be copied: {error}; nothing was kept") from error
     backend.set_numbers(target, TABLES, last)
@@ -225,13 +224,6 @@ def _copy_rows(source: Tx, target: Tx, place: str, progress: Callable[[int, int]
     if different := [name for name, there in source_digests.items() if digests[name] != there]:
         raise StudyError(f"what was written differs from what {place} has: {', '.join(different)}; nothing was kept")
     return CopyReport(place, n_rows, sha256(ascii(digests).encode()).hexdigest())
-
-
-def _add_reference(target: Tx, key: ForeignKeyConstraint) -> None:
-    try:
-        target.execute(AddConstraint(key, isolate_from_table=False))
-    except IntegrityError as error:
-        raise _OddRowError(f"`{key.table.name}`: {str(error.orig).partition('DETAIL:')[2].strip()}") from error
 
 
 def _read_blocks(tx: Tx, table: Table) -> Iterator[Sequence[Row[Any]]]:

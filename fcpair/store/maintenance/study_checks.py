@@ -1,8 +1,7 @@
 """The checks of `fcpair doctor`, as far as rows can tell: whether a study is what fcpair made, and the promises hold.
 
-The first are of what was changed, lost or added behind its back. The promises are rules on people, work, codes and the
-grid: a rule is a statement that finds the rows which break it, and what each of these means. Statements are of the
-whole study, and every database reads them.
+The promises are rules on people, work, codes and the grid: a rule is a statement that finds the rows which break it in
+the whole study, on any database, and what each of these means.
 """
 
 from __future__ import annotations
@@ -54,17 +53,13 @@ NUMBERED = (text, grid, round_, answer, guideline, person, run, judgement, adjud
 
 
 class CheckOutcome(NamedTuple):
-    """Number of things that a check rests on, and the faults it found, in a sentence each.
-
-    `marks` are the digests that it went along, `note` says what it could not look at, or that a grid was drawn, and
-    `advice` what to do, where that depends on the study.
-    """
+    """Number of things that a check rests on, and the faults it found, in a sentence each."""
 
     n: int
     faults: list[str]
-    marks: Sequence[bytes] = ()
-    note: str = ""
-    advice: str = ""
+    marks: Sequence[bytes] = ()  # the digests that it went along
+    note: str = ""  # what it could not look at, or that a grid was drawn
+    advice: str = ""  # what to do, where that depends on the study
 
 
 def unreadable_reason(store: Store) -> str | None:

@@ -23,20 +23,16 @@ from fcpair.store.database.tables import Number, adjudication, assignment, cell,
 
 @dataclass(frozen=True)
 class FilterIds:
-    """What the names in a filter stand for.
+    """What the names in a filter stand for."""
 
-    `texts` has the texts with each of its words, `rows` and `columns` the texts of that side with each of its metadata.
-    Only the pairs `among` these may match, and none of those `outside`, where they are given: each once, ascending.
-    """
-
-    texts: tuple[list[int], ...] = ()
+    texts: tuple[list[int], ...] = ()  # with each of its words
     person: int | None = None
     answer: int | None = None
-    among: NDArray[np.int64] | None = None
-    outside: NDArray[np.int64] | None = None
+    among: NDArray[np.int64] | None = None  # the only pairs that may match, each once, ascending
+    outside: NDArray[np.int64] | None = None  # pairs that may not
     other: int | None = None
     other_answer: int | None = None
-    rows: tuple[list[int], ...] = ()
+    rows: tuple[list[int], ...] = ()  # the texts of that side with each of its metadata
     columns: tuple[list[int], ...] = ()
 
 
@@ -113,9 +109,7 @@ NO_ID = 0
 
 
 def current_answers(tx: Tx, of: Round) -> dict[str, NDArray[np.int64]]:
-    """Every current answer of a round, in no order: `cell_id`, `answer_id` (0 for a skip), and `time` in tenths of a
-    second, -1 where it is not known.
-    """
+    """Every current answer of a round, in no order: `cell_id`, `answer_id` (0: a skip), `time` (0.1 s; -1: unknown)."""
     answer_id = func.coalesce(judgement.c.answer_id, NO_ID).label("answer_id")
     time = cast(func.coalesce(func.round(judgement.c.seconds * 10), -1), Number).label("time")
     query = select(latest_rows.BY_CELL.label("cell_id"), answer_id, time).select_from(latest_rows.ANSWERED)

@@ -43,9 +43,7 @@ def study_facts(tx: Tx) -> dict[str, str]:
 
 
 def secret(tx: Tx, name: str = "secret") -> str:
-    """Secret from which the study draws orders and numbers that must stay alike, known to nobody without the file; or
-    `session_secret`, with which sessions are signed now.
-    """
+    """Secret from which orders and numbers that must stay are drawn; or `session_secret`, which signs sessions."""
     return str(tx.execute(select(study.c[name])).scalar_one())
 
 
@@ -96,10 +94,7 @@ def outcomes(tx: Tx) -> Iterator[tuple[RunRecord, dict[str, Any]]]:
 
 
 def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any], file: str, sha256: str) -> None:
-    """Note a frozen tier; a file that is not named from the root on is noted as seen from the study's folder.
-
-    One that was downloaded, as its `rule` says, has a name and no place.
-    """
+    """Note a frozen tier; its file, unless it was downloaded, is noted from the root on or from the study's folder."""
     if not (os.path.isabs(file) or rule.get(DOWNLOAD)):
         file = os.path.relpath(os.path.realpath(file), backends.backend_of(tx).folder(tx))
     row = {"tier": tier, "rule": rule, "counts": counts, "file": file, "sha256": sha256, "at": now()}
@@ -107,9 +102,7 @@ def add_release(tx: Tx, tier: str, rule: dict[str, Any], counts: dict[str, Any],
 
 
 def releases(tx: Tx) -> list[dict[str, Any]]:
-    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, and the whole `path`, which is None
-    where the file was downloaded.
-    """
+    """All releases, oldest first: `tier`, `rule`, `counts`, `file`, `sha256`, `at`, `path` (None: downloaded)."""
     columns = release.c["tier", "rule", "counts", "file", "sha256", "at"]
     rows, folder = tx.execute(select(*columns).order_by(release.c.id)).all(), backends.backend_of(tx).folder(tx)
     paths = (None if row.rule.get(DOWNLOAD) else os.path.normpath(os.path.join(folder, row.file)) for row in rows)

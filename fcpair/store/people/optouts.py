@@ -6,7 +6,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, false, func, or_, select, union, update
@@ -22,22 +21,17 @@ from fcpair.store.database.tables import assignment, cell, person, round_, text
 
 @dataclass(frozen=True)
 class OptOut:
-    """The topics of a column that somebody leaves out; `split` are the characters at which its values are split.
-
-    How values are split is kept with what was opted out of, so that no later setting takes back what it spares.
+    """The topics of a column that somebody leaves out; `split` are the characters at which its values are split, which
+    are kept with it, so that no later setting takes back what it spares.
     """
 
     column: str
     split: str
     topics: tuple[str, ...]
 
-    @cached_property
-    def _keys(self) -> set[str]:
-        return {topic_key(topic) for topic in self.topics}
-
     def covers(self, value: str | None) -> bool:
         """Whether a value of the column has a part that is left out."""
-        return not self._keys.isdisjoint(split_topics(value or "", self.split))
+        return not split_topics(value or "", self.split).keys().isdisjoint(map(topic_key, self.topics))
 
     def unlisted_part(self, offered: Collection[str]) -> OptOut:
         """Part that remains when somebody has chosen anew among the listed topics: all that is not on the list."""
@@ -59,11 +53,9 @@ def split_topics(value: str, split: str) -> dict[str, str]:
 
 
 def parse(stored: dict[str, Any] | None) -> tuple[OptOut, ...]:
-    """Parse what is stored of one person: topics by column and split.
-
-    Up to schema 0002 it was whole values by column. Somebody who left out `a,b` then leaves out `a` and `b` now:
-    more than they asked for rather than less, and the page shows them both.
-    """
+    """Parse what is stored of one person: topics by column and split."""
+    # Up to schema 0002 it was whole values by column. Somebody who left out `a,b` then leaves out `a` and `b` now: more
+    # than they asked for rather than less, and the page shows them both.
     opt_outs = []
     for column, by_split in (stored or {}).items():
         splits = by_split if isinstance(by_split, dict) else {TOPIC_SPLIT: by_split}
@@ -98,10 +90,7 @@ def _column_values(column: str) -> Select[Any]:
 
 
 def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether a text of a pair, or the one that it answers, holds what somebody has opted out of.
-
-    Only texts that meet these conditions are looked at.
-    """
+    """Whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
     answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
     for one in opted_out:
         all_values = tx.scalars(_column_values(one.column).where(*conditions))
@@ -142,8 +131,8 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 
 
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
-    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`: of
-    each assignment its `id`, `round_id` and `grid_id`.
+    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`:
+    assignments by `id`, `round_id` and `grid_id`.
     """
     rows = latest_rows.joined(assignment, cell, round_, person)
     query = select(*assignment.c["id", "round_id"], round_.c.grid_id).select_from(rows).order_by(assignment.c.id)
@@ -153,10 +142,7 @@ def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Seque
 
 
 def topics(tx: Tx, column: str, split: str) -> list[str]:
-    """The topics that the texts of the grid have in a metadata column, in alphabetical order.
-
-    Of several ways to write a topic, the first in the alphabet is taken.
-    """
+    """The topics that texts of the grid have in a column, each in its first spelling, in alphabetical order."""
     used = select(cell.c.row_id).union(select(cell.c.column_id)).scalar_subquery()
     spelling_by_key: dict[str, str] = {}
     for value in tx.scalars(_column_values(column).where(text.c.id.in_(used))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
@@ -10,7 +11,7 @@ from fcpair.records import Person, Role, Visitor
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums, hash_chain
 from fcpair.store.database.statements import PreparedStatement, count, is_true
-from fcpair.store.database.store import Tx, next_millisecond, now
+from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import (
     assignment,
     attempt,
@@ -45,30 +46,22 @@ def people(tx: Tx, role: Role | None = None, *, active: bool = False) -> list[Pe
 
 
 def retire(tx: Tx, person_id: int, *, keeps_link: bool = False) -> None:
-    """Note that a person takes no further part and cannot come in any more; what they did stays.
-
-    If they keep their link, it lets nobody in, but says whose it was.
-    """
-    link = {} if keeps_link else {"token_hash": None}
-    tx.execute(update(person).where(person.c.id == person_id).values(retired_at=now(), **link))
-    _forget_sessions(tx, person_id)
+    """Note that a person takes no further part; a link that they keep lets nobody in, but says whose it was."""
+    change(tx, person_id, retired_at=now(), **({} if keeps_link else {"token_hash": None}))
+    tx.execute(delete(ended_session).where(ended_session.c.person_id == person_id))  # none can let them in any more
 
 
 def change(tx: Tx, person_id: int, **values: Any) -> None:
-    """Let a person have another `role`, have their pages `blurred`, let refused texts be kept (`keeps_refused`), have
-    the pages in a `language`, have said something about themselves (`demographics`), or have opted out of topics
-    (`opted_out`, as `optouts.to_stored` writes it), from now on.
+    """Let a person have other values, from now on: `role`, `blurred` pages, `keeps_refused` texts, `language` of pages,
+    `demographics`, topics `opted_out` of (as `optouts.to_stored` writes them), ...
     """
     tx.execute(update(person).where(person.c.id == person_id).values(**values))
 
 
 def set_token(tx: Tx, person_id: int, token_hash: str | None) -> None:
-    """Let a person in by the token with this hash from now on, and by no other; None shuts the door.
-
-    Sessions rest on the token, so those before end with it.
-    """
+    """Let a person in by the token with this hash, or by none; sessions rest on it, so those before end."""
     change(tx, person_id, token_hash=token_hash)
-    _forget_sessions(tx, person_id)
+    tx.execute(delete(ended_session).where(ended_session.c.person_id == person_id))
 
 
 def ids_with_token(tx: Tx) -> set[int]:
@@ -164,7 +157,8 @@ def renew_consent(tx: Tx, person_id: int, sentence: str, run_id: int) -> None:
     kept = [*earlier.get(row.name, []), [row.consented_at, row.consented_to]]
     with grids.on_first_grid(tx):
         settings.save_settings(tx, _CONSENT, {_EARLIER: {**earlier, row.name: kept}}, run_id)
-    consented_at = max(now(), next_millisecond(asking[_ASKED_AT]))
+    next_time = datetime.fromisoformat(asking[_ASKED_AT]) + timedelta(milliseconds=1)
+    consented_at = max(now(), next_time.isoformat(timespec="milliseconds"))
     tx.execute(update(person).where(own).values(consented_at=consented_at, consented_to=sentence))
 
 
@@ -190,9 +184,7 @@ def opt_outs(tx: Tx, person_id: int | None = None) -> dict[int, tuple[optouts.Op
 
 
 def terms(tx: Tx) -> list[dict[str, Any]]:
-    """On what terms people take part: `name`, `role`, `consented_at`, `consented_to`, `demographics`, `opted_out`, and
-    `earlier_consents`, a time and a sentence each.
-    """
+    """On what terms people take part: some columns of theirs, and `earlier_consents`, a time and a sentence each."""
     earlier = _asking(tx).get(_EARLIER, {})
     columns = person.c["name", "role", "consented_at", "consented_to", "demographics", "opted_out"]
     rows = tx.execute(select(*columns).order_by(person.c.id))
@@ -208,9 +200,7 @@ def terms(tx: Tx) -> list[dict[str, Any]]:
 
 
 def forget(tx: Tx, person_id: int) -> None:
-    """Delete what a person said about themselves and texts of theirs that were refused, and of one who takes no further
-    part what they opted out of.
-    """
+    """Delete what a person said about themselves, their refused texts, and of a retired one what they opted out of."""
     backends.backend_of(tx).erase_deleted(tx)
     own = select(assignment.c.id).where(assignment.c.person_id == person_id)
     tx.execute(update(refusal).where(refusal.c.assignment_id.in_(own)).values(body=None))
@@ -235,14 +225,7 @@ def end_session(tx: Tx, person_id: int, session: str, lasts_s: float) -> None:
         tx.execute(insert(ended_session).values(session=session, person_id=person_id, until=until))
 
 
-def _forget_sessions(tx: Tx, person_id: int) -> None:
-    """Forget which sessions a person has ended, where none of theirs can let them in any more."""
-    tx.execute(delete(ended_session).where(ended_session.c.person_id == person_id))
-
-
-TimeSpan = tuple[str, str]
-"""A span of time: after the first, and not after the second."""
-
+TimeSpan = tuple[str, str]  # after the first, and not after the second
 _COUNTS = (attempt.c.at > bindparam("after")) & (attempt.c.at <= bindparam("until"))
 _COUNTED = select(func.count().label("n"), func.min(attempt.c.at).label("oldest")).where(_COUNTS)
 _TALLY, _TALLY_OF = map(PreparedStatement, (_COUNTED, _COUNTED.where(attempt.c.place == bindparam("from"))))
@@ -275,8 +258,7 @@ def forget_attempts_outside(tx: Tx, span: TimeSpan) -> None:
     tx.execute(delete(attempt).where(~_COUNTS), {"after": span[0], "until": span[1]})
 
 
-NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery()
-"""The number of the version that holds."""
+NEWEST_GUIDELINES = select(func.max(guideline.c.id)).scalar_subquery()  # the version that holds
 
 
 def add_guidelines(tx: Tx, body: str, person_id: int | None) -> int:

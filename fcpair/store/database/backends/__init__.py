@@ -1,8 +1,5 @@
-"""Everything that is particular to one database, behind `protocol`: SQLite and PostgreSQL.
-
-`sqlite` and `postgres` say what each does in its own way (begin, lock, insert many, protect, seal), and `backend_of`
-which of them a connection leads to. `sqlite_file` reaches the file that was opened and no other, `postgres_server` the
-database of a server; `at` says which of them has a place.
+"""What is particular to one database: `sqlite` and `postgres` say what each does in its own way (begin, lock, insert
+many, protect, seal); `sqlite_file` reaches the file that was opened and no other, `postgres_server` that of a server.
 """
 
 from __future__ import annotations

@@ -74,9 +74,7 @@ class StudyServer:
         return True
 
     def check_alone(self) -> None:
-        """Raise StudyError while another fcpair is connected, or anything that does not say what it is, as one up to
-        0.7.0 does not. What one that comes later writes is not kept, see schema.py.
-        """
+        """Raise StudyError while another fcpair is connected, or what does not say what it is, as up to 0.7.0."""
         for _ in range(SETTLE_TRIES):
             with closing(_connect(self._url)) as connection:
                 other_users = [f"{where} (process {pid})" for pid, where in connection.execute(_OTHERS, {"own": NAME})]
@@ -140,10 +138,7 @@ def find(place: str | Path) -> StudyServer:
 
 
 def make(place: str | Path, *, create: bool) -> StudyServer:
-    """An empty database at a URL; where it is not there, it is made if one is to `create` it and may.
-
-    Raises StudyError where it is not, or has tables.
-    """
+    """An empty database at a URL, made to `create` it; raises StudyError where there is none, or it has tables."""
     url = parse_url(place)
     home = StudyServer(url)
     try:
@@ -233,8 +228,8 @@ def _namespace(conn: Connection) -> str:
 def save(conn: Connection, address: str, to: Any, _folder: Path) -> None:
     """Write the study as pg_dump sees it when it begins."""
     options = (*_NO_OWNERSHIP, '--schema="{}"'.format(_namespace(conn).replace('"', '""')))
-    command = [_find_tool("pg_dump"), "--format=custom", *options, *_dbname_option(address)]
-    with _tool_process(command, parse_url(address).password, stdout=subprocess.PIPE) as process:
+    command = [_find_tool("pg_dump"), "--format=custom", *options]
+    with _tool_process(command, address, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         shutil.copyfileobj(process.stdout, to)
 
@@ -251,25 +246,22 @@ def restore(place: str | Path, content: Any, further: Mapping[str, str], *, crea
             "name a database in whose search_path that schema comes first"
         )
     options = ("--single-transaction", "--exit-on-error", *_NO_OWNERSHIP, f"--schema={namespace}")
-    command = [_find_tool("pg_restore", at_least=int(further["pg_dump"])), *options, *_dbname_option(home.address)]
-    with _tool_process(command, parse_url(home.address).password, stdin=subprocess.PIPE) as process:
+    command = [_find_tool("pg_restore", at_least=int(further["pg_dump"])), *options]
+    with _tool_process(command, home.address, stdin=subprocess.PIPE) as process:
         assert process.stdin is not None
         shutil.copyfileobj(content, process.stdin)
         process.stdin.close()
 
 
-def _dbname_option(address: str) -> list[str]:
-    """Where the database is, without a password, which others could read in the list of processes."""
-    url = parse_url(address).set(drivername="postgresql", password=None)
-    return [f"--dbname={url.render_as_string()}"]
-
-
 @contextmanager
-def _tool_process(command: list[str], password: object, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A program of PostgreSQL's that is under way; raises StudyError where it fails."""
-    environment = {"PGPASSWORD": str(password)} if password else {}
+def _tool_process(command: list[str], address: str, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A program of PostgreSQL's that is under way on a database; raises StudyError where it fails."""
+    url = parse_url(address).set(drivername="postgresql")
+    environment = {**os.environ, **({"PGPASSWORD": str(url.password)} if url.password else {})}
+    # Others could read a password in the list of processes.
+    command = [*command, f"--dbname={url._replace(password=None).render_as_string()}"]
     with TemporaryFile() as stderr:
-        process = subprocess.Popen(command, stderr=stderr, env={**os.environ, **environment}, **streams)
+        process = subprocess.Popen(command, stderr=stderr, env=environment, **streams)
         try:
             yield process
         except BrokenPipeError:

@@ -253,10 +253,7 @@ class StudyFile:
             )
 
     def check_in_place(self) -> None:
-        """Raise StudyError unless the file at the study's place, with its log, is the one that was opened.
-
-        As soon as one that is shared is missed, all that was acknowledged is saved, while others are told so.
-        """
+        """Raise StudyError unless the file at its place, and its log, is the one that was opened; rescue it if not."""
         if reason := self._identity_error():
             if not self._absent:
                 self._absent = True
@@ -410,10 +407,7 @@ class StudyFile:
         return reason is None or (reason == LOG_MOVED and identity(self._real + LOG) is None)
 
     def rescue(self) -> None:
-        """Save all that was acknowledged in a new file, once for each time that the shared file is gone, and log that.
-
-        What was opened is still there for who has it open, whatever became of its name.
-        """
+        """Save all that was acknowledged in a new file, once for each time that the shared file is gone; log that."""
         with self._rescuing:
             reason = self._identity_error()
             if not reason or self._keeper is None or self._saved:

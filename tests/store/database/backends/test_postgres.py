@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
@@ -19,6 +21,7 @@ from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.store import Store
 from fcpair.store.database import backends
+from fcpair.store.database.backends import postgres_server
 from fcpair.store.database.tables import person
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
@@ -104,6 +107,14 @@ def test_a_password_is_in_no_message() -> None:
         assert result.exit_code == 2
         assert "s3cret" not in result.output
         assert "cannot be reached" in result.stderr
+
+
+def test_a_password_is_told_to_programs_of_postgresql_by_their_environment_alone() -> None:
+    shows = "import os, sys; print(sys.argv[-1], os.environ['PGPASSWORD'])"
+    place = "postgresql+psycopg://ana:s3cret@host/db"
+    with postgres_server._tool_process([sys.executable, "-c", shows], place, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read().decode().split() == ["--dbname=postgresql://ana@host/db", "s3cret"]
 
 
 @pytest.mark.parametrize(
