@@ -268,7 +268,11 @@ class Service:
                 raise BrokenReply(problem, _retry_after_s(answer.headers.get("Retry-After")), advice)
             raise self._error(prompt, problem, advice)
         try:
-            return read(_parse_json(text))
+            return read(parse_json(text))
+        except json.JSONDecodeError as error:
+            kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
+            problem = "it answered with nothing" if is_blank(text) else f"it answered with {kind}"
+            raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem) from None
         except BrokenReply as broken:
             raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
 
@@ -302,14 +306,6 @@ def message_content(payload: Any) -> Any:
         return payload["choices"][0]["message"]["content"]
     except (KeyError, IndexError, TypeError):
         raise BrokenReply("it answered without the content of a message") from None
-
-
-def _parse_json(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except json.JSONDecodeError as error:
-        kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
-        raise BrokenReply("it answered with nothing" if is_blank(text) else f"it answered with {kind}") from None
 
 
 def _wait_s(state: RetryCallState) -> float:

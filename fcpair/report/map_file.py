@@ -107,7 +107,12 @@ def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: S
 
 def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple[Layer, ...]:
     """The layers that there are for these answers; without `standings` nothing is decided on them."""
-    layers = [_state_layer(answers, standings)]
+    meanings, state = STATES, None if standings is None else standings.state
+    if state is None:
+        words = (mark("no answer yet"), mark("skipped, not answered"), mark("answered"))
+        meanings = tuple(zip(words, ("nothing", "waits", "decided"), strict=True))
+        state = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
+    layers = [_build("state", mark("State"), meanings, state)]
     if standings is not None and standings.tier is not None:
         outside = mark("in none of the four tiers") if standings.own_tiers else mark("in no tier")
         tiers = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
@@ -117,10 +122,8 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
         # A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested.
         for name, is_in in standings.own_tiers.items():
             outside, inside = say("not in the tier %(name)s", name=name), say("in the tier %(name)s", name=name)
-            title = say("Tier %(name)s", name=name)
-            layers.append(
-                _build(f"tier-{name}", title, ((outside, "nothing"), (inside, "in tier")), is_in.astype(np.int64))
-            )
+            title, meanings = say("Tier %(name)s", name=name), ((outside, "nothing"), (inside, "in tier"))
+            layers.append(_build(f"tier-{name}", title, meanings, is_in.astype(np.int64)))
     if answers.choices:
         layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
     return (*layers, *_count_layers(answers))
@@ -130,18 +133,6 @@ def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> L
     counts = np.bincount(index, minlength=len(meanings)).tolist()
     classes = tuple(CellClass(*meaning, n) for meaning, n in zip(meanings, counts, strict=True))
     return Layer(name, title, classes, index.astype(np.uint8))
-
-
-def _state_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
-    if standings is not None:
-        return _build("state", mark("State"), STATES, standings.state)
-    meanings = (
-        (mark("no answer yet"), "nothing"),
-        (mark("skipped, not answered"), "waits"),
-        (mark("answered"), "decided"),
-    )
-    index = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
-    return _build("state", mark("State"), meanings, index)
 
 
 def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
@@ -245,11 +236,9 @@ def measure_side(
     none is known.
     """
     n_texts = shape[0]
-    counts = (
-        np.stack([_sums(of_cell, counted, n_texts) for counted in answers.counts.T], axis=1, dtype=np.int64)
-        if answers.choices
-        else np.zeros((n_texts, 0), np.int64)
-    )
+    counts = np.zeros((n_texts, len(answers.choices)), np.int64)
+    for at, counted in enumerate(answers.counts.T):
+        counts[:, at] = _sums(of_cell, counted, n_texts)
     is_shared = answers.counts.sum(axis=1) > 1
     is_disputed = is_shared & ((answers.counts > 0).sum(axis=1) > 1)
     shares = _ratio(counts, counts.sum(axis=1)[:, None])

@@ -157,10 +157,9 @@ def pearson(x: Floats, y: Floats, times: Floats) -> Floats:
 
 
 def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
-    """Spearman's (1904, DOI 10.2307/1412159): Pearson's of the ranks, ties at their middle; shapes and range as there."""
-    return pearson(
-        _middle_ranks(np.broadcast_to(x, times.shape), times), _middle_ranks(y.round(DECIMALS), times), times
-    )
+    """Spearman's (1904, DOI 10.2307/1412159): Pearson's of the ranks, ties at their middle; shapes as there."""
+    x_ranks, y_ranks = (_middle_ranks(of, times) for of in (np.broadcast_to(x, times.shape), y.round(DECIMALS)))
+    return pearson(x_ranks, y_ranks, times)
 
 
 def _middle_ranks(values: Floats, times: Floats) -> Floats:

@@ -111,7 +111,7 @@ def draw_seconds(n: int, seed: int) -> Floats:
 
 
 def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
-    """Draw what each of `n` people says about themselves: of every question with options one, all about equally often."""
+    """Draw what each of `n` people says about themselves: an option of every question, each about as often."""
     rng = np.random.default_rng([seed, 4])
     drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in questions.items() if options}
     return [{label: questions[label][order[at]] for label, order in drawn.items()} for at in range(n)]

@@ -190,7 +190,7 @@ class KeepRule:
 
 
 def parse_keep(rule_text: str) -> KeepRule:
-    """Read a rule such as `believed > 0.60`; InputError for another form, or a threshold that is not from 0 to below 1."""
+    """Read a rule such as `believed > 0.60`; InputError for another form, or a threshold not from 0 to below 1."""
     match = _RULE.fullmatch(rule_text)
     threshold = float(match[2]) if match else -1.0
     if not match or not 0 <= threshold < 1:

@@ -55,9 +55,8 @@ class NgramMeasure(BoundedMeasure):
     def score_each(self, table: TextTable) -> Values:
         """The figure of each text's own n-grams."""
         ngrams_by_text = self._ngrams(table)
-        return fill_defined(
-            self._undefined_reasons(table), [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
-        )
+        scores = [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
+        return fill_defined(self._undefined_reasons(table), scores)
 
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of all n-grams of the texts together; no n-gram reaches over the end of a text."""
@@ -71,10 +70,10 @@ class NgramMeasure(BoundedMeasure):
         return SetFigure(self.score_counts(counts), n, left_out=left_out)
 
     def _ngrams(self, table: TextTable) -> list[Ngrams]:
-        return table.compute_once(
-            ("ngrams", self.n, self.tokens, self.case),
-            lambda: [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts],
-        )
+        def split() -> list[Ngrams]:
+            return [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts]
+
+        return table.compute_once(("ngrams", self.n, self.tokens, self.case), split)
 
     def _undefined_reasons(self, table: TextTable) -> list[str]:
         short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
@@ -243,9 +242,8 @@ class Novelty(Measure):
         other_texts = [one for of in table.references or () for one in of]
         if isinstance(self.against, Path):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
-        texts, all_others = (
-            [frozenset(split_tokens(text, self.tokens, self.case)) for text in of] for of in (table.texts, other_texts)
-        )
+        sides = (table.texts, other_texts)
+        texts, all_others = ([frozenset(split_tokens(of, self.tokens, self.case)) for of in side] for side in sides)
         others = [one for one in dict.fromkeys(all_others) if one]
         if not others:
             return self.undefined_everywhere(table, "no text of the set has a token")
