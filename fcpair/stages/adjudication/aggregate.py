@@ -126,11 +126,8 @@ class LabelModel(Result):
     def check_rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `Aggregation.checks`."""
         for figure in self.checks:
-            yield {
-                "model": self.model,
-                "against": figure.name,
-                **{key: getattr(figure, key) for key in CHECK_COLUMNS[2:]},
-            }
+            values = {key: getattr(figure, key) for key in CHECK_COLUMNS[2:]}
+            yield {"model": self.model, "against": figure.name, **values}
 
     def _summary(self) -> str:
         return f"{self.model} on {len(self.pairs):,} pairs, {self.n_tied:,} tied"
@@ -179,18 +176,11 @@ class Aggregation(Result):
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
         counts = {name: getattr(self, name) for name in ("n_people", "n_labels", "n_pairs", "n_single", "n_left_out")}
-        models = [
-            {
-                "model": one.model,
-                "steps": one.steps,
-                "converged": one.converged,
-                "tied": one.n_tied,
-                "checks": list(one.check_rows()),
-                "people": list(one.person_rows()),
-                "pairs": list(one.rows()),
-            }
-            for one in self.models
-        ]
+        models = []
+        for one in self.models:
+            facts = {"model": one.model, "steps": one.steps, "converged": one.converged, "tied": one.n_tied}
+            rows = {"checks": one.check_rows(), "people": one.person_rows(), "pairs": one.rows()}
+            models.append(facts | {name: list(of) for name, of in rows.items()})
         return {"classes": list(self.classes), **counts, "cautions": list(self.cautions), "models": models}
 
     def _summary(self) -> str:

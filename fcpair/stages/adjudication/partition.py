@@ -301,9 +301,8 @@ def tier_table_rows(
         n_rows, n_columns = (len(np.unique(pairs[side][is_in])) for side in ("hs_id", "cn_id"))
         sizes.append({**head, heads.rows: n_rows, heads.columns: n_columns, "rule": str(rule)})
         positive = int(np.isin(pairs["final"][is_in], list(question.positive)).sum())
-        balance.append(
-            {**head, heads.positive: positive, heads.other: n - positive, "share": positive / n if n else None}
-        )
+        share = positive / n if n else None
+        balance.append({**head, heads.positive: positive, heads.other: n - positive, "share": share})
         n_labels = np.minimum(pairs["n_labels"][is_in], MOST_LABELS)
         labels.append({**head, **{_label_column(k): int((n_labels == k).sum()) for k in range(MOST_LABELS, 0, -1)}})
     return sizes, balance, labels

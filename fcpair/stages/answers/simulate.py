@@ -150,10 +150,9 @@ _SENTENCES = (
 
 def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> Ints:
     """The true code of each cell in each part of a form, `(n_cells, n_parts)`; of each part as `truths` draws it."""
-    parts = [
-        draw_truths(n_cells, part.question, positive, _part_seed(seed, at)) for at, part in enumerate(form.parts())
-    ]
-    return np.array(parts, np.int64).reshape(len(parts), n_cells).T
+    parts = enumerate(form.parts())
+    truths = [draw_truths(n_cells, part.question, positive, _part_seed(seed, at)) for at, part in parts]
+    return np.array(truths, np.int64).reshape(len(truths), n_cells).T
 
 
 def draw_form_answers(
@@ -165,9 +164,9 @@ def draw_form_answers(
     """
     n, rng = len(true), np.random.default_rng([seed, 1])
     skipped = rng.random(n) < habits.skips
-    codes = np.empty_like(true)
+    codes, unskipping = np.empty_like(true), replace(habits, skips=0.0)
     for at, part in enumerate(form.parts()):
-        codes[:, at] = draw_answers(true[:, at], part.question, replace(habits, skips=0.0), _part_seed(seed, at))
+        codes[:, at] = draw_answers(true[:, at], part.question, unskipping, _part_seed(seed, at))
     columns, first = [], 0
     for name, question in form.questions:
         n_parts = len(question.parts())

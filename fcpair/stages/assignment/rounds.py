@@ -122,15 +122,9 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
         row_columns = column[cells]
         chance, is_chosen = rng.random(len(row_columns)), np.zeros(len(columns), np.bool_)
         for _ in range(per_row):
-            key = np.lexsort(
-                (
-                    chance,
-                    n_together[row_columns][:, is_chosen].sum(axis=1),
-                    n_taken[row_columns],
-                    is_chosen[row_columns],
-                )
-            )
-            is_chosen[row_columns[key[0]]] = True
+            together = n_together[row_columns][:, is_chosen].sum(axis=1)
+            first = np.lexsort((chance, together, n_taken[row_columns], is_chosen[row_columns]))[0]
+            is_chosen[row_columns[first]] = True
         n_taken[is_chosen] += 1
         n_together[np.ix_(is_chosen, is_chosen)] += 1
         drawn[cells[is_chosen[row_columns]]] = True

@@ -168,12 +168,8 @@ def trade_columns(cells: SparseCells, cell_a: Ints, cell_b: Ints) -> None:
     rows = np.concatenate([row[cell_a], row[cell_b]]) * cells.n_columns
     old_places = pd.Series(rows + np.concatenate([column[cell_a], column[cell_b]]))
     new_places = pd.Series(rows + np.concatenate([column[cell_b], column[cell_a]]))
-    is_blocked = (
-        new_places.isin(cells.places)
-        | new_places.isin(cells.known)
-        | old_places.isin(new_places)
-        | new_places.duplicated(keep=False)
-    )
+    is_blocked = new_places.isin(cells.places) | new_places.isin(cells.known)
+    is_blocked |= old_places.isin(new_places) | new_places.duplicated(keep=False)
     is_traded = ~is_blocked.to_numpy().reshape(2, -1).any(axis=0)
     column[cell_a[is_traded]], column[cell_b[is_traded]] = column[cell_b[is_traded]], column[cell_a[is_traded]]
 
@@ -202,10 +198,9 @@ class SparseCells:
     @property
     def counts(self) -> tuple[Ints, Ints]:
         """Numbers of cells in each row and in each column, `base` included."""
-        return (
-            self.base[0] + np.bincount(self.row, minlength=len(self.base[0])),
-            self.base[1] + np.bincount(self.column, minlength=len(self.base[1])),
-        )
+        rows, columns = self.base
+        in_rows, in_columns = np.bincount(self.row, None, len(rows)), np.bincount(self.column, None, len(columns))
+        return rows + in_rows, columns + in_columns
 
     def free_columns(self, row: int) -> Bools:
         """Which columns a row could still have, `(n_columns,)`."""

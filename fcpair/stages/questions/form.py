@@ -188,10 +188,8 @@ class Form:
     @property
     def without_limits(self) -> Form:
         """The same form, with texts of any number of words."""
-        unlimited_questions = (
-            (name, one.without_limits if isinstance(one, Text) else one) for name, one in self.questions
-        )
-        return replace(self, questions=tuple(unlimited_questions))
+        unlimited = {name: of.without_limits if isinstance(of, Text) else of for name, of in self.questions}
+        return replace(self, questions=tuple(unlimited.items()))
 
     def key(self, answer: Answer) -> str:
         """The same string for answers that are the same, by which a round keeps each distinct one once."""

@@ -258,9 +258,5 @@ class Curate(Edit):
     def as_json(self) -> dict[str, Any]:
         """`kind`, `min_words`, `max_words` (None: no limit), `reasons`, of each its `keys`, and `acts` with theirs."""
         reasons = choices_with_keys(self.reasons)
-        return {
-            **super().as_json(),
-            "reasons": reasons["choices"],
-            "keys": reasons["keys"],
-            "acts": choices_with_keys(ACTS),
-        }
+        own = {"reasons": reasons["choices"], "keys": reasons["keys"], "acts": choices_with_keys(ACTS)}
+        return {**super().as_json(), **own}

@@ -95,9 +95,8 @@ class Agreement(Result):
         values = asdict(self)
         for name in ("sides", *(() if self.bins else ("bins", "on_bins"))):
             del values[name]
-        return values | {
-            "options": {name: value for name, value in values["options"].items() if value not in (None, ())}
-        }
+        options = {name: value for name, value in values["options"].items() if value not in (None, ())}
+        return values | {"options": options}
 
 
 @dataclass(frozen=True, repr=False)

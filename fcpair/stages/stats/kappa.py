@@ -246,17 +246,9 @@ def subset_figures(
         bounded = add_bounds(figure, of, level, sides=sides)
         if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
             bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
-        figures.append(
-            SubsetAgreement(
-                annotators=(names[a], names[b]),
-                n=n,
-                raw_agreement=float(np.trace(table) / n),
-                table=tuple(tuple(row) for row in table.tolist()),
-                prevalence=tuple((used / (2 * n)).tolist()),
-                kappa=bounded,
-                kappa_se=standard_error(of) if has_error else None,
-            )
-        )
+        pair, raw = (names[a], names[b]), float(np.trace(table) / n)
+        prevalence, kappa_se = tuple((used / (2 * n)).tolist()), standard_error(of) if has_error else None
+        figures.append(SubsetAgreement(pair, n, raw, tuple(map(tuple, table.tolist())), prevalence, bounded, kappa_se))
     return tuple(figures)
 
 

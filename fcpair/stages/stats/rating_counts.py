@@ -169,12 +169,11 @@ class LeftOutSums:
         before, after = self.changes(cluster, kinds)
         moved = moments(after) - moments(before)
         if cluster in {Cluster.PAIR, Cluster.LABEL}:
-            indices = np.arange(len(kinds))
-            return Sums.from_moments(
-                self.total + moved, self._changed_products(indices, indices, before, after)
-            ), np.bincount(kind)
-        flat = self.total + sums_by(number, kind, moved)
-        return Sums.from_moments(flat, self._changed_products(dense_codes(number)[1], kind, before, after)), None
+            each = np.arange(len(kinds))
+            products = self._changed_products(each, each, before, after)
+            return Sums.from_moments(self.total + moved, products), np.bincount(kind)
+        products = self._changed_products(dense_codes(number)[1], kind, before, after)
+        return Sums.from_moments(self.total + sums_by(number, kind, moved), products), None
 
     def _changed_products(self, row: Ints, kind: Ints, before: Ints, after: Ints) -> Callable[[Floats], Floats]:
         """`products` of sums in rows, in each of which pairs of these kinds have changed."""

@@ -147,13 +147,9 @@ def measure(
     values: dict[str, Values] = {}
     warnings = {one: _warning(one, table, language) for one in adapted}
     for text_measure, why in unfit_reasons.items():
-        name = text_measure.short_name if short[text_measure.short_name] == 1 else str(text_measure)
-        full, rule, tokens, warning = (
-            str(text_measure),
-            text_measure.rule,
-            text_measure.tokeniser,
-            warnings[text_measure],
-        )
+        full, rule, tokens = str(text_measure), text_measure.rule, text_measure.tokeniser
+        name = text_measure.short_name if short[text_measure.short_name] == 1 else full
+        warning = warnings[text_measure]
         for group, rows in sets.items():
             of_set = SetFigure(None, 0, undefined=why) if why else text_measure.set_figure(table, rows)
             figures.append(TextFigure(full, name, group, rule, warning=warning, tokens=tokens, **vars(of_set)))
