@@ -123,8 +123,7 @@ def direction(counts: Counts, context: str) -> Floats:
 
 def _difference(counts: Counts) -> Floats:
     """Share of right answers where they follow the stereotype, minus their share where they do not."""
-    aligned = ratio(counts["aligned.right"], counts["aligned.n"])
-    return aligned - ratio(counts["opposed.right"], counts["opposed.n"])
+    return ratio(counts["aligned.right"], counts["aligned.n"]) - ratio(counts["opposed.right"], counts["opposed.n"])
 
 
 def _mean(name: str, context: str, over: str = "pairs") -> Callable[[Counts], Floats]:

@@ -240,8 +240,7 @@ class Embed(System):
         missing = [text for text in prompts if text not in replies]
         batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
         for done, batch in enumerate(batches, 1):
-            dimensions = {len(answer.said) for answer in replies.values()}
-            replies |= self._query([prompts[text] for text in batch], dimensions)
+            replies |= self._query([prompts[text] for text in batch], {len(answer.said) for answer in replies.values()})
             if search.progress:
                 search.progress(done, len(batches))
         vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)

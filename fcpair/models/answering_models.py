@@ -275,8 +275,7 @@ def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> A
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
     if spec.source == "local":
-        decoding = Decoding(**dict(spec.options))  # type: ignore[arg-type]
-        return Local(resolve(spec.of, OWNER), prompt, decoding, options)
+        return Local(resolve(spec.of, OWNER), prompt, Decoding(**dict(spec.options)), options)  # type: ignore[arg-type]
     return Canned.read(spec.of, dict(spec.options))
 
 

@@ -340,8 +340,7 @@ class OnnxEncoder:
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = _n_threads()
-        graph = str(folder / GRAPH)
-        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._names = [one.name for one in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer_padding: Any = self._tokenizer.padding
@@ -420,8 +419,7 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
 
     folder.mkdir()
     torch_encoder = TorchEncoder(loaded)
-    sample = torch_encoder.tokenize(_SAMPLE)
-    batch = pad_batch(sample, torch_encoder.padding)
+    batch = pad_batch(torch_encoder.tokenize(_SAMPLE), torch_encoder.padding)
     names = list(batch)
     shapes = {name: {0: "text", 1: "token"} for name in names} | {VECTORS: {0: "text"}}
     loaded[0].model.set_attn_implementation("eager")

@@ -312,8 +312,7 @@ def _wait_s(state: RetryCallState) -> float:
     """Seconds to wait before the next attempt: as many as the service asks for, else twice as many as before."""
     broken = state.outcome.exception() if state.outcome else None
     requested_s = broken.wait_s if isinstance(broken, BrokenReply) else None
-    wait_s = FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s
-    return min(wait_s, LONGEST_WAIT_S)
+    return min(FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s, LONGEST_WAIT_S)
 
 
 def _retry_after_s(header: str | None) -> float | None:

@@ -125,7 +125,34 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
             title, meanings = say("Tier %(name)s", name=name), ((outside, "nothing"), (inside, "in tier"))
             layers.append(_build(f"tier-{name}", title, meanings, is_in.astype(np.int64)))
     if answers.choices:
-        layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
+        # The label that was decided; before that, the one that was given most often.
+        n_choices = len(answers.choices)
+        tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
+        chosen = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
+        chosen += [
+            (mark("as many for one as for another"), "tie"),
+            (mark("discarded"), "discarded"),
+            (mark("no label yet"), "nothing"),
+        ]
+        most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
+        is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
+        index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
+        if standings is not None:
+            index = np.where(standings.final >= 0, standings.final, index)
+            index[standings.state == STATES.index(("discarded", "discarded"))] = discarded
+        # How many of the answers on a cell are the most frequent one.
+        agreeing = (
+            (mark("no label yet"), "nothing"),
+            (mark("one label alone"), "single"),
+            (mark("half of the labels or fewer are the same"), "level 0 of 2"),
+            (mark("more than half are the same"), "level 1 of 2"),
+            (mark("all are the same"), "level 2 of 2"),
+        )
+        step = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
+        layers += [
+            _build("answer", mark("Answer"), chosen, index),
+            _build("agreement", mark("Agreement"), agreeing, step),
+        ]
     return (*layers, *_count_layers(answers))
 
 
@@ -133,39 +160,6 @@ def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> L
     counts = np.bincount(index, minlength=len(meanings)).tolist()
     classes = tuple(CellClass(*meaning, n) for meaning, n in zip(meanings, counts, strict=True))
     return Layer(name, title, classes, index.astype(np.uint8))
-
-
-def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
-    """The label that was decided; before that, the one that was given most often."""
-    n_choices = len(answers.choices)
-    tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
-    meanings = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
-    meanings += [
-        (mark("as many for one as for another"), "tie"),
-        (mark("discarded"), "discarded"),
-        (mark("no label yet"), "nothing"),
-    ]
-    most = answers.counts.max(axis=1)
-    is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
-    index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
-    if standings is not None:
-        index = np.where(standings.final >= 0, standings.final, index)
-        index[standings.state == STATES.index(("discarded", "discarded"))] = discarded
-    return _build("answer", mark("Answer"), meanings, index)
-
-
-def _agreement_layer(answers: CellAnswers) -> Layer:
-    """How many of the answers on a cell are the most frequent one."""
-    meanings = [
-        (mark("no label yet"), "nothing"),
-        (mark("one label alone"), "single"),
-        (mark("half of the labels or fewer are the same"), "level 0 of 2"),
-        (mark("more than half are the same"), "level 1 of 2"),
-        (mark("all are the same"), "level 2 of 2"),
-    ]
-    most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
-    index = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
-    return _build("agreement", mark("Agreement"), meanings, index)
 
 
 def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
@@ -365,5 +359,4 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
 
 
 def _class(meaning: str, look: str) -> dict[str, str]:
-    colours = {theme.name: to_hex(cell_colour(look, theme)) for theme in (LIGHT, DARK)}
-    return {"meaning": meaning, **colours}
+    return {"meaning": meaning, **{theme.name: to_hex(cell_colour(look, theme)) for theme in (LIGHT, DARK)}}

@@ -103,8 +103,9 @@ def _main_gaps(part: MainPart, evaluation_gaps: list[Gap]) -> Iterator[Gap]:
             yield Gap(f"stage “{stage.name}”", "", f"not done yet: run `{stage.command}`")
     if not part.grid:
         yield Gap("the maps of the grid", "0 pairs", "the study has no grid yet")
-    yield from _agreement_gaps(part.agreement) if part.agreement else [_no_labels_gap("agreement")]
-    yield from _tier_gaps(part.tiers, "pair") if part.tiers else [_no_labels_gap("the tiers")]
+    no_labels = ("0 labels", "it rests on labels, and there are none yet")
+    yield from _agreement_gaps(part.agreement) if part.agreement else [Gap("agreement", *no_labels)]
+    yield from _tier_gaps(part.tiers, "pair") if part.tiers else [Gap("the tiers", *no_labels)]
     yield from evaluation_gaps
     yield from _surveys_gaps(part.asked)
     for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
@@ -160,10 +161,6 @@ def _surveys_gaps(part: SurveysPart) -> Iterator[Gap]:
                 for test in comparison.differences
                 if test.undefined and not few.keys() & set(test.groups)
             )
-
-
-def _no_labels_gap(what: str) -> Gap:
-    return Gap(what, "0 labels", "it rests on labels, and there are none yet")
 
 
 def _agreement_gaps(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
@@ -303,8 +300,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
     )
     forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
-    answers = (mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"))
-    header = (mark("Statement"), *answers, mark("Share"), INTERVAL)
+    header = (mark("Statement"), mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"), mark("Share"), INTERVAL)
     for question, rows in figures.shares.groupby("question", sort=False):
         table: list[Row] = []
         for row in rows.to_dict("records"):

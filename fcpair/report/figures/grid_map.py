@@ -143,8 +143,7 @@ def _render_map(
             (axes.yaxis, pixels.shape[0], scale[0], SIDES[0], 45),
             (axes.xaxis, pixels.shape[1], scale[1], SIDES[1], 70),
         ):
-            n = round(size / per_text)
-            numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))
+            numbers = tick_numbers(round(size / per_text), most=max(2, int(size / pixels_per_number)))
             axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
             axis.set_label_text(name, fontsize=9)
         if bar is not None:
@@ -256,8 +255,7 @@ def _build_class_map(index: NDArray[np.int8], meanings: list[tuple[str, str]], g
 
 def coverage_blocks(grid: GridMap) -> BlockMap:
     """The mean number of labels of the grid's cells in each block."""
-    inside = grid.place == IN_GRID
-    return _build_block_map(grid, grid.labels, inside, ("hole",), None)
+    return _build_block_map(grid, grid.labels, grid.place == IN_GRID, ("hole",), None)
 
 
 def decision_blocks(grid: GridMap) -> BlockMap:

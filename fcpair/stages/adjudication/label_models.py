@@ -83,8 +83,7 @@ class LabelFit:
 
 def majority(labels: LabelTable) -> LabelFit:
     """The share of each class among the labels of a pair."""
-    place = labels.pair * labels.n_classes + labels.klass
-    counts = np.bincount(place, minlength=labels.n_pairs * labels.n_classes)
+    counts = np.bincount(labels.pair * labels.n_classes + labels.klass, minlength=labels.n_pairs * labels.n_classes)
     return LabelFit(counts.reshape(labels.n_pairs, labels.n_classes) / labels.n_of_pair[:, None])
 
 
@@ -139,14 +138,12 @@ def _error_matrices(labels: LabelTable, probability: Floats) -> Floats:
     counts = np.maximum(labels.sum_by_kind(probability.take(labels.pair, axis=1)), FLOOR)
     is_given = np.bincount(labels.kind, minlength=counts[0].size).reshape(counts[0].shape) > 0
     counts = np.where(is_given, counts, 0)
-    total = np.sort(counts, axis=2).sum(axis=2, keepdims=True)  # in an order that is not that of the classes
-    return np.where(is_given, counts / total, 1)
+    return np.where(is_given, counts / np.sort(counts, axis=2).sum(axis=2, keepdims=True), 1)
 
 
 def _coins(labels: LabelTable, probability: Floats) -> Floats:
     """The same where the errors of each annotator are all equally probable."""
-    n_right = np.bincount(labels.annotator, probability[labels.klass, labels.pair])
-    right = n_right / np.bincount(labels.annotator)
+    right = np.bincount(labels.annotator, probability[labels.klass, labels.pair]) / np.bincount(labels.annotator)
     wrong = (1 - right) / (labels.n_classes - 1)
     is_right = np.eye(labels.n_classes, dtype=bool)[:, None, :]
     return np.maximum(np.where(is_right, right[:, None], wrong[:, None]), FLOOR)

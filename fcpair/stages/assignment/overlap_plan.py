@@ -263,8 +263,7 @@ def _least_factor(
     """By how much sides of a grid have to be enlarged for the floor to be as wished; None where it is too much."""
 
     def floor(thousandths: int) -> float:
-        sizes = {name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides}
-        larger = replace(grid, **sizes)
+        larger = replace(grid, **{name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides})
         return source.floor(figure, larger.size(larger.overlap_at(1.0, three)))
 
     thousandths = least_number(lambda thousandths: floor(thousandths) <= wish, 1000, 1000 * MOST_TIMES)
@@ -358,8 +357,7 @@ class Yield:
 
 def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question: Closed) -> Yield:
     """Costs and yields where labels are as the model has them: one on every pair, and more on those of `size`."""
-    n_single = grid.n_pairs - size.n_pairs
-    by_labels = {1: n_single, **size.pairs}
+    by_labels = {1: grid.n_pairs - size.n_pairs, **size.pairs}
     labels, is_definite = sum(m * n for m, n in by_labels.items()), np.isin(question.codes, question.definite)
     n_decided = n_alike = 0.0  # pairs whose definite labels are of one class, of which they have some; and all labels
     for m, n in by_labels.items():

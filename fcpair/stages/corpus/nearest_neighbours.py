@@ -83,8 +83,7 @@ def top_columns(similarity: Floats, places: int) -> Ints:
     if places == 0:
         return np.empty((len(similarity), 0), np.int64)
     part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
-    edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
-    tied = (similarity >= edge[:, None]).sum(axis=1) > places
+    tied = (similarity >= np.take_along_axis(similarity, part, axis=1).min(axis=1)[:, None]).sum(axis=1) > places
     part[tied] = np.argsort(-similarity[tied], axis=1, kind="stable")[:, :places]  # the last place is shared
     part = np.sort(part, axis=1)
     order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
@@ -157,8 +156,7 @@ def _nearest_of_block(
             each = max(1, n_columns // (8 * k))
             n = n_columns // each
             if n >= k:
-                maxima = block[:, : n * each].reshape(n_rows, n, each).max(axis=2)
-                level = np.partition(maxima, n - k, axis=1)[:, n - k]
+                level = np.partition(block[:, : n * each].reshape(n_rows, n, each).max(axis=2), n - k, axis=1)[:, n - k]
                 candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)
     candidates.sift()
@@ -175,8 +173,7 @@ def _nearest_of_block(
     for array, values in ((cn, candidates.column), (score, exact)):
         array[candidates.row[order], rank] = values[order]
     if (crowded := np.flatnonzero(candidates.crowded)).size:
-        found = _nearest_in_float64(queries[crowded], texts, self_position[crowded], k, width)
-        cn[crowded], score[crowded] = found
+        cn[crowded], score[crowded] = _nearest_in_float64(queries[crowded], texts, self_position[crowded], k, width)
     return cn, score
 
 

@@ -58,10 +58,8 @@ def draw_stratified(strata: npt.NDArray[np.object_], order: Ints, n: int, seed: 
     _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
     quotas = n * sizes // len(strata)
     remainders = n * sizes % len(strata)
-    extra = np.lexsort((-sizes, -remainders))[: n - quotas.sum()]
-    quotas[extra] += 1
-    drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
-    return np.sort(np.concatenate(drawn))
+    quotas[np.lexsort((-sizes, -remainders))[: n - quotas.sum()]] += 1
+    return np.sort(np.concatenate([order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]))
 
 
 REPAIRS, PATIENCE = 200, 20  # turns in all, and turns after which there are as many conflicts as before
@@ -129,8 +127,7 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
     """
     n_columns = len(ends[1])
     row = np.repeat(np.arange(len(ends[0])), ends[0])
-    column = rng.permutation(np.repeat(np.arange(n_columns), ends[1]))
-    cells = SparseCells(row, column, n_columns, known_places, base)
+    cells = SparseCells(row, rng.permutation(np.repeat(np.arange(n_columns), ends[1])), n_columns, known_places, base)
     # cells in conflict trade columns with others until none is left
     fewest, idle = len(cells.row) + 1, 0
     for _ in range(REPAIRS):

@@ -282,5 +282,4 @@ def numbers(question: Closed, codes: Ints) -> Floats:
     """The number of each code of a closed question, of the shape of `codes`; NaN for -1. They are what the interval
     distance is taken from: the values of a scale, else the codes themselves.
     """
-    place = np.searchsorted(question.codes, codes)
-    return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[place])
+    return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[np.searchsorted(question.codes, codes)])

@@ -279,8 +279,7 @@ def _overlap(labels: Mapping[str, Ints], codes: Ints) -> Overlap:
     )
     klass = np.searchsorted(codes, labels["code"])
     order = np.lexsort((annotator, pair))
-    columns = (column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass))
-    return Overlap(len(codes), *columns)
+    return Overlap(len(codes), *(column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass)))
 
 
 def _check_labels(labels: pd.DataFrame, question: Closed) -> None:

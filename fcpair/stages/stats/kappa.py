@@ -130,8 +130,7 @@ class Subsets:
     @property
     def n_pairs(self) -> int:
         """Number of pairs that the defined kappas rest on, each counted once."""
-        defined = ~np.isnan(self.kappas)[self._subset]
-        return len(dense_codes(self._overlap.pair[self._first[defined]])[0])
+        return len(dense_codes(self._overlap.pair[self._first[~np.isnan(self.kappas)[self._subset]]])[0])
 
     @property
     def used(self) -> Ints:

@@ -79,8 +79,7 @@ class Sums:
     @classmethod
     def from_moments(cls, flat: Floats, products: Callable[[Floats], Floats]) -> Sums:
         """From what `moments` gives, or sums of it, in the last axis."""
-        n_classes = (flat.shape[-1] - 3) // 2
-        shares, labels = np.split(flat[..., 3:], [n_classes], axis=-1)
+        shares, labels = np.split(flat[..., 3:], [(flat.shape[-1] - 3) // 2], axis=-1)
         return cls(flat[..., 0], flat[..., 1], flat[..., 2], shares, labels, products)
 
 
@@ -224,5 +223,4 @@ def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
     `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
     """
     names, place = dense_codes(cluster)
-    columns = [np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T]
-    return np.stack(columns, axis=1)
+    return np.stack([np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T], axis=1)

@@ -63,8 +63,7 @@ def survey_plans(
     yes, no, decline = answers
     form = OneOf((Choice(0, yes), Choice(1, no), Choice(2, decline, definite=False)))
     screen: Screen = "list" if as_list else "row"
-    asked = f"answer: {form}"
-    round_ = RoundPlan(ASK, asked, "respondent", answers=part or 0, screen=screen, in_order=True, seed=seed)
+    round_ = RoundPlan(ASK, f"answer: {form}", "respondent", answers=part or 0, screen=screen, in_order=True, seed=seed)
     sides = SidePlan(file=file, column=statement), SidePlan(names=tuple(questions))
     survey = GridPlan(name, *sides, (round_,), row_name=STATEMENT, column_name="question")
     if not suggest.strip():

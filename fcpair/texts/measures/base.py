@@ -69,8 +69,7 @@ class TextTable:
 
     def distinct_texts(self) -> list[str]:
         """All distinct texts and references, in the order in which they stand."""
-        listed = [reference for of in self.references or () for reference in of]
-        return list(dict.fromkeys([*self.texts, *listed]))
+        return list(dict.fromkeys([*self.texts, *[reference for of in self.references or () for reference in of]]))
 
     def token_vectors(self, name: str) -> dict[str, Vectors]:
         """The unit vectors of the tokens of every text and reference by the encoder of that name, by the text."""

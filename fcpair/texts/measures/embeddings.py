@@ -325,8 +325,7 @@ class Regression(ReferenceMeasure):
         pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
         scores, _ = table.compute_once(("pairs", self.of), lambda: pair_scores(pairs, self.of, table.progress))
         at = dict(zip(pairs, scores.tolist(), strict=True))
-        best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
-        return fill_defined(why, best)
+        return fill_defined(why, [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)])
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """That the number is the model's own, and how many pairs were cut."""

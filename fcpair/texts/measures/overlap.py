@@ -93,8 +93,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         yield f"sacrebleu {signature}"
 
     def _score_corpus(self, texts: Sequence[str], references: Refs) -> Any:
-        streams = [list(stream) for stream in zip_longest(*references)]  # None where a text has fewer references
-        return self.metric().corpus_score(list(texts), streams)
+        return self.metric().corpus_score(list(texts), [list(stream) for stream in zip_longest(*references)])
 
 
 @dataclass(frozen=True)
