@@ -154,10 +154,8 @@ def review_text(template: Template) -> str:
 
 def _with_slots(text: Text, fillers: Mapping[str, tuple[str, ...]]) -> str:
     """A text with its slots in braces; one of a single filler as that, since it cannot be read otherwise."""
-    parts = (
-        part if isinstance(part, str) else part.forms[0] if len(fillers[part.slot]) == 1 else f"{{{part.slot}}}"
-        for part in text
-    )
+    shown = {slot: f"{{{slot}}}" for slot, of in fillers.items() if len(of) > 1}
+    parts = (part if isinstance(part, str) else shown.get(part.slot, part.forms[0]) for part in text)
     return " ".join("".join(parts).split())
 
 
@@ -181,7 +179,11 @@ def _find_alike(template: Template) -> Chosen | None:
     shared = [slot for slot in _slots(culprit) if slot in _slots(other)]
     chosen_by_key: dict[tuple[str, ...], Chosen] = {}
     for is_other, text in enumerate((culprit, other)):
-        for reading, chosen in _readings(text, template):
+        slots = _slots(text)
+        for numbers in product(*(range(len(template.fillers[slot])) for slot in slots)):  # the last changes first
+            chosen = dict(zip(slots, numbers, strict=True))
+            parts = (part.forms[chosen[part.slot]] if isinstance(part, Blank) else part for part in text)
+            reading = _fold("".join(parts))
             key = (reading, *(str(chosen[slot]) for slot in shared))  # slots of both are to be filled the same
             if reading in unknown:
                 return chosen
@@ -190,17 +192,6 @@ def _find_alike(template: Template) -> Chosen | None:
             if not is_other:
                 chosen_by_key.setdefault(key, chosen)
     return None
-
-
-def _readings(text: Text, template: Template) -> Iterator[tuple[str, Chosen]]:
-    """A text in each filling of its slots, the last slot changing first."""
-    slots = _slots(text)
-    for numbers in product(*(range(len(template.fillers[slot])) for slot in slots)):
-        chosen = dict(zip(slots, numbers, strict=True))
-        yield (
-            _fold("".join(part.forms[chosen[part.slot]] if isinstance(part, Blank) else part for part in text)),
-            chosen,
-        )
 
 
 def _slots(text: Text) -> list[str]:
@@ -250,27 +241,19 @@ def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int
     changes none. An item's id is made of template, version and the numbers of its fillers, context and question. Raises
     InputError for all templates that would make more items than `limit`; none is made then.
     """
-    oversized = [(template, n) for template in templates if (n := n_items(template)) > limit]
-    findings = [
-        Finding(
-            place,
-            template.line,
-            f"template {' '.join(filter(None, (f'`{template.id}`', template.version)))} makes {n:,} items, but a "
-            f"template may make at most {limit:,}; give its slots fewer fillers, or `fcpair items expand` a higher "
-            "`--limit`",
-        )
-        for template, n in oversized
-    ]
+    findings = []
+    for template in templates:
+        if (n := n_items(template)) > limit:
+            name = " ".join(filter(None, (f"`{template.id}`", template.version)))
+            advice = "give its slots fewer fillers, or `fcpair items expand` a higher `--limit`"
+            what = f"template {name} makes {n:,} items, but a template may make at most {limit:,}; {advice}"
+            findings.append(Finding(place, template.line, what))
     reject(place, findings)
     rng = np.random.default_rng(seed)
-    order = sorted(
-        range(len(templates)), key=lambda at: (templates[at].category, templates[at].id, templates[at].version)
-    )
-    expanded = {at: _expand_template(templates[at], rng) for at in order}
-    frame = pd.DataFrame(
-        {name: np.concatenate([expanded[at][name] for at in range(len(templates))]) for name in COLUMNS}
-    )
-    return Items(frame, tuple(coinciding_options(templates, place)))
+    keys = [(template.category, template.id, template.version) for template in templates]
+    expanded = {at: _expand_template(templates[at], rng) for at in sorted(range(len(keys)), key=keys.__getitem__)}
+    columns = {name: np.concatenate([expanded[at][name] for at in range(len(templates))]) for name in COLUMNS}
+    return Items(pd.DataFrame(columns), tuple(coinciding_options(templates, place)))
 
 
 def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, Strings | Ints]:
@@ -309,9 +292,8 @@ def _expand_template(template: Template, rng: np.random.Generator) -> dict[str, 
     }
     alternating = {name: np.stack(four, axis=1).ravel() for name, four in columns.items()}
     of_four = np.tile(np.array(FOUR, dtype=object), (n, 1))
-    same = {
-        name: np.full(PER_FILLING * n, getattr(template, of), dtype=object) for name, of in _TEMPLATE_COLUMNS.items()
-    }
+    size = PER_FILLING * n
+    same = {name: np.full(size, getattr(template, of), dtype=object) for name, of in _TEMPLATE_COLUMNS.items()}
     items: Strings = alternating["context"].astype(object) + "\n" + alternating["question"].astype(object)
     for i, letter in enumerate(LETTERS):
         items = items + f"\n{letter}. " + alternating[f"option_{i}"].astype(object)

@@ -129,10 +129,8 @@ def measure_divergence(answers: Answers, counts: pd.DataFrame, question: str, sm
     of_rows = statement_index[rows]
     target, counter = (np.bincount(of_rows, weight[rows], len(statements)) for weight in weights)
     n = np.bincount(of_rows, minlength=len(statements))
-    yes_and_no = {
-        str(at): (int(yes), int(no))
-        for at, yes, no in zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
-    }
+    columns = zip(question_counts.index, question_counts["yes"], question_counts["no"], strict=True)
+    yes_and_no = {str(at): (int(yes), int(no)) for at, yes, no in columns}
     divergences = []
     for at, statement in enumerate(statements):
         category = answers.categories[answered.category[statement_index == at][0]]
@@ -155,16 +153,14 @@ def _mean_divergences(divergences: Sequence[StatementDivergence]) -> Iterator[Di
     categories = list(dict.fromkeys(statement.category for statement in divergences))
     for category in [*categories, ""] if len(categories) > 1 else categories:
         in_category = [statement for statement in divergences if category in ("", statement.category)]
+        n = len(in_category)
         if bad := [statement for statement in in_category if statement.value is None]:
-            why = (
-                f"it is in {len(bad)} of {len(in_category)} statements, as in `{bad[0].statement}`: {bad[0].undefined}"
-            )
-            yield Divergence(category, len(in_category), None, None, why)
-            continue
-        by_chance = float(np.mean([1 / (2 * statement.people) for statement in in_category]))
-        yield Divergence(
-            category, len(in_category), float(np.mean([statement.value for statement in in_category])), by_chance
-        )
+            why = f"it is in {len(bad)} of {n} statements, as in `{bad[0].statement}`: {bad[0].undefined}"
+            yield Divergence(category, n, None, None, why)
+        else:
+            mean = float(np.mean([statement.value for statement in in_category]))
+            by_chance = float(np.mean([1 / (2 * statement.people) for statement in in_category]))
+            yield Divergence(category, n, mean, by_chance)
 
 
 LEAST_TEMPLATES = 5
@@ -257,9 +253,8 @@ def _figures(answered: AnsweredItems, scores: Sequence[Score], categories: Seque
     templates, unit = np.unique(answered.category * n_numbers + answered.template, return_inverse=True)
     counts = count_by_unit(answered, unit, len(templates))
     category = templates // n_numbers
-    counts_by_category = {
-        at: {name: sums[category == at] for name, sums in counts.items()} for at in np.unique(category).tolist()
-    }
+    categories_there = np.unique(category).tolist()
+    counts_by_category = {at: {of: sums[category == at] for of, sums in counts.items()} for at in categories_there}
     for score_ in scores:
         figures = [_figure(score_, categories[at], own) for at, own in counts_by_category.items()]
         yield from figures
@@ -271,9 +266,8 @@ def _figure(score_: Score, category: str, counts: Counts) -> BiasFigure:
     """The score of one category; `counts` has a sum for each template."""
     sums = {name: each.sum() for name, each in counts.items()}
     n_templates = len(counts[f"{score_.context}.n"])
-    n, n_unreadable, n_tied = (
-        int(sums[f"{score_.context}.{name}"]) for name in (score_.rests_on, "unreadable", "tied")
-    )
+    names = (f"{score_.context}.{name}" for name in (score_.rests_on, "unreadable", "tied"))
+    n, n_unreadable, n_tied = (int(sums[name]) for name in names)
     n_tied *= score_.rests_on != WEIGHED
     rests_on = (n, n_unreadable, n_templates)
     value = float(score_.of(sums))
@@ -295,12 +289,9 @@ def _means_over_categories(
     score_: Score, figures: Sequence[BiasFigure], counts: Sequence[Counts]
 ) -> Iterator[BiasFigure]:
     """The mean over categories, and of a score that has a direction that of absolute values, which does not hide it."""
-    rests_on = (
-        sum(figure.n for figure in figures),
-        sum(figure.n_unreadable for figure in figures),
-        sum(figure.n_templates for figure in figures),
-    )
-    n_tied = sum(figure.n_tied for figure in figures)
+    sizes = np.array([(figure.n, figure.n_unreadable, figure.n_templates, figure.n_tied) for figure in figures])
+    n, n_unreadable, n_templates, n_tied = sizes.sum(axis=0).tolist()
+    rests_on = (n, n_unreadable, n_templates)
     values = np.array([figure.value for figure in figures if figure.value is not None])
     if missing := [figure.category for figure in figures if figure.value is None]:
         why = f"it is undefined in {', '.join(missing)}"

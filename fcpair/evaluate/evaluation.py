@@ -80,24 +80,20 @@ def evaluate(
     `options` says what becomes of an HS without positives, the number of resamples, and their seed.
     """
     names = short_names(systems)
-    facts = [
-        SystemFacts(str(system), name, ranking.notes, ranking.model)
-        for system, name, ranking in zip(systems, names, rankings, strict=True)
-    ]
+    ranked = zip(systems, names, rankings, strict=True)
+    facts = tuple(SystemFacts(str(system), name, of.notes, of.model) for system, name, of in ranked)
     parts = [_measured_tier(tier, rankings, options.no_positives) for tier in tiers]
-    values = [_values(part, measures) for part in parts]
-    scores = [
-        score
-        for part, value in zip(parts, values, strict=True)
-        for score in (
-            *_scores(part, value, names, measures, options),
-            *_expected_scores(part, systems, names, measures),
-        )
-    ]
-    baselines = [
-        _scores_without_draws(part, value, systems, measures) for part, value in zip(parts, values, strict=True)
-    ]
     compared = [at for at, measure in enumerate(measures) if not isinstance(measure, JudgedAt)]
+    scores: list[Score] = []
+    comparisons: list[Comparison] = []
+    baselines: list[Floats] = []
+    for part in parts:
+        values = _values(part, measures)
+        scores += _scores(part, values, names, measures, options)
+        scores += _expected_scores(part, systems, names, measures)
+        baselines.append(_scores_without_draws(part, values, systems, measures))
+        for at in compared:
+            comparisons += _comparisons(part, values[:, :, at], names, str(measures[at]), options)
     return Outcome(
         pool=pool,
         no_positives=options.no_positives,
@@ -105,15 +101,10 @@ def evaluate(
         seed=options.seed,
         measures=tuple(str(measure) for measure in measures),
         tiers=tuple(map(_tier_facts, tiers)),
-        systems=tuple(facts),
+        systems=facts,
         scores=tuple(scores),
         spreads=tuple(tier_spreads(scores, [measures[at] for at in compared])),
-        comparisons=tuple(
-            test
-            for part, value in zip(parts, values, strict=True)
-            for at in compared
-            for test in _comparisons(part, value[:, :, at], names, str(measures[at]), options)
-        ),
+        comparisons=tuple(comparisons),
         concordances=tuple(_concordances(parts, baselines, measures, compared)),
         interval=METHOD,
     )
@@ -171,10 +162,9 @@ def _scores(
     for row, (name, judged) in enumerate(zip(names, part.judged, strict=True)):
         for at, measure in enumerate(measures):
             means = _means(readings(measure, judged), part.n)
-            ends: dict[str, Any] = (
-                {"low": float(low[row, at]), "high": float(high[row, at])} if part.n >= LEAST_HS else {}
-            )
-            yield Score(part.tier, name, str(measure), part.n, **means, **ends, undefined=undefined_reason(part.n))
+            if part.n >= LEAST_HS:
+                means |= {"low": float(low[row, at]), "high": float(high[row, at])}
+            yield Score(part.tier, name, str(measure), part.n, **means, undefined=undefined_reason(part.n))
 
 
 def _means(reading: Readings, n: int) -> dict[str, Any]:
@@ -263,7 +253,11 @@ def tier_spreads(scores: Sequence[Score], measures: Sequence[Measure]) -> Iterat
             return
         yield from rows
         if averaged:
-            yield _average([row for row in rows if row.measure in averaged])
+            used = [row for row in rows if row.measure in averaged]
+            decimals = {"mean": 4, "minimum": 4, "maximum": 4, "cv": 3}
+            means: dict[str, Any] = {of: _mean([getattr(row, of) for row in used], n) for of, n in decimals.items()}
+            undefined = next((row.undefined for row in used if row.undefined), None)
+            yield replace(used[0], measure=AVERAGE, **means, undefined=undefined)
 
 
 def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
@@ -276,21 +270,6 @@ def _spread_over_tiers(scores: Sequence[Score]) -> Spread:
     cv = round(100 * float(values.std()) / float(values.mean()), 1) if values.mean() else None
     why = ZERO_MEAN if cv is None else None
     return Spread(first.system, first.measure, len(scores), mean, minimum, maximum, cv, first.expected, why)
-
-
-def _average(rows: Sequence[Spread]) -> Spread:
-    first = rows[0]
-    return Spread(
-        first.system,
-        AVERAGE,
-        first.n_tiers,
-        mean=_mean([row.mean for row in rows], 4),
-        minimum=_mean([row.minimum for row in rows], 4),
-        maximum=_mean([row.maximum for row in rows], 4),
-        cv=_mean([row.cv for row in rows], 3),
-        expected=first.expected,
-        undefined=next((row.undefined for row in rows if row.undefined), None),
-    )
 
 
 def _mean(column: Sequence[float | None], decimals: int) -> float | None:

@@ -77,8 +77,7 @@ def lowest_ndcg(graded: Graded, unjudged: Bools, n_below: Ints, k: int) -> Float
     weight = unjudged * discounts(unjudged.shape[1])
     added = np.cumsum(np.pad(_unjudged_first(weight, unjudged)[:, ::-1], ((0, 0), (1, 0))), axis=1)
     # reversed, the zeros of judged ranks come first: n of the lowest stand at column n + number of judged ranks
-    n_judged = (~unjudged).sum(axis=1)
-    n_tried = np.arange(added.shape[1]) - n_judged[:, None]
+    n_tried = np.arange(added.shape[1]) - (~unjudged).sum(axis=1)[:, None]
     counts = graded.counts[:, :, None] + (n_below[:, None] + np.maximum(n_tried, 0))[:, None, :]
     whole = np.einsum("hln,l->hn", ideal_gain_of_counts(counts, k), graded.steps)
     part = gain(graded, k)[:, None] + graded.levels[-1] * added

@@ -283,8 +283,7 @@ class Bpref(Measure):
 
     def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
-        n_positive = judged.n_positive[:, None]
-        above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), n_positive)
+        above = np.minimum(np.cumsum(judged.labels == NEGATIVE, axis=1), judged.n_positive[:, None])
         worst = np.maximum(np.minimum(judged.n_positive, judged.n_negative), 1)[:, None]
         return ratio((judged.hits() * (1 - above / worst)).sum(axis=1), judged.n_positive, 0.0)
 
@@ -334,8 +333,7 @@ class JudgedAt(CutMeasure):
 
     def __call__(self, judged: Judged) -> Floats:
         """From 0 to 1 for each HS."""
-        n_judged = (judged.labels[:, : self.k] > UNJUDGED).sum(axis=1)
-        return ratio(n_judged, np.minimum(judged.n_pool, self.k), 0.0)
+        return ratio((judged.labels[:, : self.k] > UNJUDGED).sum(axis=1), np.minimum(judged.n_pool, self.k), 0.0)
 
     def _expected(self, pool: Judged) -> Floats:
         return ratio(pool.n_positive + pool.n_negative, pool.n_pool, 0.0)
@@ -378,8 +376,7 @@ def _ranks_in_pool(pool: Judged, k: int) -> tuple[Ints, Floats]:
 
 def _p_none_above(pool: Judged, k: int) -> Floats:
     """Probability that the ranks 1 to r hold no positive, for r from 0 to k, shape `(n_hs, n_ranks + 1)`."""
-    n_drawn = np.arange(min(k, pool.n_pool.max(initial=0)))
-    n_left = np.maximum(pool.n_pool[:, None] - n_drawn, 0)
+    n_left = np.maximum(pool.n_pool[:, None] - np.arange(min(k, pool.n_pool.max(initial=0))), 0)
     missing = np.maximum(n_left - pool.n_positive[:, None], 0)
     misses = np.divide(missing, n_left, out=np.ones(n_left.shape), where=n_left > 0)
     return np.concatenate([np.ones((len(n_left), 1)), np.cumprod(misses, axis=1)], axis=1)

@@ -164,15 +164,10 @@ class Outcome(Plotted):
     def _summary(self) -> str:
         systems, tiers = [system.short for system in self.systems], [tier.tier for tier in self.tiers]
         is_single = len(systems) == len(tiers) == 1
-        figures = (
-            [
-                f"{score.measure} {'undefined' if score.score is None else f'{score.score:.4f}'}"
-                for score in self.scores
-                if not score.expected
-            ]
-            if is_single
-            else self.measures
-        )
+        figures: Sequence[str] = self.measures
+        if is_single:
+            scores = [(of.measure, of.score) for of in self.scores if not of.expected]
+            figures = [f"{name} {'undefined' if score is None else f'{score:.4f}'}" for name, score in scores]
         return f"{', '.join(systems)} on {', '.join(tiers)}{': ' if is_single else ', by '}{', '.join(figures)}"
 
     def as_data(self) -> dict[str, Any]:

@@ -18,7 +18,16 @@ from fcpair.evaluate.services import (
     format_examples,
     pick_notes,
 )
-from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Sbert, Search, System, rank_without_scores
+from fcpair.evaluate.systems import (
+    NOTHING,
+    Cost,
+    Ranking,
+    Sbert,
+    Search,
+    System,
+    check_at_least,
+    rank_without_scores,
+)
 from fcpair.models.encode import count_cut
 from fcpair.models.model_files import CROSS_ENCODERS, resolve
 from fcpair.models.service import model_record, n_prompt_tokens
@@ -44,7 +53,7 @@ class Rerank(System):
     by: Llm = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        _check_top(self.top)
+        check_at_least("top", self.top, 1)
         if not isinstance(self.by, Llm):
             raise InputError(f"by is {self.by}; expected llm:MODEL, or write cross:NAME(first=...,top=...) instead")
         if self.by.n != Llm.n:
@@ -63,18 +72,13 @@ class Rerank(System):
         ]
         by_hs = {hs: choice for hs, choice in zip(search.hs_ids, choices, strict=True) if choice.at}
         notes = [*pick_notes(by_hs, "among those given to the LLM")]
-        unnamed = {
-            hs: str(len({*top} - {*choice.at}))
-            for hs, choice, top in zip(search.hs_ids, choices, tops, strict=True)
-            if not {*top} <= {*choice.at}
-        }
-        if unnamed:
+        left = {hs: {*top} - {*of.at} for hs, of, top in zip(search.hs_ids, choices, tops, strict=True)}
+        if unnamed := {hs: str(len(at)) for hs, at in left.items() if at}:
             which = f"{sum(map(int, unnamed.values()))} of {sum(map(len, tops))} ({format_examples(unnamed)})"
             order = "they follow in the order of the first system"
             notes.append(f"CNs given to the LLM that it did not name: {which}; {order}")
-        return _assemble_ranking(
-            first, rows, tuple(notes), model_record(self.by.of, (choice.model for choice in choices))
-        )
+        model = model_record(self.by.of, (choice.model for choice in choices))
+        return _assemble_ranking(first, rows, tuple(notes), model)
 
     def cost(self, search: Search) -> Cost:
         """Cost of asking for the HS whose answers are not kept yet, together with the cost of the first system.
@@ -107,7 +111,7 @@ class Cross(System):
     top: int = TOP
 
     def __post_init__(self) -> None:
-        _check_top(self.top)
+        check_at_least("top", self.top, 1)
 
     def rank(self, search: Search) -> Ranking:
         """Rank the pool; the score of rank r is -r, as scores of the model and of the first system do not compare.
@@ -130,11 +134,6 @@ class Cross(System):
     def cost(self, search: Search) -> Cost:
         """Cost of what the first system asks of a service."""
         return self.first.cost(search)
-
-
-def _check_top(top: int) -> None:
-    if top < 1:
-        raise InputError(f"top is {top}; expected a whole number, 1 or more")
 
 
 def _tops(first: Ranking, top: int) -> list[list[int]]:

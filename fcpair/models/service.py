@@ -268,7 +268,11 @@ class Service:
                 raise BrokenReply(problem, _retry_after_s(answer.headers.get("Retry-After")), advice)
             raise self._error(prompt, problem, advice)
         try:
-            return read(_parse_json(text))
+            return read(parse_json(text))
+        except json.JSONDecodeError as error:
+            kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
+            problem = "it answered with nothing" if is_blank(text) else f"it answered with {kind}"
+            raise BrokenReply(f"{problem}: {quote_beginning(text, _SHOWN)}" if text.strip() else problem) from None
         except BrokenReply as broken:
             raise BrokenReply(f"{broken}: {quote_beginning(text, _SHOWN)}" if text.strip() else str(broken)) from None
 
@@ -304,20 +308,11 @@ def message_content(payload: Any) -> Any:
         raise BrokenReply("it answered without the content of a message") from None
 
 
-def _parse_json(text: str) -> Any:
-    try:
-        return parse_json(text)
-    except json.JSONDecodeError as error:
-        kind = "HTML" if text.lstrip()[:1] == "<" else f"broken JSON ({error.msg})"
-        raise BrokenReply("it answered with nothing" if is_blank(text) else f"it answered with {kind}") from None
-
-
 def _wait_s(state: RetryCallState) -> float:
     """Seconds to wait before the next attempt: as many as the service asks for, else twice as many as before."""
     broken = state.outcome.exception() if state.outcome else None
     requested_s = broken.wait_s if isinstance(broken, BrokenReply) else None
-    wait_s = FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s
-    return min(wait_s, LONGEST_WAIT_S)
+    return min(FIRST_WAIT_S * 2 ** (state.attempt_number - 1) if requested_s is None else requested_s, LONGEST_WAIT_S)
 
 
 def _retry_after_s(header: str | None) -> float | None:

@@ -48,18 +48,17 @@ def label_scores(
     had, has no trained head, or foretells numbers instead of labels; InputError where it has no such label.
     """
     model, tokenizer = load_transformer(_CLASSIFIER, resolve(name, OWNER))
-    labels = {str(one).lower(): at for at, one in model.config.id2label.items()}
-    if label.lower() not in labels:
-        raise InputError(
-            f"{name} has no label `{label}`; {suggest_name(label, map(str, model.config.id2label.values()))}"
-        )
+    labels = {str(of): int(at) for at, of in model.config.id2label.items()}
+    at = {of.lower(): at for of, at in labels.items()}.get(label.lower())
+    if at is None:
+        raise InputError(f"{name} has no label `{label}`; {suggest_name(label, labels)}")
     if model.config.problem_type == "regression":
         raise ModelError(f"{name} predicts numbers, not labels; its output is not a probability")
     logits, n_cut = _logits(texts, model, tokenizer, name, progress)
     is_independent = logits.shape[1] == 1 or model.config.problem_type == "multi_label_classification"
     from scipy.special import expit, softmax
 
-    return (expit(logits) if is_independent else softmax(logits, axis=1))[:, int(labels[label.lower()])], n_cut
+    return (expit(logits) if is_independent else softmax(logits, axis=1))[:, at], n_cut
 
 
 def pair_scores(pairs: Sequence[tuple[str, str]], name: str, progress: Progress | None = None) -> tuple[Floats, int]:
@@ -120,8 +119,8 @@ def measure_losses(texts: Sequence[str], name: str, progress: Progress | None = 
         if (width := len(batch[0])) < 2:
             continue
         # Padding stands behind, where nothing before it looks.
-        ids = torch.tensor([text_tokens + [0] * (width - len(text_tokens)) for text_tokens in batch])
-        mask = torch.tensor([[1] * len(text_tokens) + [0] * (width - len(text_tokens)) for text_tokens in batch])
+        ids = torch.tensor([of + [0] * (width - len(of)) for of in batch])
+        mask = torch.tensor([[1] * len(of) + [0] * (width - len(of)) for of in batch])
         losses[rows] = -(token_logprobs(model, ids, mask) * mask[:, 1:]).sum(dim=1).numpy()
     if not np.isfinite(losses).all():
         raise ModelError(f"{name} gives a likelihood that is not a finite number; its weights may be damaged")

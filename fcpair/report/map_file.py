@@ -107,7 +107,12 @@ def count_answers(cell: Ints, choice: Ints, time: Ints, n_cells: int, choices: S
 
 def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple[Layer, ...]:
     """The layers that there are for these answers; without `standings` nothing is decided on them."""
-    layers = [_state_layer(answers, standings)]
+    meanings, state = STATES, None if standings is None else standings.state
+    if state is None:
+        words = (mark("no answer yet"), mark("skipped, not answered"), mark("answered"))
+        meanings = tuple(zip(words, ("nothing", "waits", "decided"), strict=True))
+        state = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
+    layers = [_build("state", mark("State"), meanings, state)]
     if standings is not None and standings.tier is not None:
         outside = mark("in none of the four tiers") if standings.own_tiers else mark("in no tier")
         tiers = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
@@ -117,12 +122,37 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
         # A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested.
         for name, is_in in standings.own_tiers.items():
             outside, inside = say("not in the tier %(name)s", name=name), say("in the tier %(name)s", name=name)
-            title = say("Tier %(name)s", name=name)
-            layers.append(
-                _build(f"tier-{name}", title, ((outside, "nothing"), (inside, "in tier")), is_in.astype(np.int64))
-            )
+            title, meanings = say("Tier %(name)s", name=name), ((outside, "nothing"), (inside, "in tier"))
+            layers.append(_build(f"tier-{name}", title, meanings, is_in.astype(np.int64)))
     if answers.choices:
-        layers += [_answer_layer(answers, standings), _agreement_layer(answers)]
+        # The label that was decided; before that, the one that was given most often.
+        n_choices = len(answers.choices)
+        tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
+        chosen = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
+        chosen += [
+            (mark("as many for one as for another"), "tie"),
+            (mark("discarded"), "discarded"),
+            (mark("no label yet"), "nothing"),
+        ]
+        most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
+        is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
+        index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
+        if standings is not None:
+            index = np.where(standings.final >= 0, standings.final, index)
+            index[standings.state == STATES.index(("discarded", "discarded"))] = discarded
+        # How many of the answers on a cell are the most frequent one.
+        agreeing = (
+            (mark("no label yet"), "nothing"),
+            (mark("one label alone"), "single"),
+            (mark("half of the labels or fewer are the same"), "level 0 of 2"),
+            (mark("more than half are the same"), "level 1 of 2"),
+            (mark("all are the same"), "level 2 of 2"),
+        )
+        step = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
+        layers += [
+            _build("answer", mark("Answer"), chosen, index),
+            _build("agreement", mark("Agreement"), agreeing, step),
+        ]
     return (*layers, *_count_layers(answers))
 
 
@@ -130,51 +160,6 @@ def _build(name: str, title: str, meanings: Sequence[Meaning], index: Ints) -> L
     counts = np.bincount(index, minlength=len(meanings)).tolist()
     classes = tuple(CellClass(*meaning, n) for meaning, n in zip(meanings, counts, strict=True))
     return Layer(name, title, classes, index.astype(np.uint8))
-
-
-def _state_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
-    if standings is not None:
-        return _build("state", mark("State"), STATES, standings.state)
-    meanings = (
-        (mark("no answer yet"), "nothing"),
-        (mark("skipped, not answered"), "waits"),
-        (mark("answered"), "decided"),
-    )
-    index = np.where(answers.n_answers > 0, 2, (answers.skips > 0).astype(np.int64))
-    return _build("state", mark("State"), meanings, index)
-
-
-def _answer_layer(answers: CellAnswers, standings: CellStandings | None) -> Layer:
-    """The label that was decided; before that, the one that was given most often."""
-    n_choices = len(answers.choices)
-    tie, discarded, nothing = n_choices, n_choices + 1, n_choices + 2
-    meanings = [(named(name), f"level {at} of {n_choices - 1}") for at, name in enumerate(answers.choices)]
-    meanings += [
-        (mark("as many for one as for another"), "tie"),
-        (mark("discarded"), "discarded"),
-        (mark("no label yet"), "nothing"),
-    ]
-    most = answers.counts.max(axis=1)
-    is_tie = (answers.counts == most[:, None]).sum(axis=1) > 1
-    index = np.where(most == 0, nothing, np.where(is_tie, tie, answers.counts.argmax(axis=1)))
-    if standings is not None:
-        index = np.where(standings.final >= 0, standings.final, index)
-        index[standings.state == STATES.index(("discarded", "discarded"))] = discarded
-    return _build("answer", mark("Answer"), meanings, index)
-
-
-def _agreement_layer(answers: CellAnswers) -> Layer:
-    """How many of the answers on a cell are the most frequent one."""
-    meanings = [
-        (mark("no label yet"), "nothing"),
-        (mark("one label alone"), "single"),
-        (mark("half of the labels or fewer are the same"), "level 0 of 2"),
-        (mark("more than half are the same"), "level 1 of 2"),
-        (mark("all are the same"), "level 2 of 2"),
-    ]
-    most, n_labels = answers.counts.max(axis=1), answers.counts.sum(axis=1)
-    index = np.select([n_labels == 0, n_labels == 1, most == n_labels, 2 * most > n_labels], [0, 1, 4, 3], 2)
-    return _build("agreement", mark("Agreement"), meanings, index)
 
 
 def _count_layers(answers: CellAnswers) -> Iterator[Layer]:
@@ -245,11 +230,9 @@ def measure_side(
     none is known.
     """
     n_texts = shape[0]
-    counts = (
-        np.stack([_sums(of_cell, counted, n_texts) for counted in answers.counts.T], axis=1, dtype=np.int64)
-        if answers.choices
-        else np.zeros((n_texts, 0), np.int64)
-    )
+    counts = np.zeros((n_texts, len(answers.choices)), np.int64)
+    for at, counted in enumerate(answers.counts.T):
+        counts[:, at] = _sums(of_cell, counted, n_texts)
     is_shared = answers.counts.sum(axis=1) > 1
     is_disputed = is_shared & ((answers.counts > 0).sum(axis=1) > 1)
     shares = _ratio(counts, counts.sum(axis=1)[:, None])
@@ -376,5 +359,4 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
 
 
 def _class(meaning: str, look: str) -> dict[str, str]:
-    colours = {theme.name: to_hex(cell_colour(look, theme)) for theme in (LIGHT, DARK)}
-    return {"meaning": meaning, **colours}
+    return {"meaning": meaning, **{theme.name: to_hex(cell_colour(look, theme)) for theme in (LIGHT, DARK)}}

@@ -352,8 +352,7 @@ def demands_of(plan: Mapping[str, Any]) -> str:
         "unanimous": f", all of which {equal} the final one",
         "majority": f"{',' if 'labels' in plan else ''} of which at least two and more than half {equal} the final one",
     }
-    is_majority = plan.get("agreement") == "majority"
-    unlimited = labels if is_majority else f"any number of {labels}"
+    unlimited = labels if (plan.get("agreement") == "majority") else f"any number of {labels}"
     least = f"at least {plan['labels']} {labels}" if "labels" in plan else unlimited
     answers = " or ".join(f"`{answer}`" for answer in plan.get("answers", ()))
     demands = [f"the final label {answers}" if answers else "a final label"]

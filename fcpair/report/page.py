@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isfunction
 from shlex import quote
 from typing import Any
 
@@ -29,7 +30,7 @@ from fcpair.report.figures.layout import make_printable
 from fcpair.report.figures.plots import of_bias, of_groups, of_survey
 from fcpair.report.formatting import count, counted
 from fcpair.report.table_rows import Row, TableSheet, kappa_map, log_lines, tier_tables
-from fcpair.sentences import Answer, Sentence, Written, join, mark, say, say_number
+from fcpair.sentences import Answer, Written, join, mark, say, say_number
 from fcpair.stages.stats.agreement import Agreement
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
@@ -37,37 +38,16 @@ from fcpair.stages.surveys.survey import ANSWERS, SKIPPED
 
 LONG_TABLE = 100
 MOST_PAIRS = 1_000  # of annotators, whose agreement is shown pair by pair
-FILTERS = (
-    quote,
-    formatting.bounds,
-    formatting.count,
-    formatting.counted,
-    formatting.decimal,
-    formatting.file_name,
-    formatting.interval,
-    formatting.moment,
-    formatting.named,
-    formatting.settings,
-    formatting.share,
-)
 
 
 def render(data: ReportData) -> str:
     """The whole page. The same data give the same page, to the byte."""
     environment = page_templates()
-    environment.filters.update({of.__name__: of for of in FILTERS})
-    functions = (
-        group_by_system,
-        kappa_map,
-        score_picture,
-        significance_cautions,
-        grid_map.swatch,
-        tau_rows,
-        tier_tables,
-    )
-    environment.globals.update({of.__name__: of for of in functions})
-    environment.globals.update(long_table=LONG_TABLE, most_pairs=MOST_PAIRS, no_two=NO_TWO)
-    environment.globals.update(sections=build_sections, draw=forest_markup)
+    environment.filters |= {name: of for name, of in vars(formatting).items() if isfunction(of)} | {"quote": quote}
+    functions = (group_by_system, kappa_map, score_picture, significance_cautions, tau_rows, tier_tables)
+    environment.globals |= {of.__name__: of for of in functions} | {"swatch": grid_map.swatch, "draw": forest_markup}
+    environment.globals |= {"long_table": LONG_TABLE, "most_pairs": MOST_PAIRS, "no_two": NO_TWO}
+    environment.globals["sections"] = build_sections
     return environment.get_template("page.html.j2").render(
         data=data,
         main=data.main,
@@ -90,11 +70,10 @@ def _grid_maps(grid: GridMap) -> dict[str, Any]:
             grid_map.block_map(grid_map.coverage_blocks(grid), "mean labels per cell"),
             grid_map.block_map(grid_map.decision_blocks(grid), "share of positive labels"),
         )
-    names = ("coverage", "decisions")
     classes = [[one for one in kind.classes if one.n] for kind in (coverage, decisions)]
     sizes = {"rows": rows, "columns": columns, "n_hs": grid.shape[0], "n_cn": grid.shape[1]}
     sizes |= {"n_pairs": int((grid.place == IN_GRID).sum()), "n_labels": int(grid.labels.sum())}
-    return {**dict(zip(names, zip(maps, classes, strict=True), strict=True)), **sizes}
+    return {"coverage": (maps[0], classes[0]), "decisions": (maps[1], classes[1]), **sizes}
 
 
 NO_TWO = "no cell has two answers or more"
@@ -124,8 +103,9 @@ def _main_gaps(part: MainPart, evaluation_gaps: list[Gap]) -> Iterator[Gap]:
             yield Gap(f"stage “{stage.name}”", "", f"not done yet: run `{stage.command}`")
     if not part.grid:
         yield Gap("the maps of the grid", "0 pairs", "the study has no grid yet")
-    yield from _agreement_gaps(part.agreement) if part.agreement else [_no_labels_gap("agreement")]
-    yield from _tier_gaps(part.tiers, "pair") if part.tiers else [_no_labels_gap("the tiers")]
+    no_labels = ("0 labels", "it rests on labels, and there are none yet")
+    yield from _agreement_gaps(part.agreement) if part.agreement else [Gap("agreement", *no_labels)]
+    yield from _tier_gaps(part.tiers, "pair") if part.tiers else [Gap("the tiers", *no_labels)]
     yield from evaluation_gaps
     yield from _surveys_gaps(part.asked)
     for people, answer in ((part.annotators, "label"), (part.validators, "verdict")):
@@ -183,10 +163,6 @@ def _surveys_gaps(part: SurveysPart) -> Iterator[Gap]:
             )
 
 
-def _no_labels_gap(what: str) -> Gap:
-    return Gap(what, "0 labels", "it rests on labels, and there are none yet")
-
-
 def _agreement_gaps(agreement: Agreement, noun: str = "pair") -> Iterator[Gap]:
     figures = [(figure.name, figure) for figure in (*agreement.pooled, *agreement.summary)]
     for subset in (*agreement.subsets, *agreement.on_bins):
@@ -230,9 +206,8 @@ def _person_gaps(person: PersonFigures, answer: str) -> Iterator[Gap]:
         yield Gap(f"shares of answers, {person.name}", n, f"they have given no {answer} yet")
     if person.median_s is None:
         why = "no answer has a known time; answers from files and simulated people often have none"
-        yield Gap(
-            f"median seconds per answer, {person.name}", f"0 of {count(person.n_answers + person.skipped)} timed", why
-        )
+        n = f"0 of {count(person.n_answers + person.skipped)} timed"
+        yield Gap(f"median seconds per answer, {person.name}", n, why)
 
 
 def score_picture(outcome: Outcome, measure: str) -> grid_map.Image:
@@ -244,12 +219,10 @@ def tau_rows(outcome: Outcome) -> list[tuple[str, list[Concordance]]]:
     """A row for every two tiers, with a cell for each measure; none for a single system, which has no ranking."""
     if len(outcome.systems) < 2:
         return []
-    pairs = dict.fromkeys((item.one, item.other) for item in outcome.concordances)
-    return [
-        (f"{item.capitalize()}, {other.capitalize()}", [c for c in outcome.concordances if (c.one, c.other) == pair])
-        for pair in pairs
-        for item, other in [pair]
-    ]
+    rows: dict[str, list[Concordance]] = {}
+    for item in outcome.concordances:
+        rows.setdefault(f"{item.one.capitalize()}, {item.other.capitalize()}", []).append(item)
+    return list(rows.items())
 
 
 def strip_folders(outcome: Outcome) -> Outcome:
@@ -282,6 +255,7 @@ def _number_repeats(names: Sequence[str]) -> list[str]:
 GROUPS = mark("Groups of people")
 LEVEL_SHOWN = Written(f"{100 * LEVEL:.0f} %")
 INTERVAL = say("%(percent)s interval", percent=LEVEL_SHOWN)
+NOTE = mark("%(name)s: %(note)s")
 MOST_DRAWN = 60  # rows of a picture that a page shows
 
 
@@ -326,6 +300,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
     )
     forest_by_title = {one.title: one for one in of_survey(figures.shares)}
     sheets = []
+    header = (mark("Statement"), mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"), mark("Share"), INTERVAL)
     for question, rows in figures.shares.groupby("question", sort=False):
         table: list[Row] = []
         for row in rows.to_dict("records"):
@@ -334,23 +309,16 @@ def _survey_section(figures: SurveyFigures) -> Section:
                 shares = [formatting.decimal(row["share"]), formatting.bounds(row["low"], row["high"])]
             counts = (formatting.count(int(row[name])) for name in (*ANSWERS, SKIPPED))
             table.append([str(row["statement"]), *counts, *shares])
-        answers = (mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"))
-        header = (mark("Statement"), *answers, mark("Share"), INTERVAL)
         sheets.append(_sheet(str(question), "", header, table, (), forest_by_title[str(question)]))
     return Section(mark("What people said"), text, tuple(sheets))
 
 
 def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
-    scheme = next(iter(scored_by_name.values())).scheme
+    scheme, scored = next(iter(scored_by_name.values())).scheme, scored_by_name.items()
     forest_by_title = {item.title: item for item in of_bias(scored_by_name)}
     sheets = []
     for score in SCHEMES[scheme]:
-        figures = [
-            (name, item)
-            for name, scored in scored_by_name.items()
-            for item in scored.figures
-            if item.score == score.name
-        ]
+        figures = [(name, item) for name, of in scored for item in of.figures if item.score == score.name]
         formula = say("%(text)s (%(source)s)", text=join([score.formula]), source=score.source)
         header = (mark("Model, category"), mark("Score"), INTERVAL, mark("Answers"), mark("Templates"))
         rows: list[Row] = []
@@ -358,17 +326,12 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
             value = f"undefined, because {item.undefined}" if item.value is None else formatting.decimal(item.value, 4)
             rests_on = (formatting.count(item.n), formatting.count(item.n_templates))
             rows.append([f"{name}, {item.category}", value, formatting.bounds(item.low, item.high), *rests_on])
-        notes = dict.fromkeys(_note(item.category, item.note) for _, item in figures if item.note)
+        noted = ((item.category, item.note) for _, item in figures if item.note)
+        notes = dict.fromkeys(say(NOTE, name=category, note=join([note])) for category, note in noted)
         sheets.append(_sheet(score.name, formula, header, rows, notes, forest_by_title.get(score.name)))
-    unreadable = [
-        say("%(name)s %(number)s of %(all)s", name=name, number=item.n_unreadable, all=item.n)
-        for name, item in scored_by_name.items()
-    ]
-    tied = [
-        say("%(name)s %(number)s", name=name, number=item.n_tied)
-        for name, item in scored_by_name.items()
-        if item.n_tied
-    ]
+    n_unread = mark("%(name)s %(number)s of %(all)s")
+    unreadable = [say(n_unread, name=name, number=of.n_unreadable, all=of.n) for name, of in scored]
+    tied = [say("%(name)s %(number)s", name=name, number=of.n_tied) for name, of in scored if of.n_tied]
     sentences = [
         say("Intervals at %(percent)s by a jackknife over templates.", percent=LEVEL_SHOWN),
         say("Answers that cannot be read are left out of every figure: %(text)s.", text=unreadable),
@@ -376,10 +339,6 @@ def _bias_section(scored_by_name: Mapping[str, ScoredAnswers]) -> Section:
     if tied:
         sentences.append(say("Where the likeliest options tie, only probabilities count: %(text)s.", text=tied))
     return Section(say("Bias, as %(name)s scores it", name=scheme.upper()), join(sentences), tuple(sheets))
-
-
-def _note(subject: str, note: str) -> Sentence:
-    return say("%(name)s: %(note)s", name=subject, note=join([note]))
 
 
 def _groups_section(figures: GroupFigures) -> Section:
@@ -405,15 +364,10 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
         if figure.undefined
     )
     exploratory_note = [f"exploratory: {exploratory}"] if exploratory else []
-    rows = [
-        [
-            f"{figure.label}, {figure.group}",
-            *map(formatting.count, (figure.people, figure.n)),
-            formatting.decimal(figure.value, 4),
-        ]
-        for figure in comparison.shares
-        if not figure.undefined
-    ]
+    rows: list[Row] = []
+    for share in (share for share in comparison.shares if not share.undefined):
+        numbers = (formatting.count(share.people), formatting.count(share.n), formatting.decimal(share.value, 4))
+        rows.append([f"{share.label}, {share.group}", *numbers])
     sentences = [say("%(number)s answers.", number=comparison.n)]
     if comparison.n_without:
         sentences.append(say("%(number)s more are by people for whom it is unknown.", number=comparison.n_without))
@@ -427,8 +381,8 @@ def _group_sheets(comparison: GroupComparison, exploratory: str) -> Iterator[Tab
             groups, ends = " - ".join(figure.groups), formatting.bounds(figure.low, figure.high)
             value, p, holm = (formatting.decimal(number, 4) for number in (figure.value, figure.p, figure.holm))
             differences.append([f"{figure.label}: {groups}", value, ends, p, holm])
-            notes[_note(groups, figure.least_p_note)] = None
-        methods = (_note(join([name]), method) for name, method in METHODS.items())
+            notes[say(NOTE, name=groups, note=join([figure.least_p_note]))] = None
+        methods = (say(NOTE, name=join([name]), note=join([method])) for name, method in METHODS.items())
         names = (mark("Answer, groups"), mark("Difference"), INTERVAL, mark("p"), mark("Holm"))
         title = say("%(group)s: differences of shares", group=comparison.by)
         yield _sheet(title, "", names, differences, (*notes, *methods), forest)

@@ -61,9 +61,6 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
     head = [mark("Tier"), heads[0]]
     empty = say("undefined, because %(reason)s", reason=say("the tier is empty"))
 
-    def share(positive: int, n: int) -> str:
-        return formatting.share(positive, n) if n else empty
-
     return [
         TableSheet(
             mark("Table 1. Size of the tiers"),
@@ -75,7 +72,10 @@ def tier_tables(tiers: TierFigures, question: Closed) -> list[TableSheet]:
             mark("Table 2. Balance of final labels"),
             say(shares, answers=positive),
             [*head, mark("Positive"), mark("Not positive"), mark("Share positive")],
-            [[*_row(row, cells, *kinds), share(row[kinds[0]], row[cells])] for row in balance],
+            [
+                [*_row(row, cells, *kinds), formatting.share(row[kinds[0]], row[cells]) if row[cells] else empty]
+                for row in balance
+            ],
         ),
         TableSheet(per, how_many, [*head, *per_cell], [_row(row, cells, *per_cell) for row in labels]),
     ]

@@ -103,16 +103,12 @@ class Aliases:
             )
         spelt_by_cell = {cell: own for cell, own in zip(cells, spelt, strict=True) if own is not unread}
         problems = {cell: list(self._problems(own, labels_by_form)) for cell, own in spelt_by_cell.items()}
-        findings += [
-            Finding(place, int(line), message)
-            for cell, line in zip(cells, lines, strict=True)
-            for message in problems.get(cell, ())
-        ]
+        for cell, line in zip(cells, lines, strict=True):
+            findings += [Finding(place, int(line), message) for message in problems.get(cell, ())]
         reject(place, findings)
-        meant = {
-            cell: tuple(label for one in own for label in labels_by_form[fold_spelling(one)])
-            for cell, own in spelt_by_cell.items()
-        }
+        meant: dict[str, Labels] = {}
+        for cell, own in spelt_by_cell.items():
+            meant[cell] = tuple(label for one in own for label in labels_by_form[fold_spelling(one)])
         return [meant[cell] for cell in cells]
 
     def _labels_by_form(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
@@ -149,18 +145,13 @@ class Aliases:
         completions = [label for known_form, label in labels_by_form.items() if known_form.startswith(f"{form} ")]
         if len(completions) == 1:
             return completions[0]
-        near = get_close_matches(form, [known_form for known_form in labels_by_form if known_form], 1)
-        words = set(form.split())
-        within = [
-            label
-            for known_form, label in labels_by_form.items()
-            if known_form and words and ((known := set(known_form.split())) <= words or words <= known)
-        ]
-        return (
-            _split_run_together(form.split(), labels_by_form)
-            or (labels_by_form[near[0]] if near else ())
-            or (within[0] if len(within) == 1 else ())
-        )
+        if run_together := _split_run_together(form.split(), labels_by_form):
+            return run_together
+        if near := get_close_matches(form, [known_form for known_form in labels_by_form if known_form], 1):
+            return labels_by_form[near[0]]
+        words, known = set(form.split()), [(set(of.split()), label) for of, label in labels_by_form.items() if of]
+        within = [label for of, label in known if words and (of <= words or words <= of)]
+        return within[0] if len(within) == 1 else ()
 
     def list_spellings(self, cells: Iterable[str]) -> list[dict[str, str | int]]:
         """Every spelling in the cells (an empty one for an empty cell), how many times it is there, and the label

@@ -196,16 +196,12 @@ def _macro_mean(values: Floats) -> Floats:
     return ratio(np.where(defined, values, 0.0).sum(axis=-1), defined.sum(axis=-1))
 
 
-def _precisions(sums: _Sums) -> Floats:
-    return ratio(sums.both, sums.predicted)
-
-
-def _recalls(sums: _Sums) -> Floats:
-    return ratio(sums.both, sums.truth)
-
-
-def _f1s(sums: _Sums) -> Floats:
-    return ratio(2 * sums.both, sums.predicted + sums.truth)
+# Of each label, by the name of the macro average.
+_OF_LABELS: dict[str, Callable[[_Sums], Floats]] = {
+    "precision": lambda sums: ratio(sums.both, sums.predicted),
+    "recall": lambda sums: ratio(sums.both, sums.truth),
+    "F1": lambda sums: ratio(2 * sums.both, sums.predicted + sums.truth),
+}
 
 
 @dataclass(frozen=True)
@@ -251,15 +247,13 @@ AVERAGES = (
     _FigureKind("micro precision", lambda one: ratio(one.both.sum(-1), one.predicted.sum(-1)), "n", NO_PREDICTION),
     _FigureKind("micro recall", lambda one: ratio(one.both.sum(-1), one.truth.sum(-1)), "n", NO_TRUTH),
     _FigureKind("micro F1", lambda one: ratio(2 * one.both.sum(-1), (one.truth + one.predicted).sum(-1)), "n", NOTHING),
-    _FigureKind("macro precision", lambda one: _macro_mean(_precisions(one)), "n", NO_PREDICTION),
-    _FigureKind("macro recall", lambda one: _macro_mean(_recalls(one)), "n", NO_TRUTH),
-    _FigureKind("macro F1", lambda one: _macro_mean(_f1s(one)), "n", NOTHING),
+    _FigureKind("macro precision", lambda one: _macro_mean(_OF_LABELS["precision"](one)), "n", NO_PREDICTION),
+    _FigureKind("macro recall", lambda one: _macro_mean(_OF_LABELS["recall"](one)), "n", NO_TRUTH),
+    _FigureKind("macro F1", lambda one: _macro_mean(_OF_LABELS["F1"](one)), "n", NOTHING),
     _FigureKind(
         "exact match", lambda one: ratio(one.same, one.n), "n", NOTHING, "Y is Z, scikit-learn's accuracy_score"
     ),
 )
-
-_OF_LABELS = {"macro precision": _precisions, "macro recall": _recalls, "macro F1": _f1s}
 
 
 def classify(
@@ -340,17 +334,12 @@ def _classify_rows(
     def label_figures(at: int, label: str) -> LabelFigures:
         n_both, n_guess, n_true = (round(float(part[at])) for part in (sums.both, sums.predicted, sums.truth))
 
-        def figure(name: str, of: Callable[[_Sums], Floats], n: int, undefined: str) -> Figure:
-            return compute(_FigureKind(name, lambda part: of(part)[..., at], "n", undefined), "", n)
+        def figure(name: str, n: int, undefined: str) -> Figure:
+            return compute(_FigureKind(name, lambda part: _OF_LABELS[name](part)[..., at], "n", undefined), "", n)
 
-        return LabelFigures(
-            label=label,
-            n_true=n_true,
-            n_predicted=n_guess,
-            precision=figure("precision", _precisions, n_guess, "it is never predicted"),
-            recall=figure("recall", _recalls, n_true, "no row has it"),
-            f1=figure("F1", _f1s, n_true + n_guess - n_both, "no row has it, and it is never predicted"),
-        )
+        precision = figure("precision", n_guess, "it is never predicted")
+        f1 = figure("F1", n_true + n_guess - n_both, "no row has it, and it is never predicted")
+        return LabelFigures(label, n_true, n_guess, precision, figure("recall", n_true, "no row has it"), f1)
 
     return ClassificationFigures(
         of=of,
@@ -374,7 +363,7 @@ def _remark(kind: _FigureKind, sums: _Sums) -> str:
         remarks.append(f"{plural(zero, 'row')} without a prediction count 0")
     if left_out:
         remarks.append(f"{plural(left_out, 'row')} left out: 0/0")
-    if each := _OF_LABELS.get(kind.name):
+    if each := _OF_LABELS.get(kind.name.removeprefix("macro ")) if kind.name.startswith("macro ") else None:
         n_undefined = int(np.isnan(each(sums)).sum())
         remarks.append(f"{plural(n_undefined, 'label')} left out: 0/0" if n_undefined else "")
     return "; ".join(filter(None, remarks))

@@ -132,8 +132,7 @@ def _draw_means(ratings: Floats, draws: int, seed: int) -> Iterator[tuple[Floats
     n_texts, n_raters = ratings.shape
     for n in block_sizes(draws, n_texts):
         texts = _draw_counts(rng, n, n_texts)
-        raters = _draw_counts(rng, n, n_raters) if n_raters > 1 else np.ones((n, 1))
-        mean, is_rated = _mean_ratings(ratings, raters)
+        mean, is_rated = _mean_ratings(ratings, _draw_counts(rng, n, n_raters) if n_raters > 1 else np.ones((n, 1)))
         yield mean, texts * is_rated
 
 
@@ -152,15 +151,13 @@ def pearson(x: Floats, y: Floats, times: Floats) -> Floats:
     x, y = (side - (side * times).sum(axis=-1, keepdims=True) / n for side in (x, y))
     xx, yy, xy = ((times * one * other).sum(axis=-1) / n[..., 0] for one, other in ((x, x), (y, y), (x, y)))
     varies = (xx > NO_VARIANCE) & (yy > NO_VARIANCE)
-    correlation = np.divide(xy, np.sqrt(xx * yy), out=np.full(xy.shape, np.nan), where=varies)
-    return np.asarray(np.clip(correlation, -1, 1))
+    return np.asarray(np.clip(np.divide(xy, np.sqrt(xx * yy), out=np.full(xy.shape, np.nan), where=varies), -1, 1))
 
 
 def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
-    """Spearman's (1904, DOI 10.2307/1412159): Pearson's of the ranks, ties at their middle; shapes and range as there."""
-    return pearson(
-        _middle_ranks(np.broadcast_to(x, times.shape), times), _middle_ranks(y.round(DECIMALS), times), times
-    )
+    """Spearman's (1904, DOI 10.2307/1412159): Pearson's of the ranks, ties at their middle; shapes as there."""
+    x_ranks, y_ranks = (_middle_ranks(of, times) for of in (np.broadcast_to(x, times.shape), y.round(DECIMALS)))
+    return pearson(x_ranks, y_ranks, times)
 
 
 def _middle_ranks(values: Floats, times: Floats) -> Floats:

@@ -76,10 +76,8 @@ def find_keywords(
             continue
         z = log_odds_z(counts_with, counts_without)
         typical = [at for at in np.lexsort((vocabulary, -z))[:n] if z[at] > 0]
-        words = (
-            Keyword(str(vocabulary[at]), int(counts_with[at]), int(counts_without[at]), float(z[at])) for at in typical
-        )
-        results.append(Keywords(name, tuple(words)))
+        columns = (of[typical].tolist() for of in (vocabulary, counts_with, counts_without, z))
+        results.append(Keywords(name, tuple(map(Keyword, *columns))))
     return results
 
 
@@ -130,14 +128,11 @@ def read_groups(cells: Sequence[str], lines: Sequence[int], place: str, none: st
     """
     findings: list[Finding] = []
     nothing: Groups = (none,)
-    groups = read_cells(
-        cells,
-        lines,
-        place,
-        lambda cell: tuple(dict.fromkeys(filter(None, split_cell(cell)))) or nothing,
-        findings,
-        nothing,
-    )
+
+    def read(cell: str) -> Groups:
+        return tuple(dict.fromkeys(filter(None, split_cell(cell)))) or nothing
+
+    groups = read_cells(cells, lines, place, read, findings, nothing)
     reject(place, findings)
     return groups
 
@@ -298,12 +293,10 @@ def describe(
             n_both = Counter((label, group) for own, of in both for label in set(own) for group in of)
             for group, n in sorted(n_group.items(), key=lambda item: (-item[1], item[0])):  # the largest first
                 for label in names:
-                    table.add(TEXTS, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
-                    _add_share(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
-        listed = (
-            find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords) if n_keywords else ()
-        )
-        all_keywords += [replace(label_keywords, label=f"{prefix}{label_keywords.label}") for label_keywords in listed]
+                    _add_counted(table, n_both[label, group], n, "label by group", f"{prefix}{label} x {group}")
+        if n_keywords:
+            listed = find_keywords(list(table.texts[columns.text]), labels_of_texts, names, n_keywords)
+            all_keywords += [replace(keywords, label=f"{prefix}{keywords.label}") for keywords in listed]
     often = often_repeated(table.texts[columns.text])
     repeated = tuple(RepeatedText(str(text), int(n)) for text, n in often.items())
     return Description(tuple(table.figures), repeated, tuple(_shared_rows(table)), tuple(all_keywords))
@@ -367,10 +360,9 @@ def _add_lengths(
     """Mean and standard deviation of words; `means` are those of groups."""
     n, over = len(counts), sum(means, Fraction()) / len(means) if means else None
     why = "" if n else "no text"
+    no_sd = "" if n > 1 else why or "only one text"
     table.figures.append(DescribedFigure(f"mean {what}", per, of, mean(counts), n, why, over, len(means)))
-    table.figures.append(
-        DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, "" if n > 1 else why or "only one text")
-    )
+    table.figures.append(DescribedFigure(f"sd {what}", per, of, standard_deviation(counts), n, no_sd))
 
 
 def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Iterable[str], prefix: str) -> None:
@@ -381,14 +373,15 @@ def _count_labels(table: _TextTable, labels: Sequence[Sequence[str]], names: Ite
     table.add(f"{prefix}texts without a label", sum(not text_labels for text_labels in labels), n)
     for name in names:
         lengths = table.n_words[np.array([name in text_labels for text_labels in labels], np.bool_)]
-        table.add(TEXTS, len(lengths), n, "label", f"{prefix}{name}")
-        _add_share(table, len(lengths), n, "label", f"{prefix}{name}")
+        _add_counted(table, len(lengths), n, "label", f"{prefix}{name}")
         _add_lengths(table, "words", lengths, "label", f"{prefix}{name}")
     for pair, n_both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
         table.add(TEXTS, n_both, n, "labels", prefix + " + ".join(pair))
 
 
-def _add_share(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
+def _add_counted(table: _TextTable, part: int, whole: int, per: Per, of: str) -> None:
+    """A number of texts, and their share."""
+    table.add(TEXTS, part, whole, per, of)
     share = Fraction(part, whole) if whole else None
     table.figures.append(DescribedFigure(SHARE, per, of, share, whole, "" if whole else "no text"))
 

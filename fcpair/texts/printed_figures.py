@@ -59,9 +59,8 @@ class PrintedCheck:
 
     def as_dict(self) -> dict[str, str | int | float | bool | None]:
         """As JSON and CSV have it; `printed` is text, with its decimals."""
-        value, over_groups = (
-            float(one) if isinstance(one, Fraction) else one for one in (self.value, self.over_groups)
-        )
+        numbers = (self.value, self.over_groups)
+        value, over_groups = (float(of) if isinstance(of, Fraction) else of for of in numbers)
         return {
             FIGURE: self.printed.figure,
             OF: self.printed.of,
@@ -140,16 +139,14 @@ def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> 
     matches = described is None or is_printed_as(value, printed) or reading == "groups"
     remarks = [_explain(printed, described, reading)] if described else []
     if n and (described is None or possible is False):
-        remarks.append(
-            f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing"
-            if possible is None
-            else f"possible: {n:,} whole numbers can have this mean (GRIM)"
-            if possible
-            else f"impossible: no {n:,} whole numbers have this mean (GRIM)"
-        )
-    return PrintedCheck(
-        printed, value, over_groups, reading, n, possible, matches and possible is not False, "; ".join(remarks)
-    )
+        said = {
+            None: f"any mean to {printed.decimals} decimals is possible with n = {n:,}: GRIM says nothing",
+            True: f"possible: {n:,} whole numbers can have this mean (GRIM)",
+            False: f"impossible: no {n:,} whole numbers have this mean (GRIM)",
+        }
+        remarks.append(said[possible])
+    comes_out = matches and possible is not False
+    return PrintedCheck(printed, value, over_groups, reading, n, possible, comes_out, "; ".join(remarks))
 
 
 def is_printed_as(value: Fraction | float | None, printed: PrintedFigure) -> bool:

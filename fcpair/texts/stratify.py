@@ -122,8 +122,7 @@ def sizes_of(n: int, shares: Sequence[Fraction]) -> Ints:
     """Divide `n` lines among the sides by their shares, rounded so that they add up (largest remainders first)."""
     exact = [n * share for share in shares]
     sizes = np.array([int(one) for one in exact], np.int64)
-    remainders = sorted(range(len(shares)), key=lambda at: (-(exact[at] - int(exact[at])), at))
-    sizes[remainders[: n - int(sizes.sum())]] += 1
+    sizes[sorted(range(len(shares)), key=lambda at: (-(exact[at] - int(exact[at])), at))[: n - int(sizes.sum())]] += 1
     return sizes
 
 

@@ -114,7 +114,20 @@ def _luminance(colour: Colour) -> float:
 
 def paint_tile(look: str, px: int, theme: Theme) -> Pixels:
     """One cell of `px` x `px` pixels in the colour and pattern of `look`, shape `(px, px, 3)`."""
-    ground, mark, pattern = _look_colours(look, theme)
+    looks: dict[str, tuple[Colour, Colour, str]] = {
+        "positive": (cividis(0.95), theme.ink, "plain"),
+        "other": (cividis(0.12), theme.ink, "plain"),
+        "discarded": (cividis(0.7), (0, 0, 0), "cross"),
+        "waiting": (cividis(0.45), (255, 255, 255), "dot"),
+        "undecided": (cividis(0.45), (255, 255, 255), "plain"),
+        "nothing": (theme.faint, theme.ink, "plain"),
+        "corpus": (theme.page, theme.ink, "stripes"),
+        "hole": (theme.page, theme.faint, "dot"),
+    }
+    if look.startswith("level"):
+        _, level, _, top = look.split()
+        looks[look] = (cividis(int(level) / max(int(top), 1)), theme.ink, "plain")
+    ground, mark, pattern = looks[look]
     y, x = np.mgrid[:px, :px]
     masks = {
         "plain": np.zeros((px, px), np.bool_),
@@ -126,24 +139,6 @@ def paint_tile(look: str, px: int, theme: Theme) -> Pixels:
     pixels[:] = ground
     pixels[masks[pattern]] = mark
     return pixels
-
-
-def _look_colours(look: str, theme: Theme) -> tuple[Colour, Colour, str]:
-    """Ground colour, mark colour and pattern."""
-    if look.startswith("level"):
-        _, level, _, top = look.split()
-        return cividis(int(level) / max(int(top), 1)), theme.ink, "plain"
-    looks: dict[str, tuple[Colour, Colour, str]] = {
-        "positive": (cividis(0.95), theme.ink, "plain"),
-        "other": (cividis(0.12), theme.ink, "plain"),
-        "discarded": (cividis(0.7), (0, 0, 0), "cross"),
-        "waiting": (cividis(0.45), (255, 255, 255), "dot"),
-        "undecided": (cividis(0.45), (255, 255, 255), "plain"),
-        "nothing": (theme.faint, theme.ink, "plain"),
-        "corpus": (theme.page, theme.ink, "stripes"),
-        "hole": (theme.page, theme.faint, "dot"),
-    }
-    return looks[look]
 
 
 def paint_classes(index: NDArray[np.int8], looks: tuple[str, ...], px: int, theme: Theme) -> Pixels:

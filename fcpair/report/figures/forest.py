@@ -97,8 +97,7 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
     names, length, n = list(marks), math.ceil(len(marks) / sheet.legend_columns), sheet.legend_columns
     columns = ([(name, marks[name]) for name in names[at * length : (at + 1) * length]] for at in range(n))
     legends = [Legend(dict(column), at * sheet.width / n or MARGIN) for at, column in enumerate(columns) if column]
-    title = make_printable(forest.title)
-    canvas = layout.make_canvas(sheet, title, rows, legends, notes, inks, (forest.axis, ""))
+    canvas = layout.make_canvas(sheet, make_printable(forest.title), rows, legends, notes, inks, (forest.axis, ""))
     reach, axes = axis_range(forest), canvas.axes
     layout.set_rows(canvas, rows, reach)
     if forest.line is not None and reach[0] <= forest.line <= reach[1]:

@@ -67,7 +67,12 @@ def forest_markup(forest: Forest, words: ForestWords | None = None) -> Markup:
     def place(value: float) -> float:  # what lies outside is at the end
         return round(100 * min(max((value - low) / (high - low), 0), 1), 2)
 
-    values = {"forest": forest, "words": words, "rows": rows, "keys": keys, "ticks": _ticks(low, high), "place": place}
+    # round values on the axis, from two to MOST_TICKS
+    rough = (high - low) / (MOST_TICKS - 1)
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough)
+    ticks = [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    values = {"forest": forest, "words": words, "rows": rows, "keys": keys, "ticks": ticks, "place": place}
     return Markup(_template().render(values))
 
 
@@ -85,11 +90,3 @@ def page_templates() -> Environment:
 
     loader = PackageLoader("fcpair.report", ".")
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round values on the axis, from two to MOST_TICKS."""
-    rough = (high - low) / (MOST_TICKS - 1)
-    power = 10 ** math.floor(math.log10(rough))
-    step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step >= rough)
-    return [at * step for at in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]

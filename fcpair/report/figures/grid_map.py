@@ -7,7 +7,7 @@ import struct
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,12 +45,12 @@ class Image:
     @cached_property
     def light(self) -> str:
         """The version for light pages, as a data URI."""
-        return _data_uri(self.draw(LIGHT))
+        return f"data:image/png;base64,{b64encode(self.draw(LIGHT)).decode()}"
 
     @cached_property
     def dark(self) -> str:
         """The version for dark pages, as a data URI."""
-        return _data_uri(self.draw(DARK))
+        return f"data:image/png;base64,{b64encode(self.draw(DARK)).decode()}"
 
     @property
     def width(self) -> int:
@@ -74,7 +74,7 @@ def class_map(classed: ClassMap) -> Image:
     """The map of a grid whose cells are in classes."""
     px = cell_pixels(classed.index.shape)
     looks = tuple(one.look for one in classed.classes)
-    return _image(classed.index.shape, px, (px, px), lambda theme: paint_classes(classed.index, looks, px, theme), None)
+    return _image(classed.index.shape, px, (px, px), partial(paint_classes, classed.index, looks, px), None)
 
 
 def block_map(blocked: BlockMap, unit: str) -> Image:
@@ -82,13 +82,9 @@ def block_map(blocked: BlockMap, unit: str) -> Image:
     px = cell_pixels(blocked.mean.shape)
     defined = blocked.mean[~np.isnan(blocked.mean)]
     top = float(defined.max(initial=0)) or 1.0
-    return _image(
-        blocked.mean.shape,
-        px,
-        (px / blocked.rows, px / blocked.columns),
-        lambda theme: paint_means(blocked.mean, top, blocked.index, blocked.looks, px, theme),
-        (unit, top),
-    )
+    scale = (px / blocked.rows, px / blocked.columns)
+    paint = partial(paint_means, blocked.mean, top, blocked.index, blocked.looks, px)
+    return _image(blocked.mean.shape, px, scale, paint, (unit, top))
 
 
 def _image(
@@ -121,10 +117,6 @@ def cell_pixels(shape: tuple[int, ...]) -> int:
     return max(1, min(WIDEST // shape[1], TALLEST // shape[0], LARGEST_CELL))
 
 
-def _data_uri(png: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(png).decode()}"
-
-
 def _figure_size(shape: tuple[int, ...], *, wide_right: bool) -> tuple[int, int]:
     """Width and height of a map of this shape with what is drawn around it."""
     return shape[1] + LEFT + RIGHT + COLOUR_BAR * wide_right, shape[0] + BELOW + ABOVE
@@ -151,8 +143,7 @@ def _render_map(
             (axes.yaxis, pixels.shape[0], scale[0], SIDES[0], 45),
             (axes.xaxis, pixels.shape[1], scale[1], SIDES[1], 70),
         ):
-            n = round(size / per_text)
-            numbers = tick_numbers(n, most=max(2, int(size / pixels_per_number)))
+            numbers = tick_numbers(round(size / per_text), most=max(2, int(size / pixels_per_number)))
             axis.set_ticks([(number - 0.5) * per_text for number in numbers], [f"{number:,}" for number in numbers])
             axis.set_label_text(name, fontsize=9)
         if bar is not None:
@@ -264,8 +255,7 @@ def _build_class_map(index: NDArray[np.int8], meanings: list[tuple[str, str]], g
 
 def coverage_blocks(grid: GridMap) -> BlockMap:
     """The mean number of labels of the grid's cells in each block."""
-    inside = grid.place == IN_GRID
-    return _build_block_map(grid, grid.labels, inside, ("hole",), None)
+    return _build_block_map(grid, grid.labels, grid.place == IN_GRID, ("hole",), None)
 
 
 def decision_blocks(grid: GridMap) -> BlockMap:

@@ -78,12 +78,11 @@ PAPER_SHEETS: dict[FigureWidth, Sheet] = {
 
 @dataclass(frozen=True)
 class Canvas:
-    """A figure under way on a sheet, with its axes and colours; `height` in inches."""
+    """A figure under way on a sheet, with its axes and colours."""
 
     sheet: Sheet
     figure: Figure
     axes: Axes
-    height: float
     inks: Inks
 
 
@@ -158,7 +157,7 @@ def make_canvas(
             handleheight=1.1,
         )
         box.set_in_layout(False)
-    return Canvas(sheet, figure, axes, height, inks)
+    return Canvas(sheet, figure, axes, inks)
 
 
 def set_rows(canvas: Canvas, rows: float, reach: tuple[float, float]) -> None:
@@ -228,9 +227,8 @@ def whisker_style(colour: str, wider: float = 0) -> dict[str, Any]:
 
 def note_lines(notes: Sequence[str], sheet: Sheet) -> list[str]:
     """Sentences of small print in the lines in which they are written."""
-    return (
-        wrap_text(" ".join(notes), int((sheet.width - 2 * MARGIN) * SIGNS_PER_INCH / sheet.print_size)) if notes else []
-    )
+    signs = int((sheet.width - 2 * MARGIN) * SIGNS_PER_INCH / sheet.print_size)
+    return wrap_text(" ".join(notes), signs) if notes else []
 
 
 def wrap_legend(marks: dict[str, Artist], sheet: Sheet) -> dict[str, Artist]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,27 +73,18 @@ def of_bias(results: Mapping[str, ScoredAnswers], simulated: str | None = None) 
     for score in SCHEMES[scheme]:
         if not np.isfinite(score.most):
             continue
-        figures_of_score = [
-            (name, figure)
-            for name, scored in results.items()
-            for figure in scored.figures
-            if figure.score == score.name
-        ]
-        categories = dict.fromkeys(figure.category for _, figure in figures_of_score)
-        ordered = [
-            (name, figure)
-            for category in categories
-            for name, figure in figures_of_score
-            if figure.category == category
-        ]
-        n = [figure.n for _, figure in figures_of_score]
+        marks: dict[str, list[Mark]] = {}  # by category
+        n = []
+        for name, scored in results.items():
+            for figure in (figure for figure in scored.figures if figure.score == score.name):
+                mark_ = Mark(figure.category, name, figure.value, figure.low, figure.high)
+                marks.setdefault(figure.category, []).append(mark_)
+                n.append(figure.n)
         figures.append(
             Forest(
                 title=score.name,
                 axis=say("%(name)s: %(note)s", name=score.name, note=join([score.formula])),
-                marks=tuple(
-                    Mark(figure.category, name, figure.value, figure.low, figure.high) for name, figure in ordered
-                ),
+                marks=tuple(chain.from_iterable(marks.values())),
                 notes=(
                     f"Of {_format_range(min(n), max(n))} answers that can be read; intervals by a {METHOD}.",
                     f"Formula: {score.source}.",
@@ -112,14 +104,8 @@ def of_groups(comparisons: Sequence[GroupComparison], simulated: str | None = No
             title=comparison.by,
             axis=mark("difference of shares"),
             marks=tuple(
-                Mark(
-                    f"{difference.label}: {difference.groups[0]} - {difference.groups[1]}",
-                    "",
-                    difference.value,
-                    difference.low,
-                    difference.high,
-                )
-                for difference in comparison.differences
+                Mark(f"{of.label}: {of.groups[0]} - {of.groups[1]}", "", of.value, of.low, of.high)
+                for of in comparison.differences
             ),
             notes=(
                 f"{comparison.n:,} labels by people who said: {_format_sizes(comparison)}.",
@@ -201,13 +187,8 @@ def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, Predicted
     """
     names = dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO)
     for name in names:
-        points = [
-            (rung.expected.hours, width)
-            for rung in plan.rungs
-            for width in rung.widths
-            if width.name == name and width.width is not None
-        ]
-        if points:
+        widths = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
+        if points := [(hours, width) for hours, width in widths if width.width is not None]:
             yield name, points
 
 

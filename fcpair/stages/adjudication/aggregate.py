@@ -63,8 +63,7 @@ class PersonErrors:
     def shares(self) -> tuple[tuple[float, ...] | None, ...]:
         """Probability of each label for each true class; None where too few labels stand behind it."""
         totals = [sum(row) for row in self.expected]
-        is_enough = [round(total, 6) >= LEAST_LABELS for total in totals]
-        rows = zip(self.expected, totals, is_enough, strict=True)
+        rows = zip(self.expected, totals, [round(total, 6) >= LEAST_LABELS for total in totals], strict=True)
         return tuple(tuple(n / total for n in row) if enough else None for row, total, enough in rows)
 
 
@@ -126,11 +125,8 @@ class LabelModel(Result):
     def check_rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `Aggregation.checks`."""
         for figure in self.checks:
-            yield {
-                "model": self.model,
-                "against": figure.name,
-                **{key: getattr(figure, key) for key in CHECK_COLUMNS[2:]},
-            }
+            values = {key: getattr(figure, key) for key in CHECK_COLUMNS[2:]}
+            yield {"model": self.model, "against": figure.name, **values}
 
     def _summary(self) -> str:
         return f"{self.model} on {len(self.pairs):,} pairs, {self.n_tied:,} tied"
@@ -179,18 +175,11 @@ class Aggregation(Result):
     def as_dict(self) -> dict[str, Any]:
         """The same as plain Python values, ready for JSON."""
         counts = {name: getattr(self, name) for name in ("n_people", "n_labels", "n_pairs", "n_single", "n_left_out")}
-        models = [
-            {
-                "model": one.model,
-                "steps": one.steps,
-                "converged": one.converged,
-                "tied": one.n_tied,
-                "checks": list(one.check_rows()),
-                "people": list(one.person_rows()),
-                "pairs": list(one.rows()),
-            }
-            for one in self.models
-        ]
+        models = []
+        for one in self.models:
+            facts = {"model": one.model, "steps": one.steps, "converged": one.converged, "tied": one.n_tied}
+            rows = {"checks": one.check_rows(), "people": one.person_rows(), "pairs": one.rows()}
+            models.append(facts | {name: list(of) for name, of in rows.items()})
         return {"classes": list(self.classes), **counts, "cautions": list(self.cautions), "models": models}
 
     def _summary(self) -> str:
@@ -269,8 +258,7 @@ def compute_aggregation(
         fit = fit_model(model, table, seed)
         expected = table.sum_by_kind(fit.probability.T.take(table.pair, axis=1) * is_shared)
         n_labels, n_shared = np.bincount(table.annotator), np.bincount(table.annotator, is_shared).astype(np.int64)
-        matrices = np.moveaxis(expected, 0, 1).tolist()
-        rows = zip(people, n_labels.tolist(), n_shared.tolist(), matrices, strict=True)
+        rows = zip(people, n_labels.tolist(), n_shared.tolist(), np.moveaxis(expected, 0, 1).tolist(), strict=True)
         fitted.append(
             LabelModel(
                 model,
@@ -284,8 +272,7 @@ def compute_aggregation(
                 tuple(_check(labels, fit.probability, reference) for reference in references),
             )
         )
-    n_single = int((table.n_of_pair == 1).sum())
-    sizes = (len(people), len(table.pair), table.n_pairs, n_single, n_left_out)
+    sizes = (len(people), len(table.pair), table.n_pairs, int((table.n_of_pair == 1).sum()), n_left_out)
     return Aggregation(classes, *sizes, tuple(fitted), tuple(_cautions(table, people, fitted)))
 
 

@@ -83,8 +83,7 @@ class LabelFit:
 
 def majority(labels: LabelTable) -> LabelFit:
     """The share of each class among the labels of a pair."""
-    place = labels.pair * labels.n_classes + labels.klass
-    counts = np.bincount(place, minlength=labels.n_pairs * labels.n_classes)
+    counts = np.bincount(labels.pair * labels.n_classes + labels.klass, minlength=labels.n_pairs * labels.n_classes)
     return LabelFit(counts.reshape(labels.n_pairs, labels.n_classes) / labels.n_of_pair[:, None])
 
 
@@ -139,14 +138,12 @@ def _error_matrices(labels: LabelTable, probability: Floats) -> Floats:
     counts = np.maximum(labels.sum_by_kind(probability.take(labels.pair, axis=1)), FLOOR)
     is_given = np.bincount(labels.kind, minlength=counts[0].size).reshape(counts[0].shape) > 0
     counts = np.where(is_given, counts, 0)
-    total = np.sort(counts, axis=2).sum(axis=2, keepdims=True)  # in an order that is not that of the classes
-    return np.where(is_given, counts / total, 1)
+    return np.where(is_given, counts / np.sort(counts, axis=2).sum(axis=2, keepdims=True), 1)
 
 
 def _coins(labels: LabelTable, probability: Floats) -> Floats:
     """The same where the errors of each annotator are all equally probable."""
-    n_right = np.bincount(labels.annotator, probability[labels.klass, labels.pair])
-    right = n_right / np.bincount(labels.annotator)
+    right = np.bincount(labels.annotator, probability[labels.klass, labels.pair]) / np.bincount(labels.annotator)
     wrong = (1 - right) / (labels.n_classes - 1)
     is_right = np.eye(labels.n_classes, dtype=bool)[:, None, :]
     return np.maximum(np.where(is_right, right[:, None], wrong[:, None]), FLOOR)
@@ -167,12 +164,7 @@ def glad(labels: LabelTable) -> LabelFit:
     Whitehill, Wu, Bergsma, Movellan and Ruvolo (2009), Advances in Neural Information Processing Systems 22, 2035-2043.
     crowd-kit's, with its defaults; it stops after two steps or more, and does not say whether it has converged.
     """
-    require("models", "the label model `glad`", "crowdkit")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from crowdkit.aggregation import GLAD
-
-        return _to_fit(labels, GLAD().fit_predict_proba(_table(labels)))
+    return _fit_crowdkit(labels, "glad")
 
 
 def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
@@ -182,24 +174,22 @@ def mace(labels: LabelTable, seed: int = 0) -> LabelFit:
     its defaults but for the restarts, which all begin with the same numbers there: `seed` draws them, once, over
     annotators in an order of their own, by their labels.
     """
-    require("models", "the label model `mace`", "crowdkit")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        from crowdkit.aggregation import MACE
-
-        return _to_fit(labels, MACE(n_restarts=1, random_state=seed).fit_predict_proba(_table(labels)))
+    return _fit_crowdkit(labels, "mace", n_restarts=1, random_state=seed)
 
 
-def _table(labels: LabelTable) -> pd.DataFrame:
-    """The labels for crowd-kit, which numbers annotators and classes as they come: by annotators' own labels here."""
+def _fit_crowdkit(labels: LabelTable, model: str, **options: int) -> LabelFit:
+    """Fit a model of crowd-kit, which numbers annotators and classes as they come: by annotators' own labels here."""
+    require("models", f"the label model `{model}`", "crowdkit")
     table = pd.DataFrame({"task": labels.pair, "worker": labels.annotator, "label": labels.klass})
     table = table.sort_values("task", kind="stable")
     labels_of = {who: list(zip(part["task"], part["label"], strict=True)) for who, part in table.groupby("worker")}
     place = {who: at for at, who in enumerate(sorted(labels_of, key=labels_of.__getitem__))}
-    return table.assign(worker=table["worker"].map(place)).sort_values(["worker", "task"])
+    table = table.assign(worker=table["worker"].map(place)).sort_values(["worker", "task"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from crowdkit import aggregation
 
-
-def _to_fit(labels: LabelTable, probability: pd.DataFrame) -> LabelFit:
-    """The fit with pairs and classes in their order: crowd-kit has the classes in that of their appearance."""
+        probability = getattr(aggregation, model.upper())(**options).fit_predict_proba(table)
+    # crowd-kit has the classes in the order of their appearance
     ordered = probability.reindex(index=range(labels.n_pairs), columns=range(labels.n_classes))
     return LabelFit(ordered.to_numpy(dtype=float))

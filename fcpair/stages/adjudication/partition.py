@@ -198,14 +198,12 @@ def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
 
 def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> Ints:
     """The tiers of each pair, shape `(n_pairs,)`: a bit for each rule in its order, so that `is_member` finds them."""
-    bits = (is_in_tier(rule, evidence).astype(np.int64) << at for at, rule in enumerate(rules))
-    return reduce(np.bitwise_or, bits)
+    return reduce(np.bitwise_or, (is_in_tier(rule, evidence).astype(np.int64) << at for at, rule in enumerate(rules)))
 
 
 def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -> Bools:
     """Whether each pair, of which `memberships` has the bits, is in a tier; raises what `find_rule` does."""
-    at = rules.index(find_rule(rules, tier))
-    return (np.asarray(tiers, np.int64) >> at & 1).astype(bool)
+    return (np.asarray(tiers, np.int64) >> rules.index(find_rule(rules, tier)) & 1).astype(bool)
 
 
 def best_of_four(tiers: Ints) -> Ints:
@@ -301,9 +299,8 @@ def tier_table_rows(
         n_rows, n_columns = (len(np.unique(pairs[side][is_in])) for side in ("hs_id", "cn_id"))
         sizes.append({**head, heads.rows: n_rows, heads.columns: n_columns, "rule": str(rule)})
         positive = int(np.isin(pairs["final"][is_in], list(question.positive)).sum())
-        balance.append(
-            {**head, heads.positive: positive, heads.other: n - positive, "share": positive / n if n else None}
-        )
+        share = positive / n if n else None
+        balance.append({**head, heads.positive: positive, heads.other: n - positive, "share": share})
         n_labels = np.minimum(pairs["n_labels"][is_in], MOST_LABELS)
         labels.append({**head, **{_label_column(k): int((n_labels == k).sum()) for k in range(MOST_LABELS, 0, -1)}})
     return sizes, balance, labels

@@ -35,11 +35,8 @@ def describe_change(question: Edit, answer: str, given_text: str | None) -> Text
         return TextChange(REJECTED, reason)
     if given_text is None:
         return TextChange(None)
-    return TextChange(
-        question.act(answer, given_text),
-        words=words_changed(given_text, answer),
-        characters=characters_changed(given_text, answer),
-    )
+    distances = words_changed(given_text, answer), characters_changed(given_text, answer)
+    return TextChange(question.act(answer, given_text), None, *distances)
 
 
 @dataclass(frozen=True)
@@ -64,16 +61,11 @@ def summarize_changes(question: Edit, source: str, changes: Sequence[TextChange]
     """Summarize what was done with the texts of a source; each of `changes` has its act."""
     acts, n_by_reason = Counter(change.act for change in changes), Counter(change.reason for change in changes)
     edited = [change for change in changes if change.act == EDITED]
-    return CurationSummary(
-        source,
-        len(changes),
-        acts[ACCEPTED],
-        acts[EDITED],
-        acts[REJECTED],
-        {name: n_by_reason[name] for name in (question.reasons if isinstance(question, Curate) else ())},
-        _mean("words changed", [change.words for change in edited]),
-        _mean("characters changed", [change.characters for change in edited]),
-    )
+    n_each = (len(changes), acts[ACCEPTED], acts[EDITED], acts[REJECTED])
+    reasons = {name: n_by_reason[name] for name in (question.reasons if isinstance(question, Curate) else ())}
+    words = _mean("words changed", [change.words for change in edited])
+    characters = _mean("characters changed", [change.characters for change in edited])
+    return CurationSummary(source, *n_each, reasons, words, characters)
 
 
 def _mean(name: str, distances: Sequence[int | None]) -> Figure:

@@ -136,8 +136,7 @@ def parse_places(prompt: str, prompt_name: str = "the prompt") -> set[str]:
         else:
             places.add(name)
     if ROW not in places:
-        needs = "a prompt without `{row}`, the placeholder for the text of the row"
-        findings.append(Finding(prompt_name, None, needs))
+        findings.append(Finding(prompt_name, None, "a prompt without `{row}`, the placeholder for the text of the row"))
     reject(prompt_name, findings)
     return places
 

@@ -52,8 +52,7 @@ def draw_second_answers(cell: Ints, answer: Ints, seed: int) -> Ints:
     answers, which = np.unique(answer, return_inverse=True)
     n_given = np.zeros((len(cells), len(answers)), np.int64)
     np.add.at(n_given, (at, which), 1)
-    most = n_given.max(axis=1, keepdims=True)
-    has_majority = (n_given == most).sum(axis=1) == 1
+    has_majority = (n_given == n_given.max(axis=1, keepdims=True)).sum(axis=1) == 1
     moves = (np.random.default_rng([seed, 5]).random(len(cell)) < MOVES_TO_MAJORITY) & has_majority[at]
     return np.where(moves, answers[n_given.argmax(axis=1)][at], answer)
 
@@ -73,8 +72,7 @@ def draw_truths(n_pairs: int, question: Closed, positive: float, seed: int) -> I
 def draw_answers(true: Ints, question: Closed, habits: Habits, seed: int) -> Ints:
     """Draw the answers of annotators to pairs with these true codes, shape `(n,)`: a code, or -1 for a skip."""
     rng = np.random.default_rng([seed, 1])
-    codes = _perceive(true, question, habits.accuracy, rng)
-    return add_leaning_and_skips(codes, habits, question, rng)
+    return add_leaning_and_skips(_perceive(true, question, habits.accuracy, rng), habits, question, rng)
 
 
 def add_leaning_and_skips(codes: Ints, habits: Habits, question: Closed, rng: np.random.Generator) -> Ints:
@@ -90,8 +88,7 @@ def add_leaning_and_skips(codes: Ints, habits: Habits, question: Closed, rng: np
 def _perceive(true: Ints, question: Closed, accuracy: float, rng: np.random.Generator) -> Ints:
     """The code that each person sees: the true one with probability `accuracy`, else another definite one."""
     definite = np.asarray(question.definite)
-    shift = rng.integers(1, len(definite), len(true))
-    wrong = definite[(np.searchsorted(definite, true) + shift) % len(definite)]
+    wrong = definite[(np.searchsorted(definite, true) + rng.integers(1, len(definite), len(true))) % len(definite)]
     return np.where(rng.random(len(true)) < accuracy, true, wrong)
 
 
@@ -101,8 +98,7 @@ def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -
     They agree with a label that is the same, and see what is true as often as annotators do.
     """
     rng = np.random.default_rng([seed, 2])
-    codes = _perceive(true, question, habits.accuracy, rng)
-    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
+    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, _perceive(true, question, habits.accuracy, rng))
 
 
 def draw_seconds(n: int, seed: int) -> Floats:
@@ -111,7 +107,7 @@ def draw_seconds(n: int, seed: int) -> Floats:
 
 
 def draw_attributes(n: int, questions: Mapping[str, Sequence[str]], seed: int) -> list[dict[str, str]]:
-    """Draw what each of `n` people says about themselves: of every question with options one, all about equally often."""
+    """Draw what each of `n` people says about themselves: an option of every question, each about as often."""
     rng = np.random.default_rng([seed, 4])
     drawn = {label: rng.permutation(np.arange(n) % len(options)) for label, options in questions.items() if options}
     return [{label: questions[label][order[at]] for label, order in drawn.items()} for at in range(n)]
@@ -150,10 +146,9 @@ _SENTENCES = (
 
 def draw_form_truths(n_cells: int, form: Form, positive: float, seed: int) -> Ints:
     """The true code of each cell in each part of a form, `(n_cells, n_parts)`; of each part as `truths` draws it."""
-    parts = [
-        draw_truths(n_cells, part.question, positive, _part_seed(seed, at)) for at, part in enumerate(form.parts())
-    ]
-    return np.array(parts, np.int64).reshape(len(parts), n_cells).T
+    parts = enumerate(form.parts())
+    truths = [draw_truths(n_cells, part.question, positive, _part_seed(seed, at)) for at, part in parts]
+    return np.array(truths, np.int64).reshape(len(truths), n_cells).T
 
 
 def draw_form_answers(
@@ -165,9 +160,9 @@ def draw_form_answers(
     """
     n, rng = len(true), np.random.default_rng([seed, 1])
     skipped = rng.random(n) < habits.skips
-    codes = np.empty_like(true)
+    codes, unskipping = np.empty_like(true), replace(habits, skips=0.0)
     for at, part in enumerate(form.parts()):
-        codes[:, at] = draw_answers(true[:, at], part.question, replace(habits, skips=0.0), _part_seed(seed, at))
+        codes[:, at] = draw_answers(true[:, at], part.question, unskipping, _part_seed(seed, at))
     columns, first = [], 0
     for name, question in form.questions:
         n_parts = len(question.parts())
@@ -270,8 +265,7 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
     codes = [code for code in _ordered(question) if code in question.definite]
     n_positive, n_negative = len(question.positive), len(codes) - len(question.positive)
     shares = [(1 - positive) / n_negative] * n_negative + [positive / n_positive] * n_positive
-    ends = ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0))
-    return np.asarray(codes)[np.searchsorted(ends, pairs)]
+    return np.asarray(codes)[np.searchsorted(ndtri(np.minimum(np.cumsum(shares)[:-1], 1.0)), pairs)]
 
 
 def draw_leniency(person_ids: Ints, effects: Effects, seed: int) -> Floats:

@@ -121,8 +121,7 @@ def assign_pairs(
     loads = crew.sum(axis=0)
     loads += _fill_loads(loads, len(rows), rng)
     weights = loads if np.ptp(loads) > 1 else np.ones_like(loads)  # equal weights keep HS and CN within one
-    prior_counts = np.array([pairs.degrees(has) for has in crew.T])
-    crew[rows, split_pairs(pairs.subset(rows), weights, rng, prior_counts)] = True
+    crew[rows, split_pairs(pairs.subset(rows), weights, rng, np.array([pairs.degrees(has) for has in crew.T]))] = True
     annotator, pair = np.nonzero(crew.T)
     return AssignedPairs(pair, annotator)
 

@@ -106,12 +106,8 @@ class OverlapPlan(Plotted):
             "likeliest_share": self.likeliest_share,
             "next_step": self.next_step,
             "rungs": [
-                {
-                    "share": rung.share,
-                    "overlap": _as_text_keys(rung.overlap),
-                    **asdict(rung.expected),
-                    "widths": [asdict(width) for width in rung.widths],
-                }
+                {"share": rung.share, "overlap": _as_text_keys(rung.overlap), **vars(rung.expected)}
+                | {"widths": [asdict(width) for width in rung.widths]}
                 for rung in self.rungs
             ],
             "basis": list(self.basis),
@@ -200,6 +196,9 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
         size = grid.size(overlap)
         widths = tuple(source.predict(name, size) for name in figure_names(question))
         ladder.append(PlanRung(share, overlap, expect_yield(grid, size, source.model, question), widths))
+    halving = None
+    if isinstance(source, PilotLabels):
+        halving = source.find_halving(grid.size(grid.overlap_at(top, plan.three)))
     return OverlapPlan(
         options=plan,
         grid=grid,
@@ -212,9 +211,7 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
             f"validators agree with {grid.valid:.0%} of these",
         ),
         advice=tuple(_advise(source, figure, grid, plan, width_at(top))),
-        halving=source.find_halving(grid.size(grid.overlap_at(top, plan.three)))
-        if isinstance(source, PilotLabels)
-        else None,
+        halving=halving,
         likeliest_share=likeliest if isinstance(source, PilotLabels) else None,
     )
 
@@ -266,8 +263,7 @@ def _least_factor(
     """By how much sides of a grid have to be enlarged for the floor to be as wished; None where it is too much."""
 
     def floor(thousandths: int) -> float:
-        sizes = {name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides}
-        larger = replace(grid, **sizes)
+        larger = replace(grid, **{name: ceil(getattr(grid, name) * thousandths / 1000) for name in sides})
         return source.floor(figure, larger.size(larger.overlap_at(1.0, three)))
 
     thousandths = least_number(lambda thousandths: floor(thousandths) <= wish, 1000, 1000 * MOST_TIMES)
@@ -361,8 +357,7 @@ class Yield:
 
 def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question: Closed) -> Yield:
     """Costs and yields where labels are as the model has them: one on every pair, and more on those of `size`."""
-    n_single = grid.n_pairs - size.n_pairs
-    by_labels = {1: n_single, **size.pairs}
+    by_labels = {1: grid.n_pairs - size.n_pairs, **size.pairs}
     labels, is_definite = sum(m * n for m, n in by_labels.items()), np.isin(question.codes, question.definite)
     n_decided = n_alike = 0.0  # pairs whose definite labels are of one class, of which they have some; and all labels
     for m, n in by_labels.items():
@@ -371,17 +366,9 @@ def expect_yield(grid: GridFacts, size: OverlapSize, model: ClassModel, question
         n_decided += float(probabilities[np.count_nonzero(definite, axis=1) == 1].sum())
         n_alike += float(probabilities[(definite == m).any(axis=1)].sum()) if m > 1 else 0.0
     hours, verdicts = labels * grid.seconds / HOUR_S, grid.validated
-    return Yield(
-        labels=labels,
-        hours=hours,
-        pairs_each=labels / grid.n_annotators,
-        hours_each=hours / grid.n_annotators,
-        conflicts=grid.n_pairs - n_decided,
-        diamond=verdicts * grid.valid * n_alike,
-        gold=verdicts * grid.valid * size.n_pairs,
-        silver=verdicts * grid.valid * grid.n_pairs,
-        bronze=verdicts * grid.n_pairs,
-    )
+    each = (labels / grid.n_annotators, hours / grid.n_annotators)
+    diamond, gold, silver = (verdicts * grid.valid * n for n in (n_alike, size.n_pairs, grid.n_pairs))
+    return Yield(labels, hours, *each, grid.n_pairs - n_decided, diamond, gold, silver, verdicts * grid.n_pairs)
 
 
 def least_share(width: Callable[[float], float | None], wish: float, lowest: float = 0.0) -> float | None:

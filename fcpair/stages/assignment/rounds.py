@@ -122,15 +122,9 @@ def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
         row_columns = column[cells]
         chance, is_chosen = rng.random(len(row_columns)), np.zeros(len(columns), np.bool_)
         for _ in range(per_row):
-            key = np.lexsort(
-                (
-                    chance,
-                    n_together[row_columns][:, is_chosen].sum(axis=1),
-                    n_taken[row_columns],
-                    is_chosen[row_columns],
-                )
-            )
-            is_chosen[row_columns[key[0]]] = True
+            together = n_together[row_columns][:, is_chosen].sum(axis=1)
+            first = np.lexsort((chance, together, n_taken[row_columns], is_chosen[row_columns]))[0]
+            is_chosen[row_columns[first]] = True
         n_taken[is_chosen] += 1
         n_together[np.ix_(is_chosen, is_chosen)] += 1
         drawn[cells[is_chosen[row_columns]]] = True
@@ -212,8 +206,7 @@ def _shift_work(row: Ints, crew: Bools, barred: Bools, missing: Ints, room: Ints
     )
     tails, heads = (np.concatenate([arc[end_] for arc in arcs]) for end_ in (0, 1))
     capacity = np.concatenate([np.broadcast_to(arc[2], len(arc[0])) for arc in arcs]).astype(np.int32)
-    network = csr_array((capacity, (tails, heads)), shape=(end + 1, end + 1))
-    flow = maximum_flow(network, start, end).flow.tocoo()
+    flow = maximum_flow(csr_array((capacity, (tails, heads)), shape=(end + 1, end + 1)), start, end).flow.tocoo()
     moved = flow.data > 0
     tail, head = flow.row[moved], flow.col[moved]
     is_given, is_lost = tail < n_cells, (head < n_cells) & (tail < start)
@@ -275,8 +268,7 @@ def add_labels(n_more: Ints, crew: Bools, barred: Bools, shared: Ints, loads: In
     crew_after = (crew | new)[rows].astype(np.int64)
     crew_before = crew[rows].astype(np.int64)
     meetings = shared + crew_after.T @ crew_after - crew_before.T @ crew_before
-    evened = even_meetings((crew | new)[rows], barred[rows], meetings, np.random.default_rng(seed))
-    new[rows] = evened & ~crew[rows]
+    new[rows] = even_meetings((crew | new)[rows], barred[rows], meetings, np.random.default_rng(seed)) & ~crew[rows]
     return new
 
 

@@ -57,12 +57,9 @@ def nearest_neighbours(queries: Vectors, texts: Vectors, self_position: Ints, k:
     summed: float = texts.shape[1] * 2.0**-24
     one, other = (math.sqrt(np.einsum("ij,ij->i", vectors, vectors).max(initial=0)) for vectors in (queries, texts))
     error = summed / (1 - summed) * one * other * 1.001
-    parts = [
-        _nearest_of_block(
-            queries[at : at + blocks.rows], texts, self_position[at : at + blocks.rows], k, (blocks, error)
-        )
-        for at in range(0, len(queries), blocks.rows)
-    ]
+    parts = []
+    for rows in (slice(at, at + blocks.rows) for at in range(0, len(queries), blocks.rows)):
+        parts.append(_nearest_of_block(queries[rows], texts, self_position[rows], k, blocks.columns, error))
     return stack_parts(parts, k)
 
 
@@ -86,8 +83,7 @@ def top_columns(similarity: Floats, places: int) -> Ints:
     if places == 0:
         return np.empty((len(similarity), 0), np.int64)
     part = np.argpartition(-similarity, places - 1, axis=1)[:, :places]
-    edge = np.take_along_axis(similarity, part, axis=1).min(axis=1)
-    tied = (similarity >= edge[:, None]).sum(axis=1) > places
+    tied = (similarity >= np.take_along_axis(similarity, part, axis=1).min(axis=1)[:, None]).sum(axis=1) > places
     part[tied] = np.argsort(-similarity[tied], axis=1, kind="stable")[:, :places]  # the last place is shared
     part = np.sort(part, axis=1)
     order = np.argsort(-np.take_along_axis(similarity, part, axis=1), axis=1, kind="stable")
@@ -145,24 +141,22 @@ class _CandidateSet:
 
 
 def _nearest_of_block(
-    queries: Vectors, texts: Vectors, self_position: Ints, k: int, blocks_and_error: tuple[Blocks, float]
+    queries: Vectors, texts: Vectors, self_position: Ints, k: int, width: int, error: float
 ) -> Neighbours:
-    """The nearest of one block of rows."""
-    blocks, error = blocks_and_error
+    """The nearest of one block of rows, `width` columns at once."""
     candidates = _CandidateSet(len(queries), k, error)
-    buffer = np.empty(len(queries) * min(blocks.columns, len(texts)), np.float32)
-    for start in range(0, len(texts), blocks.columns):
-        columns = texts[start : start + blocks.columns]
+    buffer = np.empty(len(queries) * min(width, len(texts)), np.float32)
+    for start in range(0, len(texts), width):
+        columns = texts[start : start + width]
         block = buffer[: len(queries) * len(columns)].reshape(len(queries), len(columns))
         np.matmul(queries, columns.T, out=block)
         _exclude_self(self_position, block, start)
         if start == 0:  # the k-th greatest of the maxima of some of its columns is a floor that is low enough
             n_rows, n_columns = block.shape
-            width = max(1, n_columns // (8 * k))
-            n = n_columns // width
+            each = max(1, n_columns // (8 * k))
+            n = n_columns // each
             if n >= k:
-                maxima = block[:, : n * width].reshape(n_rows, n, width).max(axis=2)
-                level = np.partition(maxima, n - k, axis=1)[:, n - k]
+                level = np.partition(block[:, : n * each].reshape(n_rows, n, each).max(axis=2), n - k, axis=1)[:, n - k]
                 candidates.floor = np.maximum(candidates.floor, level - candidates.slack)
         candidates.add(block, start)
     candidates.sift()
@@ -179,9 +173,7 @@ def _nearest_of_block(
     for array, values in ((cn, candidates.column), (score, exact)):
         array[candidates.row[order], rank] = values[order]
     if (crowded := np.flatnonzero(candidates.crowded)).size:
-        cn[crowded], score[crowded] = _nearest_in_float64(
-            queries[crowded], texts, self_position[crowded], k, blocks.columns
-        )
+        cn[crowded], score[crowded] = _nearest_in_float64(queries[crowded], texts, self_position[crowded], k, width)
     return cn, score
 
 

@@ -58,10 +58,8 @@ def draw_stratified(strata: npt.NDArray[np.object_], order: Ints, n: int, seed: 
     _, codes, sizes = np.unique(strata.astype(str), return_inverse=True, return_counts=True)
     quotas = n * sizes // len(strata)
     remainders = n * sizes % len(strata)
-    extra = np.lexsort((-sizes, -remainders))[: n - quotas.sum()]
-    quotas[extra] += 1
-    drawn = [order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]
-    return np.sort(np.concatenate(drawn))
+    quotas[np.lexsort((-sizes, -remainders))[: n - quotas.sum()]] += 1
+    return np.sort(np.concatenate([order[codes[order] == stratum][:quota] for stratum, quota in enumerate(quotas)]))
 
 
 REPAIRS, PATIENCE = 200, 20  # turns in all, and turns after which there are as many conflicts as before
@@ -129,8 +127,7 @@ def _join_ends(ends: tuple[Ints, Ints], known_places: Ints, base: tuple[Ints, In
     """
     n_columns = len(ends[1])
     row = np.repeat(np.arange(len(ends[0])), ends[0])
-    column = rng.permutation(np.repeat(np.arange(n_columns), ends[1]))
-    cells = SparseCells(row, column, n_columns, known_places, base)
+    cells = SparseCells(row, rng.permutation(np.repeat(np.arange(n_columns), ends[1])), n_columns, known_places, base)
     # cells in conflict trade columns with others until none is left
     fewest, idle = len(cells.row) + 1, 0
     for _ in range(REPAIRS):
@@ -168,12 +165,8 @@ def trade_columns(cells: SparseCells, cell_a: Ints, cell_b: Ints) -> None:
     rows = np.concatenate([row[cell_a], row[cell_b]]) * cells.n_columns
     old_places = pd.Series(rows + np.concatenate([column[cell_a], column[cell_b]]))
     new_places = pd.Series(rows + np.concatenate([column[cell_b], column[cell_a]]))
-    is_blocked = (
-        new_places.isin(cells.places)
-        | new_places.isin(cells.known)
-        | old_places.isin(new_places)
-        | new_places.duplicated(keep=False)
-    )
+    is_blocked = new_places.isin(cells.places) | new_places.isin(cells.known)
+    is_blocked |= old_places.isin(new_places) | new_places.duplicated(keep=False)
     is_traded = ~is_blocked.to_numpy().reshape(2, -1).any(axis=0)
     column[cell_a[is_traded]], column[cell_b[is_traded]] = column[cell_b[is_traded]], column[cell_a[is_traded]]
 
@@ -202,10 +195,9 @@ class SparseCells:
     @property
     def counts(self) -> tuple[Ints, Ints]:
         """Numbers of cells in each row and in each column, `base` included."""
-        return (
-            self.base[0] + np.bincount(self.row, minlength=len(self.base[0])),
-            self.base[1] + np.bincount(self.column, minlength=len(self.base[1])),
-        )
+        rows, columns = self.base
+        in_rows, in_columns = np.bincount(self.row, None, len(rows)), np.bincount(self.column, None, len(columns))
+        return rows + in_rows, columns + in_columns
 
     def free_columns(self, row: int) -> Bools:
         """Which columns a row could still have, `(n_columns,)`."""

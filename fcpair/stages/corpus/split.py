@@ -42,8 +42,7 @@ class Pairs:
     def degrees(self, chosen: Ints | Bools | None = None) -> Ints:
         """Number of pairs that each node has, `(n_nodes,)`; only of those with `chosen` 1, if it is given."""
         weights = None if chosen is None else np.tile(chosen, 2)
-        counts = np.bincount(np.concatenate([self.hs, self.cn]), weights, self.n_nodes)
-        return counts.astype(np.int64)
+        return np.bincount(np.concatenate([self.hs, self.cn]), weights, self.n_nodes).astype(np.int64)
 
 
 def split_pairs(pairs: Pairs, weights: Ints, rng: np.random.Generator, prior_counts: Ints | None = None) -> Ints:

@@ -88,9 +88,8 @@ class OneOf(Closed):
         """The choices, with their codes where these are not their places, and the distance unless it is nominal."""
         signs = {meaning: sign for sign, meaning in _SIGNS.items()}
         for at, choice in enumerate(self):
-            yield Item(
-                choice.name, None if choice.code == at else str(choice.code), signs[choice.definite, choice.positive]
-            )
+            code = None if choice.code == at else str(choice.code)
+            yield Item(choice.name, code, signs[choice.definite, choice.positive])
         if self.distance != "nominal":
             yield Item("distance", self.distance)
 
@@ -100,9 +99,8 @@ class OneOf(Closed):
 
     def cell_reader(self, extra_word: str, *, final: bool = False) -> Callable[[str], int]:
         """Reader of a name or a code, or of `extra_word`."""
-        return word_reader(
-            choice_words(choice for choice in self if choice.definite or not final) | {extra_word: NO_CODE}
-        )
+        choices = (choice for choice in self if choice.definite or not final)
+        return word_reader(choice_words(choices) | {extra_word: NO_CODE})
 
     def load(self, stored: object) -> int:
         """The code of a name, spelt as it is."""
@@ -279,13 +277,8 @@ class Scale(Closed):
     def as_json(self) -> dict[str, Any]:
         """`kind`, `low`, `high`, `step`, `choices` (the names of all numbers, ascending), and of each its `keys`."""
         low, high, step = map(_as_number, (self.low, self.high, self.step))
-        return {
-            "kind": self.kind,
-            "low": low,
-            "high": high,
-            "step": step,
-            **choices_with_keys([one.name for one in self]),
-        }
+        choices = choices_with_keys([one.name for one in self])
+        return {"kind": self.kind, "low": low, "high": high, "step": step, **choices}
 
     def _code(self, number: Decimal) -> int:
         """The code of a number; raises InputError, with the two nearest numbers, for one that is not on the scale."""

@@ -188,10 +188,8 @@ class Form:
     @property
     def without_limits(self) -> Form:
         """The same form, with texts of any number of words."""
-        unlimited_questions = (
-            (name, one.without_limits if isinstance(one, Text) else one) for name, one in self.questions
-        )
-        return replace(self, questions=tuple(unlimited_questions))
+        unlimited = {name: of.without_limits if isinstance(of, Text) else of for name, of in self.questions}
+        return replace(self, questions=tuple(unlimited.items()))
 
     def key(self, answer: Answer) -> str:
         """The same string for answers that are the same, by which a round keeps each distinct one once."""
@@ -284,5 +282,4 @@ def numbers(question: Closed, codes: Ints) -> Floats:
     """The number of each code of a closed question, of the shape of `codes`; NaN for -1. They are what the interval
     distance is taken from: the values of a scale, else the codes themselves.
     """
-    place = np.searchsorted(question.codes, codes)
-    return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[place])
+    return np.where(codes == NO_CODE, np.nan, np.asarray(question.numbers)[np.searchsorted(question.codes, codes)])

@@ -209,8 +209,7 @@ def _unknown_names(table: str, wordings: Iterable[str], known: Sequence[tuple[st
 
 def _option_names(question: dict[str, Any]) -> list[str]:
     """The names of all that can be chosen in a question, as `Form.as_json` has it."""
-    acts = question.get("acts", {}).get("choices", [])
-    return [*question.get("choices", []), *question.get("reasons", []), *acts]
+    return [*question.get("choices", []), *question.get("reasons", []), *question.get("acts", {}).get("choices", [])]
 
 
 def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[dict[str, Any]]:

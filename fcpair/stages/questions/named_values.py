@@ -149,14 +149,10 @@ class NamedValue:
 
     def resolve_in(self: Self, folder: Path) -> Self:
         """The same value, with its files taken to be relative to `folder`."""
-        resolved: dict[str, Any] = {}
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, Path):
-                resolved[item.name] = folder / value
-            elif isinstance(value, NamedValue):
-                resolved[item.name] = value.resolve_in(folder)
-        return replace(self, **resolved)
+        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        files = {name: folder / value for name, value in values.items() if isinstance(value, Path)}
+        inner = {name: value.resolve_in(folder) for name, value in values.items() if isinstance(value, NamedValue)}
+        return replace(self, **files, **inner)
 
     def _format(self, format_: Callable[[Any], str], options: list[Field[Any]]) -> str:
         of = f":{_quote(format_(self.of))}" if hasattr(self, "of") else ""

@@ -212,7 +212,7 @@ class Curate(Edit):
         reason = rejection[1].strip() if rejection else ""
         if not reason:
             raise InputError(
-                f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {self._reason_list()}"
+                f"a rejection needs its reason; expected `{_PREFIX}REASON` with one of {', '.join(self.reasons)}"
             )
         try:
             return _PREFIX + self.reasons[place_reader(self.reasons)(reason)]
@@ -223,7 +223,7 @@ class Curate(Edit):
         """The text, checked as `read` does, or the rejection that `{"reject": REASON}` is."""
         if isinstance(stored, dict) and set(stored) == {REJECT}:
             if stored[REJECT] not in self.reasons:
-                raise InputError(f"`{stored[REJECT]}` is not a reason here; expected one of {self._reason_list()}")
+                raise InputError(f"`{stored[REJECT]}` is not a reason here; expected one of {', '.join(self.reasons)}")
             return _PREFIX + str(stored[REJECT])
         if isinstance(stored, str) and _REJECTS.fullmatch(stored):
             raise InputError(f'a text may not begin with `{REJECT}:`; expected another, or {{"{REJECT}": REASON}}')
@@ -234,9 +234,6 @@ class Curate(Edit):
     def recall(self, stored: object) -> str:
         """The rejection, or the text, of whatever length."""
         return self.load(stored) if isinstance(stored, dict) else super().recall(stored)
-
-    def _reason_list(self) -> str:
-        return ", ".join(self.reasons)
 
     def reason(self, answer: str) -> str | None:
         """Why the text is rejected; None where it is kept."""
@@ -258,9 +255,5 @@ class Curate(Edit):
     def as_json(self) -> dict[str, Any]:
         """`kind`, `min_words`, `max_words` (None: no limit), `reasons`, of each its `keys`, and `acts` with theirs."""
         reasons = choices_with_keys(self.reasons)
-        return {
-            **super().as_json(),
-            "reasons": reasons["choices"],
-            "keys": reasons["keys"],
-            "acts": choices_with_keys(ACTS),
-        }
+        own = {"reasons": reasons["choices"], "keys": reasons["keys"], "acts": choices_with_keys(ACTS)}
+        return {**super().as_json(), **own}

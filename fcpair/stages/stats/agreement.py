@@ -95,9 +95,8 @@ class Agreement(Result):
         values = asdict(self)
         for name in ("sides", *(() if self.bins else ("bins", "on_bins"))):
             del values[name]
-        return values | {
-            "options": {name: value for name, value in values["options"].items() if value not in (None, ())}
-        }
+        options = {name: value for name, value in values["options"].items() if value not in (None, ())}
+        return values | {"options": options}
 
 
 @dataclass(frozen=True, repr=False)
@@ -280,8 +279,7 @@ def _overlap(labels: Mapping[str, Ints], codes: Ints) -> Overlap:
     )
     klass = np.searchsorted(codes, labels["code"])
     order = np.lexsort((annotator, pair))
-    columns = (column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass))
-    return Overlap(len(codes), *columns)
+    return Overlap(len(codes), *(column[order].astype(np.int64) for column in (pair, hs, cn, annotator, klass)))
 
 
 def _check_labels(labels: pd.DataFrame, question: Closed) -> None:

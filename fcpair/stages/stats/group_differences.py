@@ -201,15 +201,9 @@ def _compare_by(
     n_groups = grouped.groupby("item")["group"].transform("nunique")
     alone = [name for name in groups if (n_groups[grouped["group"] == name] == 1).all()]
     lines = _line_numbers(grouped)
-    findings = [
-        Finding(
-            _file_name(grouped),
-            int(lines[grouped.index[grouped["group"] == name][0]]),
-            f"{by}: group `{name}` shares no item with another",
-        )
-        for name in alone
-    ]
-    reject(_file_name(grouped), findings)
+    first = {name: int(lines[grouped.index[grouped["group"] == name][0]]) for name in alone}
+    what, place = "shares no item with another", _file_name(grouped)
+    reject(place, [Finding(place, line, f"{by}: group `{name}` {what}") for name, line in first.items()])
     kinds = sorted(grouped["label"].unique())
     kinds = kinds[:1] if len(kinds) == 2 else kinds
     few = {str(name): f"{n} people; expected {LEAST_PEOPLE} or more" for name, n in people.items() if n < LEAST_PEOPLE}
@@ -231,7 +225,6 @@ def _compare_by(
 
 
 def _line_numbers(labels: pd.DataFrame) -> pd.Series[int]:
-
     return labels["line"] if "line" in labels else pd.Series(np.arange(1, len(labels) + 1), labels.index)
 
 
@@ -243,14 +236,10 @@ def check_groups(labels: pd.DataFrame, by: str) -> None:
     """Raise InputError for annotators with two groups or two labels of an item; with lines where the frame has them."""
     lines, place = _line_numbers(labels), _file_name(labels)
     is_repeated = labels.duplicated(["item", "annotator"])
-    findings = [
-        Finding(
-            place,
-            int(lines[at]),
-            f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} more than once",
-        )
-        for at in labels.index[is_repeated]
-    ]
+    findings = []
+    for at in labels.index[is_repeated]:
+        what = f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} more than once"
+        findings.append(Finding(place, int(lines[at]), what))
     findings += group_findings(labels, by, place)
     reject(place, sorted(findings, key=lambda one: one.line or 0))
 
@@ -258,14 +247,11 @@ def check_groups(labels: pd.DataFrame, by: str) -> None:
 def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:
     """A finding for each row in which an `annotator` has another group than before."""
     lines, first = _line_numbers(labels), labels.groupby("annotator")[by].transform("first")
-    return [
-        Finding(
-            place,
-            int(lines[at]),
-            f"annotator {labels['annotator'][at]}: {by} is `{labels[by][at]}`, before `{first[at]}`",
-        )
-        for at in labels.index[labels[by] != first]
-    ]
+    findings = []
+    for at in labels.index[labels[by] != first]:
+        what = f"annotator {labels['annotator'][at]}: {by} is `{labels[by][at]}`, before `{first[at]}`"
+        findings.append(Finding(place, int(lines[at]), what))
+    return findings
 
 
 def _compare_pair(
@@ -276,9 +262,8 @@ def _compare_pair(
     n_first, n_other = (int(pair_labels["annotator"][pair_labels["group"] == name].nunique()) for name in pair)
     difference = Difference(kind, pair, (n_first, n_other), *least_p(n_first, n_other))
     why = "; ".join(f"{name}: {few[name]}" for name in pair if name in few)
-    if not why and not set(pair_labels["item"][pair_labels["group"] == pair[0]]) & set(
-        pair_labels["item"][pair_labels["group"] == pair[1]]
-    ):
+    items, other_items = (set(pair_labels["item"][pair_labels["group"] == name]) for name in pair)
+    if not why and not items & other_items:
         why = f"{pair[0]} and {pair[1]} share no item"
     if why:
         return replace(difference, undefined=why)
@@ -307,9 +292,7 @@ def _as_arrays(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp
 
 def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Difference]) -> list[Difference]:
     """The same with odds by one mixed model of all groups that have odds."""
-    groups = sorted(
-        {name for difference in differences if difference.odds_ratio is not None for name in difference.groups}
-    )
+    groups = sorted({name for of in differences if of.odds_ratio is not None for name in of.groups})
     if not groups:
         return list(differences)
     group_labels = labels[labels["group"].isin(groups)]
@@ -328,10 +311,8 @@ def _fit_and_add_mixed(labels: pd.DataFrame, kind: str, differences: Sequence[Di
 def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: dict[str, str]) -> PairAgreement:
     why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(pair) if name in few)
     counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in pair]
-    a, b = (
-        one.reindex(index=labels["item"].unique(), columns=labels["label"].unique(), fill_value=0).to_numpy()
-        for one in counts
-    )
+    items, kinds = labels["item"].unique(), labels["label"].unique()
+    a, b = (one.reindex(index=items, columns=kinds, fill_value=0).to_numpy() for one in counts)
     if pair[0] == pair[1]:
         n, n_same = _n_pairs_within(a.sum(axis=1)), _n_pairs_within(a)
     else:

@@ -168,11 +168,8 @@ class MixedModel:
     def odds(self, group: int, other_group: int) -> Bounds:
         """The odds ratio of a group over another, and its Wald bounds at 95 %."""
         value = self.log_odds[group] - self.log_odds[other_group]
-        variance = (
-            self.covariance[group, group]
-            + self.covariance[other_group, other_group]
-            - 2 * self.covariance[group, other_group]
-        )
+        of_own, of_other = self.covariance[group, group], self.covariance[other_group, other_group]
+        variance = of_own + of_other - 2 * self.covariance[group, other_group]
         low, middle, high = np.exp(value + Z * np.sqrt(variance) * np.array([-1, 0, 1])).tolist()
         return middle, low, high
 

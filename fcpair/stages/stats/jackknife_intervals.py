@@ -81,8 +81,7 @@ class Sides:
     def cluster_name(self, cluster: Cluster, n: int = 1) -> Sentence:
         """Name of `n` clusters of a kind; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
-        name = word + "s" * (n != 1 and word.islower())
-        return say(name)
+        return say(word + "s" * (n != 1 and word.islower()))
 
     def count(self, n_each: Mapping[Cluster, int]) -> list[Sentence]:
         """How many clusters there are of each kind."""
@@ -209,8 +208,7 @@ def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence |
         return say("no interval: it needs at least 2 of each side, found %(sizes)s", sizes=sizes)
     for cluster, cluster_spread in spreads.items():
         if np.isnan(cluster_spread.variance):
-            name = sides.cluster_name(cluster)
-            return say("no interval: without one %(side)s the figure is undefined", side=name)
+            return say("no interval: without one %(side)s the figure is undefined", side=sides.cluster_name(cluster))
     if standard_error(spreads) < NO_WIDTH:
         return sides.say_of_sides(
             mark(

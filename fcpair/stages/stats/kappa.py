@@ -130,8 +130,7 @@ class Subsets:
     @property
     def n_pairs(self) -> int:
         """Number of pairs that the defined kappas rest on, each counted once."""
-        defined = ~np.isnan(self.kappas)[self._subset]
-        return len(dense_codes(self._overlap.pair[self._first[defined]])[0])
+        return len(dense_codes(self._overlap.pair[self._first[~np.isnan(self.kappas)[self._subset]]])[0])
 
     @property
     def used(self) -> Ints:
@@ -246,17 +245,9 @@ def subset_figures(
         bounded = add_bounds(figure, of, level, sides=sides)
         if bounded.low is not None and (n_rare := n_others(used)) < FEWEST_OTHERS:
             bounded, has_error = with_note(figure, _too_few(str(n_rare), FEWEST_OTHERS)), False
-        figures.append(
-            SubsetAgreement(
-                annotators=(names[a], names[b]),
-                n=n,
-                raw_agreement=float(np.trace(table) / n),
-                table=tuple(tuple(row) for row in table.tolist()),
-                prevalence=tuple((used / (2 * n)).tolist()),
-                kappa=bounded,
-                kappa_se=standard_error(of) if has_error else None,
-            )
-        )
+        pair, raw = (names[a], names[b]), float(np.trace(table) / n)
+        prevalence, kappa_se = tuple((used / (2 * n)).tolist()), standard_error(of) if has_error else None
+        figures.append(SubsetAgreement(pair, n, raw, tuple(map(tuple, table.tolist())), prevalence, bounded, kappa_se))
     return tuple(figures)
 
 

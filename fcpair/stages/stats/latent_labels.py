@@ -92,8 +92,7 @@ def fit_class_model(question: Closed, prevalence: float, not_sure: float, kappa:
             f"{max(lowest, 0.0):.3f} to {highest:.3f}"
         )
     definite = prevalence / (1 - not_sure)
-    least = _least_accuracy(question, definite)
-    low, high = least, 1.0
+    low, high = _least_accuracy(question, definite), 1.0
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if _model(question, definite, not_sure, middle).kappa < kappa else (low, middle)
@@ -246,8 +245,7 @@ def joint(effects: Effects, leniency: Floats) -> Floats:
     below = ndtr((thresholds - leniency[:, None] - what) / (effects.noise * np.exp(hard)))
     ends = np.concatenate([np.zeros_like(below[:1]), below, np.ones_like(below[:1])])
     share = np.moveaxis(np.diff(ends, axis=0), 0, -1)  # annotator, node, class
-    found = np.einsum("aqi,bqj,q->abij", share, share, np.outer(z_weight, s_weight).ravel(), optimize=True)
-    return np.asarray(found)
+    return np.asarray(np.einsum("aqi,bqj,q->abij", share, share, np.outer(z_weight, s_weight).ravel(), optimize=True))
 
 
 @cache
@@ -304,8 +302,7 @@ def fit_effects(effects: Effects, class_shares: Floats, kappa: float) -> Effects
 def _with_shares(effects: Effects, class_shares: Floats, noise: float) -> Effects:
     from scipy.special import ndtri
 
-    spread = sqrt(1 + noise**2 + effects.leniency**2)
-    thresholds = ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * spread
+    thresholds = ndtri(np.minimum(np.cumsum(class_shares)[:-1], 1.0)) * sqrt(1 + noise**2 + effects.leniency**2)
     return replace(effects, noise=noise, thresholds=tuple(thresholds.tolist()))
 
 

@@ -68,8 +68,7 @@ def _alpha(sums: Sums, values: Floats) -> Floats:
     Over a coincidence matrix, sum (a - b)² = 2 (sum a² - sum ab), of which `products` has the second.
     """
     n = sums.labels.sum(axis=-1)
-    mean = (sums.labels * values).sum(axis=-1) / np.maximum(n, 1)
-    values = values - mean[..., None]
+    values = values - ((sums.labels * values).sum(axis=-1) / np.maximum(n, 1))[..., None]
     squares = (sums.labels * values**2).sum(axis=-1)
     return np.asarray(1 - ratio((n - 1) * (squares - sums.products(values)), n * squares))
 
@@ -98,10 +97,6 @@ def _squared_distances(shares: Floats, values: Floats) -> tuple[Floats, float]:
     moved = values - shares @ values
     variance = shares @ moved**2
     return moved**2 + variance, float(2 * shares @ moved**4 + 6 * variance**2)
-
-
-def _ordinal_distances(shares: Floats) -> tuple[Floats, float]:
-    return _squared_distances(shares, np.cumsum(shares) - shares / 2)
 
 
 def variance_if_true(labels: Floats, n_pairs: Ints, distances: Distances) -> Callable[[float], float]:
@@ -180,7 +175,10 @@ COEFFICIENTS = (
     _fleiss_coefficient(3),
     Coefficient(ALPHA["nominal"], nominal_alpha, distances=_nominal_distances),
     Coefficient(
-        ALPHA["ordinal"], ordinal_alpha, note=mark("classes in the order of their codes"), distances=_ordinal_distances
+        ALPHA["ordinal"],
+        ordinal_alpha,
+        note=mark("classes in the order of their codes"),
+        distances=lambda shares: _squared_distances(shares, np.cumsum(shares) - shares / 2),
     ),
     Coefficient(
         mark("Gwet's AC1"),
@@ -242,8 +240,7 @@ def pooled_figure(
 
 def sums_for(overlap: Overlap, n_labels: int | None) -> LeftOutSums:
     """The sums over all pairs, or over those with exactly so many labels."""
-    part = overlap if n_labels is None else overlap.with_n_labels(n_labels)
-    return LeftOutSums(part, constant=n_labels is not None)
+    return LeftOutSums(overlap if n_labels is None else overlap.with_n_labels(n_labels), constant=n_labels is not None)
 
 
 def _compute_figures(

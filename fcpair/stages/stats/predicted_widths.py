@@ -200,8 +200,7 @@ class Pilot:
         n_each, n = size.pairs_of_texts, size.n_pairs
         pair = _draw_squares(rng, self.spread * self.size.n_pairs / n, N_KEPT)
         sides = sum(_draw_side(rng, share, text, each) for share, text, each in zip(shares, texts, n_each, strict=True))
-        unit = self.of_pair * self.size.n_pairs * of_pair / (n * squares)
-        variance = unit * np.maximum(sides - pair, pair)
+        variance = (self.of_pair * self.size.n_pairs * of_pair / (n * squares)) * np.maximum(sides - pair, pair)
         reach = t_reach(min(map(len, n_each)) - 1, 1.0, level) * np.sqrt(variance)
         value = np.clip(self.value + np.sqrt(variance) * rng.normal(size=N_KEPT), -1, 1)
         return np.asarray(np.quantile(np.minimum(1.0, value + reach) - np.maximum(-1.0, value - reach), ENDS))
@@ -211,8 +210,7 @@ class Pilot:
         if max(self.parts.hs, self.parts.cn) <= 0:
             return 0.0
         (hs, cn), _, squares = self._near
-        unit = self.of_pair * self.size.n_pairs * of_pair / squares
-        least = np.median(unit * (hs / size.n_hs + cn / size.n_cn))
+        least = np.median((self.of_pair * self.size.n_pairs * of_pair / squares) * (hs / size.n_hs + cn / size.n_cn))
         return 2 * t_reach(min(size.n_hs, size.n_cn) - 1, float(np.sqrt(least)), level)
 
     @cached_property

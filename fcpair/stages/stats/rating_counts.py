@@ -79,8 +79,7 @@ class Sums:
     @classmethod
     def from_moments(cls, flat: Floats, products: Callable[[Floats], Floats]) -> Sums:
         """From what `moments` gives, or sums of it, in the last axis."""
-        n_classes = (flat.shape[-1] - 3) // 2
-        shares, labels = np.split(flat[..., 3:], [n_classes], axis=-1)
+        shares, labels = np.split(flat[..., 3:], [(flat.shape[-1] - 3) // 2], axis=-1)
         return cls(flat[..., 0], flat[..., 1], flat[..., 2], shares, labels, products)
 
 
@@ -169,12 +168,11 @@ class LeftOutSums:
         before, after = self.changes(cluster, kinds)
         moved = moments(after) - moments(before)
         if cluster in {Cluster.PAIR, Cluster.LABEL}:
-            indices = np.arange(len(kinds))
-            return Sums.from_moments(
-                self.total + moved, self._changed_products(indices, indices, before, after)
-            ), np.bincount(kind)
-        flat = self.total + sums_by(number, kind, moved)
-        return Sums.from_moments(flat, self._changed_products(dense_codes(number)[1], kind, before, after)), None
+            each = np.arange(len(kinds))
+            products = self._changed_products(each, each, before, after)
+            return Sums.from_moments(self.total + moved, products), np.bincount(kind)
+        products = self._changed_products(dense_codes(number)[1], kind, before, after)
+        return Sums.from_moments(self.total + sums_by(number, kind, moved), products), None
 
     def _changed_products(self, row: Ints, kind: Ints, before: Ints, after: Ints) -> Callable[[Floats], Floats]:
         """`products` of sums in rows, in each of which pairs of these kinds have changed."""
@@ -225,5 +223,4 @@ def sums_by(cluster: Ints, kind: Ints, values: Floats) -> Floats:
     `cluster` and `kind` have shape (n_members,), `values` (n_kinds, n_columns).
     """
     names, place = dense_codes(cluster)
-    columns = [np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T]
-    return np.stack(columns, axis=1)
+    return np.stack([np.bincount(place, weights=column[kind], minlength=len(names)) for column in values.T], axis=1)

@@ -16,6 +16,7 @@ from fcpair.errors import Finding, InputError, reject, suggest_name
 from fcpair.lazy import pd
 from fcpair.notebook import Result
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.round_options import Screen
 from fcpair.stages.questions import SKIP, Choice, Closed, OneOf
 from fcpair.stages.questions.form import Form
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, group_findings
@@ -61,30 +62,16 @@ def survey_plans(
         raise InputError(f"there are {len(answers)} answers; expected three: yes, no and decline, in this order")
     yes, no, decline = answers
     form = OneOf((Choice(0, yes), Choice(1, no), Choice(2, decline, definite=False)))
-    round_ = RoundPlan(
-        ASK,
-        f"answer: {form}",
-        "respondent",
-        answers=0 if part is None else part,
-        screen="list" if as_list else "row",
-        in_order=True,
-        seed=seed,
-    )
-    survey = GridPlan(
-        name,
-        SidePlan(file=file, column=statement),
-        SidePlan(names=tuple(questions)),
-        (round_,),
-        row_name=STATEMENT,
-        column_name="question",
-    )
+    screen: Screen = "list" if as_list else "row"
+    round_ = RoundPlan(ASK, f"answer: {form}", "respondent", answers=part or 0, screen=screen, in_order=True, seed=seed)
+    sides = SidePlan(file=file, column=statement), SidePlan(names=tuple(questions))
+    survey = GridPlan(name, *sides, (round_,), row_name=STATEMENT, column_name="question")
     if not suggest.strip():
         return (survey,)
     suggesting = RoundPlan("suggest", "text: text(max_words=200)", "respondent", answers=0, seed=seed)
     sides = SidePlan(names=(suggest,)), SidePlan(names=("suggestion",))
-    return survey, GridPlan(
-        suggestions_grid_name(name), *sides, (suggesting,), row_name="question", column_name="answer"
-    )
+    grid_name = suggestions_grid_name(name)
+    return survey, GridPlan(grid_name, *sides, (suggesting,), row_name="question", column_name="answer")
 
 
 def suggestions_grid_name(name: str) -> str:
@@ -132,12 +119,11 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
         if answer not in ("", *ANSWERS)
     ]
     keys = ["statement", "question", "person"]
-    first = answers.groupby(keys)["line"].transform("first")
+    earlier_lines = answers.groupby(keys)["line"].transform("first")
+    columns = (answers["line"], earlier_lines, answers["person"], answers["question"])
     findings += [
         Finding(place, int(line), f"respondent {person} has answered `{question}` on this statement in line {earlier}")
-        for line, earlier, person, question in zip(
-            answers["line"], first, answers["person"], answers["question"], strict=True
-        )
+        for line, earlier, person, question in zip(*columns, strict=True)
         if line != earlier
     ]
     if by is not None:
@@ -190,7 +176,7 @@ class KeepRule:
 
 
 def parse_keep(rule_text: str) -> KeepRule:
-    """Read a rule such as `believed > 0.60`; InputError for another form, or a threshold that is not from 0 to below 1."""
+    """Read a rule such as `believed > 0.60`; InputError for another form, or a threshold not from 0 to below 1."""
     match = _RULE.fullmatch(rule_text)
     threshold = float(match[2]) if match else -1.0
     if not match or not 0 <= threshold < 1:

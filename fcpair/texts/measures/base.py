@@ -55,10 +55,8 @@ class TextTable:
                         "single characters would be taken for references"
                     )
             self.references = tuple(_check_strings(f"references[{at}]", of) for at, of in enumerate(listed))
-        self.beside = {
-            name: _check_strings(f"beside[{name!r}]", column, len(self.texts))
-            for name, column in (beside or {}).items()
-        }
+        columns = (beside or {}).items()
+        self.beside = {name: _check_strings(f"beside[{name!r}]", of, len(self.texts)) for name, of in columns}
         self.progress = progress
         self._cache: dict[Hashable, Any] = {}
 
@@ -71,8 +69,7 @@ class TextTable:
 
     def distinct_texts(self) -> list[str]:
         """All distinct texts and references, in the order in which they stand."""
-        listed = [reference for of in self.references or () for reference in of]
-        return list(dict.fromkeys([*self.texts, *listed]))
+        return list(dict.fromkeys([*self.texts, *[reference for of in self.references or () for reference in of]]))
 
     def token_vectors(self, name: str) -> dict[str, Vectors]:
         """The unit vectors of the tokens of every text and reference by the encoder of that name, by the text."""
@@ -235,16 +232,11 @@ class ReferenceMeasure(Measure):
         InputError where there are no references.
         """
         references, why = self._usable_references(table)
-        low = self.low_copies(table)
-        why = [
-            reason or ("a copy of it does not reach the maximum" if text in low else "")
-            for text, reason in zip(table.texts, why, strict=True)
-        ]
-        return (
-            [text for text, reason in zip(table.texts, why, strict=True) if not reason],
-            [of for of, reason in zip(references, why, strict=True) if not reason],
-            why,
-        )
+        too_low = dict.fromkeys(self.low_copies(table), "a copy of it does not reach the maximum")
+        why = [reason or too_low.get(text, "") for text, reason in zip(table.texts, why, strict=True)]
+        usable = zip(table.texts, references, why, strict=True)
+        kept = [(text, of) for text, of, reason in usable if not reason]
+        return [text for text, _ in kept], [of for _, of in kept], why
 
     def score_each(self, table: TextTable) -> Values:
         """The figure of each text; undefined without a token, without a reference that has one, or where it is low."""

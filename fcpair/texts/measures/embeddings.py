@@ -131,12 +131,8 @@ class TokenVectorMeasure(ReferenceMeasure):
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """The figure of each text with its best reference."""
         vectors = {text: found.astype(np.float64) for text, found in table.token_vectors(self.model).items()}
-        return np.array(
-            [
-                max(self.similarity(vectors[text], vectors[one]) for one in of)
-                for text, of in zip(texts, references, strict=True)
-            ]
-        )
+        pairs = zip(texts, references, strict=True)
+        return np.array([max(self.similarity(vectors[text], vectors[one]) for one in of) for text, of in pairs])
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """Yield a note on how many texts were cut."""
@@ -271,15 +267,12 @@ class Head(Measure):
         """From 0 to 1 for each text; undefined without a token."""
         column = self._column(table)
         nothing = f"there is nothing in `{self.beside}`"
-        why = [
-            NO_TOKEN if is_blank(text) else "" if one.strip() else nothing
-            for text, one in zip(table.texts, column, strict=True)
-        ]
-        pairs: list[tuple[str, ...]] = [
-            (text,) if self.beside == NONE else (one, text)
-            for text, one, reason in zip(table.texts, column, why, strict=True)
-            if not reason
-        ]
+        why: list[str] = []
+        pairs: list[tuple[str, ...]] = []
+        for text, one in zip(table.texts, column, strict=True):
+            why.append(NO_TOKEN if is_blank(text) else "" if one.strip() else nothing)
+            if not why[-1]:
+                pairs.append((text,) if self.beside == NONE else (one, text))
         return fill_defined(why, self._scores(table, pairs) if pairs else [])
 
     def check(self, table: TextTable) -> None:
@@ -332,8 +325,7 @@ class Regression(ReferenceMeasure):
         pairs = list(dict.fromkeys((one, text) for text, of in zip(texts, references, strict=True) for one in of))
         scores, _ = table.compute_once(("pairs", self.of), lambda: pair_scores(pairs, self.of, table.progress))
         at = dict(zip(pairs, scores.tolist(), strict=True))
-        best = [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)]
-        return fill_defined(why, best)
+        return fill_defined(why, [max(at[one, text] for one in of) for text, of in zip(texts, references, strict=True)])
 
     def notes(self, table: TextTable) -> Iterator[str]:
         """That the number is the model's own, and how many pairs were cut."""

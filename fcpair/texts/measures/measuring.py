@@ -147,20 +147,12 @@ def measure(
     values: dict[str, Values] = {}
     warnings = {one: _warning(one, table, language) for one in adapted}
     for text_measure, why in unfit_reasons.items():
-        name = text_measure.short_name if short[text_measure.short_name] == 1 else str(text_measure)
+        full, rule, tokens = str(text_measure), text_measure.rule, text_measure.tokeniser
+        name = text_measure.short_name if short[text_measure.short_name] == 1 else full
+        warning = warnings[text_measure]
         for group, rows in sets.items():
             of_set = SetFigure(None, 0, undefined=why) if why else text_measure.set_figure(table, rows)
-            figures.append(
-                TextFigure(
-                    str(text_measure),
-                    name,
-                    group,
-                    text_measure.rule,
-                    warning=warnings[text_measure],
-                    tokens=text_measure.tokeniser,
-                    **vars(of_set),
-                )
-            )
+            figures.append(TextFigure(full, name, group, rule, warning=warning, tokens=tokens, **vars(of_set)))
         if not text_measure.is_pooled:
             undefined = text_measure.undefined_everywhere(table, why) if why else None
             values[name] = undefined or text_measure.values(table)

@@ -55,9 +55,8 @@ class NgramMeasure(BoundedMeasure):
     def score_each(self, table: TextTable) -> Values:
         """The figure of each text's own n-grams."""
         ngrams_by_text = self._ngrams(table)
-        return fill_defined(
-            self._undefined_reasons(table), [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
-        )
+        scores = [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
+        return fill_defined(self._undefined_reasons(table), scores)
 
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:
         """The figure of all n-grams of the texts together; no n-gram reaches over the end of a text."""
@@ -71,10 +70,10 @@ class NgramMeasure(BoundedMeasure):
         return SetFigure(self.score_counts(counts), n, left_out=left_out)
 
     def _ngrams(self, table: TextTable) -> list[Ngrams]:
-        return table.compute_once(
-            ("ngrams", self.n, self.tokens, self.case),
-            lambda: [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts],
-        )
+        def split() -> list[Ngrams]:
+            return [ngrams(split_tokens(text, self.tokens, self.case), self.n) for text in table.texts]
+
+        return table.compute_once(("ngrams", self.n, self.tokens, self.case), split)
 
     def _undefined_reasons(self, table: TextTable) -> list[str]:
         short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
@@ -178,38 +177,33 @@ class SelfBleu(BoundedMeasure):
         """The mean over a set of texts, with the others of the set alone as references."""
         if len(rows) == len(table.texts):
             return super().set_figure(table, rows)
-        own_table = TextTable([table.texts[row] for row in rows])
-        return super().set_figure(own_table, np.arange(len(rows)))
+        return super().set_figure(TextTable([table.texts[row] for row in rows]), np.arange(len(rows)))
 
     def _scores(self, tokens: Sequence[list[str]]) -> Floats:
         lengths = np.array([len(one) for one in tokens])
         logs = np.zeros(len(tokens))
         for n in range(1, self.n + 1):
-            matched, whole = _count_matches([Counter(ngrams(one, n)) for one in tokens])
+            # the n-grams of each text that are in another one, each at most as often as there, and all that it has
+            counts = [Counter(ngrams(one, n)) for one in tokens]
+            most: dict[tuple[str, ...], tuple[int, int, int]] = {}
+            for at, count in enumerate(counts):
+                for ngram, times in count.items():
+                    first, owner, second = most.get(ngram, (0, -1, 0))
+                    most[ngram] = (times, at, first) if times > first else (first, owner, max(second, times))
+            matched, whole = np.zeros(len(tokens)), np.array([count.total() for count in counts])
+            for at, count in enumerate(counts):
+                there = ((times, most[ngram]) for ngram, times in count.items())
+                matched[at] = sum(min(times, one[2] if one[1] == at else one[0]) for times, one in there)
             if n == 1:
                 none = matched == 0  # nltk gives such a text 0, whatever the smoothing
             logs += np.log(np.where(matched, matched, 0.1) / np.maximum(whole, 1)) / self.n
         # The length nearest to that of each text among the others, the shorter of two; its own if there it is again.
-        distinct, at, times = np.unique(lengths, return_inverse=True, return_counts=True)
+        distinct, place, n_each = np.unique(lengths, return_inverse=True, return_counts=True)
         padded = np.concatenate([[-np.inf], distinct, [np.inf]])
-        below, above = padded[at], padded[at + 2]
+        below, above = padded[place], padded[place + 2]
         other = np.where(lengths - below <= above - lengths, below, above)
-        short = np.maximum(0, np.where(times[at] > 1, lengths, other) / lengths - 1)
+        short = np.maximum(0, np.where(n_each[place] > 1, lengths, other) / lengths - 1)
         return np.where(none, 0.0, np.exp(logs - short))
-
-
-def _count_matches(counts: Sequence[Counter[tuple[str, ...]]]) -> tuple[Floats, Floats]:
-    """Count the n-grams of each text that are in another text, each at most as often as there, and all that it has."""
-    most: dict[tuple[str, ...], tuple[int, int, int]] = {}
-    for at, count in enumerate(counts):
-        for ngram, times in count.items():
-            first, owner, second = most.get(ngram, (0, -1, 0))
-            most[ngram] = (times, at, first) if times > first else (first, owner, max(second, times))
-    matched = []
-    for at, count in enumerate(counts):
-        there = ((times, most[ngram]) for ngram, times in count.items())
-        matched.append(sum(min(times, one[2] if one[1] == at else one[0]) for times, one in there))
-    return np.array(matched), np.array([count.total() for count in counts])
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Ngrams:
@@ -243,9 +237,8 @@ class Novelty(Measure):
         other_texts = [one for of in table.references or () for one in of]
         if isinstance(self.against, Path):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
-        texts, all_others = (
-            [frozenset(split_tokens(text, self.tokens, self.case)) for text in of] for of in (table.texts, other_texts)
-        )
+        sides = (table.texts, other_texts)
+        texts, all_others = ([frozenset(split_tokens(of, self.tokens, self.case)) for of in side] for side in sides)
         others = [one for one in dict.fromkeys(all_others) if one]
         if not others:
             return self.undefined_everywhere(table, "no text of the set has a token")

@@ -48,10 +48,8 @@ class SacrebleuMeasure(ReferenceMeasure):
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
         """From 0 to 100 for each text."""
-        metric = self.metric()
-        return np.array(
-            [metric.sentence_score(text, list(of)).score for text, of in zip(texts, references, strict=True)]
-        )
+        metric, pairs = self.metric(), zip(texts, references, strict=True)
+        return np.array([metric.sentence_score(text, list(of)).score for text, of in pairs])
 
     def max_scores(self, texts: Sequence[str]) -> Floats:
         """100 for each text."""
@@ -64,10 +62,9 @@ class SacrebleuMeasure(ReferenceMeasure):
         left_out = count_reasons([why[row] for row in rows])
         if not kept_rows:
             return SetFigure(None, 0, left_out=left_out, undefined="no text has a figure")
-        texts, references = [table.texts[row] for row in kept_rows], table.references or ()
-        result = self._score_corpus(
-            texts, [[one for one in references[row] if self.has_token(table, one)] for row in kept_rows]
-        )
+        references = [(table.references or ())[row] for row in kept_rows]
+        usable = [[one for one in of if self.has_token(table, one)] for of in references]
+        result = self._score_corpus([table.texts[row] for row in kept_rows], usable)
         if reason := self.undefined_reason(result):
             return SetFigure(None, 0, left_out=left_out, undefined=reason)
         return SetFigure(float(result.score), len(kept_rows), left_out=left_out)
@@ -96,8 +93,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         yield f"sacrebleu {signature}"
 
     def _score_corpus(self, texts: Sequence[str], references: Refs) -> Any:
-        streams = [list(stream) for stream in zip_longest(*references)]  # None where a text has fewer references
-        return self.metric().corpus_score(list(texts), streams)
+        return self.metric().corpus_score(list(texts), [list(stream) for stream in zip_longest(*references)])
 
 
 @dataclass(frozen=True)
@@ -239,9 +235,8 @@ class RougeL(TokenMeasure):
         from rouge_score.rouge_scorer import RougeScorer
 
         scorer = RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=self.tokens_of))
-        return np.array(
-            [scorer.score_multi(list(of), text)["rougeL"].fmeasure for text, of in zip(texts, references, strict=True)]
-        )
+        pairs = zip(texts, references, strict=True)
+        return np.array([scorer.score_multi(list(of), text)["rougeL"].fmeasure for text, of in pairs])
 
 
 def _score_texts(
@@ -249,9 +244,8 @@ def _score_texts(
 ) -> Floats:
     """The score of the tokens of each text against those of its references."""
     pairs = zip(texts, references, strict=True)
-    return np.array(
-        [score([measure.tokens_of(one) for one in of], measure.tokens_of(text)) for text, of in pairs], float
-    )
+    scores = [score([measure.tokens_of(one) for one in of], measure.tokens_of(text)) for text, of in pairs]
+    return np.array(scores, float)
 
 
 def open_wordnet(folder: Path) -> Any:
