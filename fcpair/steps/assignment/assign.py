@@ -148,6 +148,13 @@ def plan_more_labels(
     options: Assign | None = None,
     *,
     pairs: Sequence[int] | None = None,
+    annotators: int | None = own(None),
+    overlap: Mapping[int, float] = own({}),
+    annotator_groups: Sequence[Sequence[str]] = own(()),
+    order: ShardOrder = own("random"),
+    seed: int = own(0),
+    open: bool = own(False),
+    lease_minutes: int = own(30),
 ) -> ExtraLabels:
     """Work out what `assign` would add with `more`, of these `pairs` or all, and do nothing; raises what that does.
 

@@ -48,8 +48,6 @@ def methods() -> Iterator[tuple[str, Callable[..., Any], list[type]]]:
     """The public methods that take an object of a params class, with those classes."""
     for cls in (Study, Grid, Desk, CalibrationRound, Settings, Tiers, Exports):
         for name in (name for name in dir(cls) if not name.startswith("_")):
-            if f"{cls.__name__}.{name}" in WITHOUT_KEYWORDS:
-                continue
             method = getattr(cls, name)
             if (inspect.isfunction(method) or inspect.ismethod(method)) and (classes := list(params_of(method))):
                 yield f"{cls.__name__}.{name}", method, classes
