@@ -35,9 +35,7 @@ def add_recipe_version(tx: Tx, run_id: int, *, begins: bool = False) -> None:
 
 
 def update_recipe(tx: Tx, options: Any, values: Mapping[str, Any], run_id: int) -> None:
-    """Let the recipe, if there is one, say what a stage is done with, where it says otherwise: not where it names no
-    number of people, nor for what says only how the work is done.
-    """
+    """Let the recipe say what a stage is done with, where it says otherwise, but for people whom it does not number."""
     stage = options.stage
     recipe_values, effective_values = settings.of_stage(tx, settings.RECIPE + stage), settings.with_recipe(tx, stage)
     previous_values = {**defaults_of(options), **effective_values}

@@ -1,6 +1,4 @@
-"""By what a study knows a text: the digest of its identity, folded further where the study says so; and so which of
-its texts a file lists.
-"""
+"""Digests by which a study knows a text, folded further where the study says so, and the texts that a file lists."""
 
 from __future__ import annotations
 

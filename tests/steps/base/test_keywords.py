@@ -28,7 +28,7 @@ MODULES = (known_pairs, params, plans, words)
 PARAMS = {name: cls for module in MODULES for name, cls in vars(module).items() if isinstance(cls, type)}
 CLASSES = {name: cls for name, cls in PARAMS.items() if issubclass(cls, Checked) and hasattr(cls, "stage")}
 # Called by pages and commands, which have an object.
-WITHOUT_KEYWORDS = {"Desk.plan_more_labels", "Desk.round_of_blocks"}
+WITHOUT_KEYWORDS = {"Desk.plan_more_labels"}
 READ_BY_EXPORT = {
     **{name: EXPORTS[name].params for name in ("qrels", "beir", "corpus")},
     "texts": ("test_share", "seed"),
