@@ -197,8 +197,7 @@ def note_basis(figure: Figure, spreads: Spreads, sides: Sides = HS_AND_CN) -> Fi
 
 
 def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
-    sides = (Cluster.HS, Cluster.CN, Cluster.ANNOTATOR)
-    return {side: spreads[side].n for side in sides if side in spreads}
+    return {side: spreads[side].n for side in (Cluster.HS, Cluster.CN, Cluster.ANNOTATOR) if side in spreads}
 
 
 def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence | None:
