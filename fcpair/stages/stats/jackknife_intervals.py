@@ -81,7 +81,8 @@ class Sides:
     def cluster_name(self, cluster: Cluster, n: int = 1) -> Sentence:
         """Name of `n` clusters of a kind; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
-        return say(word + "s" * (n != 1 and word.islower()))
+        name = word + "s" * (n != 1 and word.islower())
+        return say(name)
 
     def count(self, n_each: Mapping[Cluster, int]) -> list[Sentence]:
         """How many clusters there are of each kind."""
