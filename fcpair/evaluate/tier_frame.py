@@ -314,8 +314,7 @@ def _lists(ranking: Any) -> Iterator[tuple[Any, list[Any]]]:
         unusable = ((name, int(row)) for name, rows in usable.items() for row in np.flatnonzero(~rows) + 1)
         why = {**dict.fromkeys(keys, "empty"), by: "not a number"}
         reject(RANKING, [Finding(RANKING, row, f"`{name}` is {why[name]}") for name, row in unusable])
-        in_order = ranking.sort_values(by, ascending=by == "rank", kind="stable")
-        for key, rows in in_order.groupby(keys[0], sort=False):
+        for key, rows in ranking.sort_values(by, ascending=by == "rank", kind="stable").groupby(keys[0], sort=False):
             yield key, rows[keys[1]].tolist()
         return
     for key, cns in ranking.items():

@@ -206,8 +206,7 @@ class Canned:
         columns = [LINE, reply_column, *(name for name in (by or row, column) if name in table.columns)]
         by_cell: dict[tuple[str, ...], str] = {}
         for line, reply, *cell in zip(*(table[name] for name in columns), strict=True):
-            key = tuple(map(identity, cell))
-            if by_cell.setdefault(key, reply) != reply and SEVERAL not in options:
+            if by_cell.setdefault(tuple(map(identity, cell)), reply) != reply and SEVERAL not in options:
                 raise InputError(f"{place_of(table)}:{line}: this cell has another reply in an earlier line; keep one")
         return cls(Path(path), hashlib.sha256(Path(path).read_bytes()).hexdigest(), by_cell, by)
 

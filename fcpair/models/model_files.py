@@ -169,8 +169,7 @@ def _config_sha256(folder: Path) -> str:
 def _libraries(backend: Backend) -> str:
     if backend == ONNX:
         require("onnx", "the backend `onnx`", *_ONNX_LIBRARIES)
-    names = (*_LIBRARIES, *(_ONNX_LIBRARIES if backend == ONNX else ()))
-    return ", ".join(f"{name} {version(name)}" for name in names)
+    return ", ".join(f"{name} {version(name)}" for name in (*_LIBRARIES, *(_ONNX_LIBRARIES if backend == ONNX else ())))
 
 
 def silence_libraries() -> None:

@@ -123,8 +123,7 @@ def _grid_gaps(part: GridPart) -> Iterator[Gap]:
             if agreement is None or not agreement.n_overlapped:
                 yield Gap(f"agreement, {name}", "0 cells", block.undefined or NO_TWO)
             else:
-                block_gaps = _agreement_gaps(agreement, "cell")
-                yield from (replace(gap, what=f"{gap.what}, {name}") for gap in block_gaps)
+                yield from (replace(gap, what=f"{gap.what}, {name}") for gap in _agreement_gaps(agreement, "cell"))
         for person in round_.people:
             yield from _person_gaps(person, "verdict" if round_.checks else "answer")
     if part.decided and part.decided.tiers:

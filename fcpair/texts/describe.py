@@ -345,13 +345,11 @@ def _measure_lengths(table: _TextTable, is_in: pd.Series[bool], per: Per, of: st
         if table.columns.row:
             rows = table.frame[table.columns.row][is_in].map(identity)
             table.add(ROWS, int(rows.nunique()), len(rows), per, of)
-    lengths = {"row words": table.n_row_words, "words": table.n_words}
-    for what, counts in lengths.items():
+    for what, counts in {"row words": table.n_row_words, "words": table.n_words}.items():
         if counts is not None:
             parts = _column_parts(table, table.columns.group) if per == "all" else ()
             means = [mean(counts[is_of[counts.index]]) for _, is_of in parts]  # of the groups that have texts
-            defined = [one for one in means if one is not None]
-            _add_lengths(table, what, counts[is_in[counts.index]], per, of, defined)
+            _add_lengths(table, what, counts[is_in[counts.index]], per, of, [one for one in means if one is not None])
 
 
 def _add_lengths(

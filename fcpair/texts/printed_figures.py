@@ -59,8 +59,7 @@ class PrintedCheck:
 
     def as_dict(self) -> dict[str, str | int | float | bool | None]:
         """As JSON and CSV have it; `printed` is text, with its decimals."""
-        numbers = (self.value, self.over_groups)
-        value, over_groups = (float(of) if isinstance(of, Fraction) else of for of in numbers)
+        value, over_groups = (float(of) if isinstance(of, Fraction) else of for of in (self.value, self.over_groups))
         return {
             FIGURE: self.printed.figure,
             OF: self.printed.of,

@@ -186,8 +186,7 @@ def read_rated_texts(
     text_index = number.astype(np.int64)
     rater_index, raters = pd.factorize(table[rater] if rater else pd.Series([""] * len(table)), sort=True)
     first = pd.Series(range(len(table))).groupby(text_index).first().to_numpy().astype(np.int64)
-    text_columns = [(measure, values)] + ([(by, table[by].to_numpy())] if by else [])
-    for name, column in text_columns:
+    for name, column in [(measure, values)] + ([(by, table[by].to_numpy())] if by else []):
         # the rows that say something else of their text than its first row does
         cells, differs = table[name].to_numpy(), column != column[first[text_index]]
         if column.dtype.kind == "f":

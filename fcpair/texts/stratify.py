@@ -194,8 +194,7 @@ def _improve_by_swaps(counts: Ints, targets: Floats, weights: Floats, side: Ints
         for at in range(len(targets)):
             drawn = rng.permutation(np.flatnonzero(side == at))
             offered = drawn[np.unique(kinds[drawn], return_index=True)[1]]
-            is_few = len(offered) <= MOST_OFFERS
-            offers.append(offered if is_few else rng.choice(offered, MOST_OFFERS, replace=False))
+            offers.append(offered if len(offered) <= MOST_OFFERS else rng.choice(offered, MOST_OFFERS, replace=False))
         is_last = np.bincount(side, minlength=len(targets)) == 1
         candidates = [_best_swap(counts, weights, excess, offers, is_last, pair) for pair in pairs]
         loss, (side_a, side_b), groups_a, groups_b = min(candidates, key=lambda each: each[0])

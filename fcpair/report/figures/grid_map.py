@@ -80,8 +80,7 @@ def class_map(classed: ClassMap) -> Image:
 def block_map(blocked: BlockMap, unit: str) -> Image:
     """The map of means over blocks, with a colour bar that is named by `unit`."""
     px = cell_pixels(blocked.mean.shape)
-    defined = blocked.mean[~np.isnan(blocked.mean)]
-    top = float(defined.max(initial=0)) or 1.0
+    top = float(blocked.mean[~np.isnan(blocked.mean)].max(initial=0)) or 1.0
     scale = (px / blocked.rows, px / blocked.columns)
     paint = partial(paint_means, blocked.mean, top, blocked.index, blocked.looks, px)
     return _image(blocked.mean.shape, px, scale, paint, (unit, top))
@@ -171,8 +170,7 @@ def tick_numbers(n: int, most: int) -> list[int]:
     """At most about `most` round numbers from 1 to `n`, beginning with 1."""
     if n <= most:
         return list(range(1, n + 1))
-    steps = (base * 10**power for power in range(8) for base in (2, 5, 10))
-    step = next(step for step in steps if n / step <= most)
+    step = next(step for step in (base * 10**power for power in range(8) for base in (2, 5, 10)) if n / step <= most)
     return [1, *range(step, n + 1, step)]
 
 

@@ -185,8 +185,7 @@ def _lines(plan: OverlapPlan) -> Iterator[tuple[str, list[tuple[float, Predicted
 
     Not the kappas of two, which are so much wider that the others could not be told apart.
     """
-    names = dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO)
-    for name in names:
+    for name in dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.name != KAPPA_OF_TWO):
         widths = ((rung.expected.hours, width) for rung in plan.rungs for width in rung.widths if width.name == name)
         if points := [(hours, width) for hours, width in widths if width.width is not None]:
             yield name, points

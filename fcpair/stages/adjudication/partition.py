@@ -243,8 +243,7 @@ def failed_demands(evidence: Evidence, rule: TierRule, row: int) -> list[str]:
             reasons.append(say(_DIFFER[plan.counted, plan.agreeing], number=Id(n_agreeing), all=Id(n_labels)))
         if final != NO_CODE and not evidence.has_answer(plan)[row]:
             one = mark("its final label is not %(answer)s")
-            several = mark("its final label is not %(answer)s or %(answers)s")
-            reasons.append(_say_answers(plan.answers, one, several))
+            reasons.append(_say_answers(plan.answers, one, mark("its final label is not %(answer)s or %(answers)s")))
     return list(dict.fromkeys(reasons))
 
 

@@ -196,8 +196,7 @@ def _draw_question(
     elif isinstance(question, Edit):
         alone = rng.random(len(codes)) < LEFT_ALONE
         for given_text, as_is in zip(texts_to_edit, alone.tolist(), strict=True):
-            is_kept = as_is and _is_taken(question, given_text)
-            text = given_text if is_kept else _write_text(question, given_text, rng)
+            text = given_text if as_is and _is_taken(question, given_text) else _write_text(question, given_text, rng)
             if isinstance(question, Curate) and (rng.random() < REJECTED or not _is_taken(question, text)):
                 text = question.load({"reject": str(rng.choice(question.reasons))})
             yield text
@@ -242,8 +241,7 @@ def fit_habits(question: Closed, habits: Habits, effects: Effects) -> Effects:
 def _ordered(question: Closed) -> list[int]:
     """The codes along what pairs are like: negative ones, those that are not definite, positive ones."""
     sure = [code for code in question.definite if code not in question.positive]
-    unsure = [code for code in question.codes if code not in question.definite]
-    return [*sure, *unsure, *sorted(question.positive)]
+    return [*sure, *[code for code in question.codes if code not in question.definite], *sorted(question.positive)]
 
 
 def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:

@@ -239,8 +239,7 @@ def shard_order(annotator: Ints, hs: Ints, seed: int, by: Literal["random", "hs"
     keys = [drawn if within is None else within, person]
     if by == "hs":
         texts, text = np.unique(hs, return_inverse=True)
-        turn = rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)
-        keys.insert(1, turn[person, text])
+        keys.insert(1, rng.permuted(np.tile(np.arange(len(texts)), (len(people), 1)), axis=1)[person, text])
     order = np.lexsort(keys)
     place = np.empty(len(order), np.int64)
     place[order] = 1 + n_earlier_equal(person[order])

@@ -395,5 +395,4 @@ def least_share(width: Callable[[float], float | None], wish: float, lowest: flo
 
 def rungs(recommended: float | None, lowest: float = 0.0) -> Sequence[float]:
     """The shares of a ladder, with the lowest and the recommended one among them, ascending."""
-    shares = {*LADDER, lowest, recommended or lowest} - {0.0}
-    return tuple(sorted(share for share in shares if share >= lowest))
+    return tuple(sorted(share for share in {*LADDER, lowest, recommended or lowest} - {0.0} if share >= lowest))

@@ -221,8 +221,7 @@ def _level_columns(cells: SparseCells) -> None:
         counts, is_level = cells.counts[1], True
         is_used = np.bincount(cells.column, minlength=cells.n_columns) > 0
         for most in np.unique(counts[is_used & (counts - counts.min() >= 2)])[::-1].tolist():
-            begin = np.flatnonzero(is_used & (counts == most))
-            if chain := _find_chain(cells, begin, counts <= most - 2):
+            if chain := _find_chain(cells, np.flatnonzero(is_used & (counts == most)), counts <= most - 2):
                 for cell, row, column in chain:
                     cells.row[cell], cells.column[cell] = row, column
                 is_level = False

@@ -81,7 +81,8 @@ class Sides:
     def cluster_name(self, cluster: Cluster, n: int = 1) -> Sentence:
         """Name of `n` clusters of a kind; HS and CN have no plural."""
         word = str(cluster).replace("HS", self.names[0]).replace("CN", self.names[1])
-        return say(word + "s" * (n != 1 and word.islower()))
+        name = word + "s" * (n != 1 and word.islower())
+        return say(name)
 
     def count(self, n_each: Mapping[Cluster, int]) -> list[Sentence]:
         """How many clusters there are of each kind."""
@@ -197,8 +198,7 @@ def note_basis(figure: Figure, spreads: Spreads, sides: Sides = HS_AND_CN) -> Fi
 
 
 def _side_sizes(spreads: Spreads) -> dict[Cluster, int]:
-    sides = (Cluster.HS, Cluster.CN, Cluster.ANNOTATOR)
-    return {side: spreads[side].n for side in sides if side in spreads}
+    return {side: spreads[side].n for side in (Cluster.HS, Cluster.CN, Cluster.ANNOTATOR) if side in spreads}
 
 
 def no_interval_reason(spreads: Spreads, sides: Sides = HS_AND_CN) -> Sentence | None:

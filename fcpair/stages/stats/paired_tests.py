@@ -36,8 +36,7 @@ def randomisation(differences: Floats, resamples: int, seed: int) -> Floats:
     sizes = np.sort(np.abs(differences), axis=0)  # whose signs are random anyway
     rng, as_great = np.random.default_rng(seed), np.zeros(differences.shape[1], np.int64)
     for size in block_sizes(resamples, n_hs):
-        signs = 2.0 * rng.integers(0, 2, (size, n_hs)) - 1
-        as_great += (np.abs(signs @ sizes) >= observed).sum(axis=0)
+        as_great += (np.abs((2.0 * rng.integers(0, 2, (size, n_hs)) - 1) @ sizes) >= observed).sum(axis=0)
     return np.asarray((1 + as_great) / (1 + resamples))
 
 

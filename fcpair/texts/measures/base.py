@@ -234,8 +234,7 @@ class ReferenceMeasure(Measure):
         references, why = self._usable_references(table)
         too_low = dict.fromkeys(self.low_copies(table), "a copy of it does not reach the maximum")
         why = [reason or too_low.get(text, "") for text, reason in zip(table.texts, why, strict=True)]
-        usable = zip(table.texts, references, why, strict=True)
-        kept = [(text, of) for text, of, reason in usable if not reason]
+        kept = [(text, of) for text, of, reason in zip(table.texts, references, why, strict=True) if not reason]
         return [text for text, _ in kept], [of for _, of in kept], why
 
     def score_each(self, table: TextTable) -> Values:

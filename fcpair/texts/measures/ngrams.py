@@ -54,8 +54,7 @@ class NgramMeasure(BoundedMeasure):
 
     def score_each(self, table: TextTable) -> Values:
         """The figure of each text's own n-grams."""
-        ngrams_by_text = self._ngrams(table)
-        scores = [self.score_counts(Counter(one)) for one in ngrams_by_text if one]
+        scores = [self.score_counts(Counter(one)) for one in self._ngrams(table) if one]
         return fill_defined(self._undefined_reasons(table), scores)
 
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:

@@ -64,8 +64,7 @@ def split_words(text: str) -> list[str]:
 
 
 def _split_words(text: str) -> list[str]:
-    words = (word.strip(_JOINERS) for word in text.translate(_SIGNS).split())
-    return [word for word in words if word]
+    return [word for word in (word.strip(_JOINERS) for word in text.translate(_SIGNS).split()) if word]
 
 
 def has_no_spaces(text: str) -> bool:
