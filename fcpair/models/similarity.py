@@ -101,7 +101,8 @@ class SimilarityIndex:
         """The unit vectors of texts, shape `(n_texts, dimension)`."""
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            for at, vectors in encode_batches(new, self._encoder, self._load_model().name):
+            model = self._load_model()  # which opens the encoder
+            for at, vectors in encode_batches(new, self._encoder, model.name):
                 self._vectors.update(zip((new[index] for index in at), vectors, strict=True))
         stacked = np.stack([self._vectors[text] for text in texts])
         while len(self._vectors) > MOST_KEPT:

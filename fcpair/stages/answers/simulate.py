@@ -98,7 +98,8 @@ def draw_second_looks(true: Ints, question: Closed, habits: Habits, seed: int) -
     They agree with a label that is the same, and see what is true as often as annotators do.
     """
     rng = np.random.default_rng([seed, 2])
-    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, _perceive(true, question, habits.accuracy, rng))
+    codes = _perceive(true, question, habits.accuracy, rng)  # drawn before the skips
+    return np.where(rng.random(len(true)) < habits.skips, NO_CODE, codes)
 
 
 def draw_seconds(n: int, seed: int) -> Floats:
