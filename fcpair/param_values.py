@@ -33,6 +33,10 @@ class InMemory(type(Path())):  # type: ignore[misc]
 
     rows: Any
 
+    def read_text(self, *_: Any, **__: Any) -> str:
+        """Raise InputError: what reads a text, such as guidelines or a prompt, has no use for a table."""
+        raise invalid_value("the file of a text", self.rows, say("the name of a file"))
+
 
 IN_MEMORY = InMemory("<frame>")  # as which runs and settings note it
 Stored = TypeVar("Stored")

@@ -11,6 +11,7 @@ import pytest
 
 from fcpair.errors import InputError, StageError
 from fcpair.params import Retrieve, Select
+from fcpair.plans import RoundPlan
 from fcpair.study import Study
 
 At = Callable[[str], Study]
@@ -86,3 +87,11 @@ def test_what_is_no_whole_number_is_no_pair(at: At, number: Any) -> None:
 def test_a_message_about_a_run_has_its_whole_number(study: Study) -> None:
     with pytest.raises(StageError, match=r"run 1 \("):
         study.grid().withdraw(1.0)  # type: ignore[arg-type]
+
+
+def test_a_table_is_no_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the file of a text is \['Be kind'\]; expected the name of a file"):
+        Study.create(tmp_path / "other.db", guidelines=["Be kind"])  # type: ignore[arg-type]
+    assert not (tmp_path / "other.db").exists()
+    with pytest.raises(InputError, match="the file of a text is"):
+        RoundPlan("write", "text(5,50)", prompt_file=["Write."])  # type: ignore[arg-type]

@@ -99,6 +99,10 @@ def test_what_the_lead_and_adjudicators_look_at_is_made_elsewhere_so_the_server_
         assert server.ask(path, lea)[0] == 200, path
     assert server.ask("/api/conflicts/next", judy)[0] == 200
     assert server.ask("/adjudicate", judy)[0] == 200
+    undo, bearer = f"{server.url}/adjudicate/1/undo?order=doubt", {"Authorization": f"Bearer {judy}"}
+    refused = httpx2.post(undo, data={"request_id": "r-000000000"}, headers=bearer)
+    assert refused.status_code == 409  # by the server itself, with the next case
+    assert b"is being worked out" in refused.content
     assert loaded(server.process.pid) == set()
     leads, adjudicators = lookers(server)
     assert loaded(leads.pid) == {"pandas"}  # matplotlib comes with pictures of surveys alone
