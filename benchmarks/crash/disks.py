@@ -5,6 +5,7 @@ Each stage must end with exit 2 and a message, leave the study as it was, and en
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import subprocess
@@ -66,7 +67,10 @@ def disk(folder: Path, megabytes: int) -> Iterator[Disk]:
 
 
 def _unmount(folder: Path) -> None:
-    """Take it away as soon as nobody has anything open there: children of a killed server end a moment after it."""
+    """Take it away as soon as nobody has anything open there: children of a killed server end a moment after it, and
+    a closed study lets go of its file when it is collected.
+    """
+    gc.collect()
     until = time.monotonic() + PATIENCE_S
     while True:
         try:
