@@ -175,7 +175,7 @@ class CalibrationResult(Result):
         """The same as plain Python values, ready for JSON."""
         values = {name: getattr(self, name) for name in ("round", "phase", "counts", "level", "n_pairs")}
         values |= {"differing": {"before": self.n_differing, "after": self.n_differing_after}}
-        return values | {"people": [asdict(one) for one in self.people], "figures": list(self.rows())}
+        return values | {"people": [asdict(person) for person in self.people], "figures": list(self.rows())}
 
     def _summary(self) -> str:
         after = "" if self.n_differing_after is None else f", on {self.n_differing_after:,} after the discussion"

@@ -106,7 +106,7 @@ def check_effects(options: Any, names: Iterable[str]) -> None:
     for name in names:
         item = _dependent_fields(cls).get(name)
         needs, idle_with = (item.metadata.get(rule, ()) if item else () for rule in ("needs", "idle_with"))
-        lacks = [] if any(_is_met(options, one) for one in needs) else [_as_shown(cls, one) for one in needs]
+        lacks = [] if any(_is_met(options, need) for need in needs) else [_as_shown(cls, need) for need in needs]
         beside = [_as_shown(cls, one) for one in idle_with if _is_met(options, one)]
         if lacks or beside:
             raise NoEffectError(without_effect(_as_shown(cls, name), lacks, beside), name)
@@ -218,7 +218,7 @@ def _reader_of(hint: Any) -> Reader:
     """Reader that checks a value against a type."""
     origin, args = get_origin(hint), get_args(hint)
     if origin in {Union, types.UnionType}:
-        kinds = [one for one in args if one is not type(None)]
+        kinds = [argument for argument in args if argument is not type(None)]
         return functools.partial(_read_either, _reader_of(kinds[-1]), str in kinds, len(kinds) < len(args))
     if origin is Literal:
         return functools.partial(_read_choice, args)

@@ -141,7 +141,7 @@ class SidePlan(Checked):
             ),
             (self.kind != "text" and not self.file, "`kind` says what the texts of a file are; omit it"),
         )
-        check_unique("name of a source", [one.called for one in self.sources])
+        check_unique("name of a source", [source.called for source in self.sources])
         check_rules((any(map(is_blank, self.names)), "a name of a side is empty; give each a text, or omit it"))
         check_unique(mark("name"), [name.strip() for name in self.names])
 
@@ -153,7 +153,7 @@ class SidePlan(Checked):
     @property
     def files(self) -> tuple[Path, ...]:
         """The files that the side is read from."""
-        of_sources = (path for one in self.sources for path in (one.file, one.aliases, one.slurs))
+        of_sources = (path for source in self.sources for path in (source.file, source.aliases, source.slurs))
         return tuple(path for path in (self.file, *of_sources) if path is not None)
 
     @property
@@ -370,6 +370,9 @@ class GridPlan(Checked):
     @property
     def counting(self) -> RoundPlan:
         """The round on which decisions and tiers rest: the one that says so, else the last that people answer."""
-        candidates = [one for one in self.rounds if one.counts is not False]
-        declared, by_people = [one for one in candidates if one.counts], [one for one in candidates if not one.models]
+        candidates = [round_ for round_ in self.rounds if round_.counts is not False]
+        declared, by_people = (
+            [candidate for candidate in candidates if candidate.counts],
+            [candidate for candidate in candidates if not candidate.models],
+        )
         return (declared or by_people or candidates)[-1]

@@ -208,7 +208,7 @@ class Study(StudyContext):
     def grids(self) -> list[str]:
         """The names of the grids, oldest first."""
         with self._store.read() as tx:
-            return [one.name for one in grids.keys(tx)]
+            return [key.name for key in grids.keys(tx)]
 
     @property
     def guidelines(self) -> tuple[int, str]:

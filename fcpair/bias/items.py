@@ -223,12 +223,12 @@ def n_items(template: Template) -> int:
 
 def n_templates(templates: Sequence[Template]) -> Counter[str]:
     """Count the templates of each category, all versions of one counted once."""
-    return Counter(one.category for one in first_versions(templates))
+    return Counter(version.category for version in first_versions(templates))
 
 
 def first_versions(templates: Sequence[Template]) -> list[Template]:
     """The first version of each template."""
-    return list({(one.category, one.id): one for one in reversed(templates)}.values())[::-1]
+    return list({(template.category, template.id): template for template in reversed(templates)}.values())[::-1]
 
 
 def expand(templates: Sequence[Template], place: str, seed: int = 13, limit: int = LIMIT) -> Items:

@@ -214,7 +214,9 @@ class ScoredAnswers(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON has it, with the formulas and their sources."""
-        formulas = {one.name: {"formula": one.formula, "source": one.source} for one in SCHEMES[self.scheme]}
+        formulas = {
+            scheme.name: {"formula": scheme.formula, "source": scheme.source} for scheme in SCHEMES[self.scheme]
+        }
         return {**asdict(self), "scores": formulas, "interval": METHOD, "level": LEVEL}
 
 

@@ -135,7 +135,7 @@ def _select_lines(texts: Texts, conditions: tuple[str, ...], sample: int | None,
 
     if not conditions and sample is None:
         return texts
-    parsed_conditions = [read_condition(one) for one in conditions]
+    parsed_conditions = [read_condition(condition) for condition in conditions]
     frame = filter_rows(texts.frame, parsed_conditions, texts.lines, texts.place)
     met = " and ".join(map(str, parsed_conditions))
     if frame.empty:
@@ -218,7 +218,7 @@ def with_labels(*, several: bool) -> Callable[[Command], Command]:
             aliases = read_aliases(aliases_file, declared) if aliases_file else Aliases(declared)
             if isinstance(columns, str):
                 return command(labels=LabelColumn(columns, aliases), **arguments)
-            return command(labels=tuple(LabelColumn(one, aliases) for one in columns), **arguments)
+            return command(labels=tuple(LabelColumn(column, aliases) for column in columns), **arguments)
 
         return call_with_labels
 

@@ -162,7 +162,7 @@ def collect_picks(requests: Sequence[Request | None], progress: Progress | None)
     """Collect the picks for each request, asking only where it was not asked before; empty picks for None. Raises
     ServiceError where the service gives no usable answer.
     """
-    choices = [read_cached(one.prompt, one.read_picks) if one else Picks() for one in requests]
+    choices = [read_cached(request.prompt, request.read_picks) if request else Picks() for request in requests]
     missing = [(row, request_) for row, request_ in enumerate(requests) if request_ and not choices[row]]
     for done, (row, request_) in enumerate(missing, 1):
         choices[row] = query_and_cache(request_.prompt, _message_text, request_.read_picks)

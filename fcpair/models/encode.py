@@ -341,7 +341,7 @@ class OnnxEncoder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = _n_threads()
         self._session = onnxruntime.InferenceSession(str(folder / GRAPH), options, providers=["CPUExecutionProvider"])
-        self._names = [one.name for one in self._session.get_inputs()]
+        self._names = [input_.name for input_ in self._session.get_inputs()]
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
         tokenizer_padding: Any = self._tokenizer.padding
         self.padding = Padding(tokenizer_padding["pad_id"], tokenizer_padding["direction"] == "left")
@@ -442,7 +442,7 @@ def _export(model: Model, loaded: Any, folder: Path) -> None:
     encoders = (torch_encoder, OnnxEncoder(folder))
     for texts in (_SAMPLE, _SAMPLE[:1]):
         torch_vectors, onnx_vectors = (
-            one.unit_vectors(pad_batch(one.tokenize(texts), one.padding)) for one in encoders
+            encoder.unit_vectors(pad_batch(encoder.tokenize(texts), encoder.padding)) for encoder in encoders
         )
         if not np.allclose(torch_vectors, onnx_vectors, rtol=0, atol=_TOLERANCE):
             raise ModelError(f"{model.name} gives other vectors in ONNX Runtime than in torch. {_REMEDY}")

@@ -34,7 +34,7 @@ def find_faults(text: str, checker: str, language: str) -> list[Fault]:
     if checker == HARPER:
         with _lock:
             lints = sorted(_linter().lint(text), key=lambda one: one.span.start)
-        return [Fault(str(one.lint_kind), str(one.message), str(one.problem_text)) for one in lints]
+        return [Fault(str(lint.lint_kind), str(lint.message), str(lint.problem_text)) for lint in lints]
     import httpx2
 
     from fcpair.models.service import ACCEPT_GZIP, TooLongError, post

@@ -248,7 +248,7 @@ class GridPart:
     @property
     def is_validated(self) -> bool:
         """Whether the grid has a round that checks what was decided."""
-        return any(one.checks for one in self.rounds)
+        return any(round_.checks for round_ in self.rounds)
 
 
 @dataclass(frozen=True)

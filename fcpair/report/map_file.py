@@ -342,7 +342,7 @@ def pack(cell_map: CellMap, version: str, translate: Callable[[str], str] = str)
             {
                 "name": layer.name,
                 "title": translate(layer.title),
-                "classes": [_class(translate(one.meaning), one.look) for one in layer.classes],
+                "classes": [_class(translate(class_.meaning), class_.look) for class_ in layer.classes],
             }
             for layer in cell_map.layers
         ],

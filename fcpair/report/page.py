@@ -70,7 +70,7 @@ def _grid_maps(grid: GridMap) -> dict[str, Any]:
             grid_map.block_map(grid_map.coverage_blocks(grid), "mean labels per cell"),
             grid_map.block_map(grid_map.decision_blocks(grid), "share of positive labels"),
         )
-    classes = [[one for one in kind.classes if one.n] for kind in (coverage, decisions)]
+    classes = [[class_ for class_ in kind.classes if class_.n] for kind in (coverage, decisions)]
     sizes = {"rows": rows, "columns": columns, "n_hs": grid.shape[0], "n_cn": grid.shape[1]}
     sizes |= {"n_pairs": int((grid.place == IN_GRID).sum()), "n_labels": int(grid.labels.sum())}
     return {"coverage": (maps[0], classes[0]), "decisions": (maps[1], classes[1]), **sizes}
@@ -270,7 +270,7 @@ class Section:
 def build_sections(part: SurveysPart) -> list[Section]:
     """Build the sections of a report, or of a page, on what was found by asking."""
     result = [_survey_section(part.survey)] if part.survey else []
-    result += [_bias_section(one) for one in part.bias]
+    result += [_bias_section(scores) for scores in part.bias]
     return result + ([_groups_section(part.groups)] if part.groups else [])
 
 

@@ -66,7 +66,7 @@ def find_keywords(
     vocabulary = vectorizer.get_feature_names_out()
     results = []
     for name in names:
-        has = np.fromiter((name in one for one in labels), np.bool_, len(texts))
+        has = np.fromiter((name in label for label in labels), np.bool_, len(texts))
         counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
         why = "all texts have the same word only" if len(vocabulary) == 1 else ""
         why = why if counts_without.any() else "texts without it have no word"
@@ -231,7 +231,7 @@ class Description:
 
     def figures_per(self, *kinds: Per) -> Iterator[DescribedFigure]:
         """The figures about these kinds of things."""
-        return (one for one in self.figures if one.per in kinds)
+        return (figure for figure in self.figures if figure.per in kinds)
 
 
 @dataclass

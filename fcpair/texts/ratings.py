@@ -124,7 +124,7 @@ def _average_source(
         return np.concatenate([each, each.mean(axis=-1, keepdims=True)], axis=-1)
 
     means = rater_means(sums.sum(axis=0))
-    resampled = [rater_means(one) for one in resample_sums(sums, draws, seed)] if n > 1 else []
+    resampled = [rater_means(sum_) for sum_ in resample_sums(sums, draws, seed)] if n > 1 else []
 
     def make_figure(name: str, at: int, n_texts: int, note: str = "") -> Figure:
         result = Figure(name, float(means[at]), n_texts, note=note)

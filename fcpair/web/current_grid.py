@@ -79,13 +79,17 @@ class Grids:
     def overview(self) -> list[tuple[CurrentGrid, dict[str, Any]]]:
         """Each grid, and how far it is (`Study.grid_overview`)."""
         overviews = self._study.grid_overview()
-        return [(self._current([of["name"] for of in overviews], one["name"]), one) for one in overviews]
+        return [(self._current([of["name"] for of in overviews], overview["name"]), overview) for overview in overviews]
 
     def with_policy(self) -> list[CurrentGrid]:
         """Those in which answers that differ wait for somebody's decision: of planned ones, where a policy holds."""
         names = self._study.grids
         candidates = (self._current(names, name) for name in names)
-        return [one for one in candidates if one.has_labels and (not one.is_planned or one.grid.policy)]
+        return [
+            candidate
+            for candidate in candidates
+            if candidate.has_labels and (not candidate.is_planned or candidate.grid.policy)
+        ]
 
     def first_with_work(self, person_id: int) -> CurrentGrid:
         """The first of these in which something waits for an adjudicator, else the first; StageError for none."""

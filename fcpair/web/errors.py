@@ -96,7 +96,7 @@ class ErrorHandlers:
             findings.append({"loc": loc, "msg": _replace_surrogates(message), "type": one["type"]})
         if _is_api(request):
             return JSONResponse({"detail": findings}, HTTPStatus.UNPROCESSABLE_ENTITY)
-        reason = "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in findings)
+        reason = "; ".join(f"{finding['loc'][-1]}: {finding['msg']}" for finding in findings)
         sentence = say("the form cannot be read: %(reason)s", reason=reason)
         return self._answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, sentence, {})
 

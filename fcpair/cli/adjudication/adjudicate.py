@@ -106,8 +106,8 @@ class Dialogue:
         lines = ["", "─" * width, f"pair {conflict.cell_id} · {self._position + 1} of {len(self._queue)}", ""]
         for name, text in ((self._facts["hs_name"], conflict.hs.body), (self._facts["cn_name"], conflict.cn.body)):
             lines += [*wrap_text(f"{name}:", width), *_indent(text, width), ""]
-        for one in conflict.answers:
-            lines += _indent(f"{one.label}{f'  ({one.note})' if one.note else ''}", width)
+        for answer in conflict.answers:
+            lines += _indent(f"{answer.label}{f'  ({answer.note})' if answer.note else ''}", width)
         if conflict.outcome is not None and conflict.cell_id in self._agenda.again:
             again = f"Its labels have changed since it was decided: {conflict.outcome}. The same answer confirms it."
             lines += ["", *wrap_text(again, width)]

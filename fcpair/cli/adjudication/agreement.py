@@ -105,10 +105,17 @@ def _tables(measured: Agreement, heading: str = "") -> list[Table]:
             f"Cohen's kappa{on} of every two annotators; intervals for {measured.sides.new_texts}, the same two",
             SUBSET_COLUMNS,
             [
-                (" and ".join(one.annotators), one.n, one.raw_agreement, one.kappa.value, one.kappa_se, *one.kappa.ends)
-                for one in subsets
+                (
+                    " and ".join(subset.annotators),
+                    subset.n,
+                    subset.raw_agreement,
+                    subset.kappa.value,
+                    subset.kappa_se,
+                    *subset.kappa.ends,
+                )
+                for subset in subsets
             ],
-            footnotes({" and ".join(one.annotators): remarks(one.kappa) for one in subsets}),
+            footnotes({" and ".join(subset.annotators): remarks(subset.kappa) for subset in subsets}),
         )
         for on, subsets in kinds
     ]
@@ -202,9 +209,9 @@ def _model_tables(aggregation: Aggregation) -> Iterator[Table]:
     yield Table(title, CHECKS, checks, [*footnotes(notes), HARDEST])
     for model in aggregation.models:
         rows: list[list[Cell]] = [
-            [one.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
-            for one in model.people
-            for true, expected, shares in zip(model.classes, one.expected, one.shares, strict=True)
+            [person.person, true, f"{sum(expected):.1f}", *(shares or [None] * len(model.classes))]
+            for person in model.people
+            for true, expected, shares in zip(model.classes, person.expected, person.shares, strict=True)
         ]
         few = dict.fromkeys(str(row["note"]) for row in model.person_rows() if row["note"])
         title = f"{model.model}: share of each label by class, on pairs that somebody else labelled too"

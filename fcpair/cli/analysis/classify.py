@@ -174,8 +174,8 @@ def split(
     parts = complete_shares(shares)
     check_groups(texts, group)
     label_sets = labels.read(texts)
-    names = labels.aliases.labels or tuple(sorted({label for one in label_sets for label in one}))
-    cells_of_labels = [[name in one for name in names] for one in label_sets]
+    names = labels.aliases.labels or tuple(sorted({label for set_ in label_sets for label in set_}))
+    cells_of_labels = [[name in set_ for name in names] for set_ in label_sets]
     label_matrix = np.array(cells_of_labels, np.bool_).reshape(len(label_sets), len(names))
     groups = pd.factorize(texts.frame[group].map(identity), sort=True)[0]
     result = stratify(groups.astype(np.int64), label_matrix, parts, seed)
@@ -260,9 +260,9 @@ def ratings(
     averages = average_ratings(rating_rows, resamples, seed)
     n = f"{len(rating_rows):,} ratings by {rating_rows['rater'].nunique():,} raters"
     rows = [
-        {"source": one.source, "criterion": one.criterion, **figure_row(figure)}
-        for one in averages
-        for figure in (*one.raters, one.mean)
+        {"source": average.source, "criterion": average.criterion, **figure_row(figure)}
+        for average in averages
+        for figure in (*average.raters, average.mean)
     ]
     tables: list[Table] = []  # with a row for each source and rater of a criterion, criterion by criterion
     for name in dict.fromkeys(item.criterion for item in averages):
@@ -272,7 +272,7 @@ def ratings(
         cells = [(of, item.name, item.n, item.value, item.low, item.high)[first:] for of, item in figures]
         notes = footnotes({f"{of} {item.name}".strip(): remarks(item) for of, item in figures})
         tables.append(Table(f"{name}: {n}" if not tables else name, RATING_COLUMNS[first:], cells, notes))
-    texts.emit(form, tables, rows, ratings=[asdict(one) for one in averages])
+    texts.emit(form, tables, rows, ratings=[asdict(average) for average in averages])
 
 
 @click.command()

@@ -112,13 +112,15 @@ def figure_table(title: str, measured: Sequence[Measured], by: str | None, notes
     for found in measured:
         rules: dict[str, dict[str, None]] = {}
         remarks: list[str] = []
-        for one in found.figures:
-            group = [one.group if one.group is not None else "(all)"] if by else []
-            rows.append([one.name, *group, one.n, one.value, one.sd])
-            for rule in (one.rule, *([f"tokens={one.tokens}"] if one.tokens else ())):
-                rules.setdefault(rule, {})[one.name] = None
-            if one.undefined or (one.group is None and one.left_out):
-                remarks.append(f"{one.name}{'' if one.group is None else f', {one.group}'}: {_explain_figure(one)}")
+        for figure in found.figures:
+            group = [figure.group if figure.group is not None else "(all)"] if by else []
+            rows.append([figure.name, *group, figure.n, figure.value, figure.sd])
+            for rule in (figure.rule, *([f"tokens={figure.tokens}"] if figure.tokens else ())):
+                rules.setdefault(rule, {})[figure.name] = None
+            if figure.undefined or (figure.group is None and figure.left_out):
+                remarks.append(
+                    f"{figure.name}{'' if figure.group is None else f', {figure.group}'}: {_explain_figure(figure)}"
+                )
         own += [*(f"{', '.join(names)}: {rule}" for rule, names in rules.items()), *remarks, *found.notes]
     return Table(title, columns, rows, [*own, *notes])
 
@@ -340,9 +342,9 @@ def describe(
             raise InputError(
                 "--write-aliases proposes labels; name the column with --labels, and each label with --label"
             )
-        spellings = labels[0].aliases.list_spellings([cell for one in labels for cell in texts.frame[one.column]])
+        spellings = labels[0].aliases.list_spellings([cell for label in labels for cell in texts.frame[label.column]])
         write_table(pd.DataFrame(spellings), write_aliases)
-        n_open = sum(bool(one["spelling"]) and not one["label"] for one in spellings)
+        n_open = sum(bool(spelling["spelling"]) and not spelling["label"] for spelling in spellings)
         note = f"; {n_open:,} of them have no similar label; fill it in" if n_open else ""
         check = "Check each label, then use the file with --aliases"
         print_message(f"{write_aliases}: {len(spellings):,} spellings{note}. {check}.")
@@ -357,7 +359,7 @@ def describe(
         all_texts.frame,
         TextColumns(**{name: column or "" for name, column in columns.items()}),
         lines=all_texts.lines,
-        labels=[TextLabels(one.column, one.read(with_text) + nothing, one.aliases.labels) for one in labels],
+        labels=[TextLabels(label.column, label.read(with_text) + nothing, label.aliases.labels) for label in labels],
         groups=read_groups(list(all_texts.frame[by]), all_texts.lines, texts.place, NO_NAME) if by else None,
         limits=WordLimits(more_than, under),
         n_keywords=n_keywords,
@@ -373,7 +375,7 @@ def describe(
         rows = [result.as_dict() for result in checked]
         texts.emit(form, [Table(title, ("figure", "of", "printed", "what was found"), cells)], rows, checked=rows)
         click.get_current_context().exit(1 if n else 0)
-    tables = [one for one in _tables(texts.title, description, by, [item.column for item in labels]) if one.rows]
+    tables = [table for table in _tables(texts.title, description, by, [item.column for item in labels]) if table.rows]
     figures = [item.as_dict() for item in description.figures]
     lists = {name: [*map(asdict, getattr(description, name))] for name in ("repeated", "shared", "keywords")}
     texts.emit(form, tables, figures, figures=figures, **lists)
@@ -396,7 +398,7 @@ def _tables(title: str, description: Description, by: str | None, columns: Seque
     repeated = [(item.n, shorten(" ".join(item.text.split()), LONGEST_TEXT)) for item in description.repeated]
     yield Table("Texts that are repeated more than ten times", ("times", "text"), repeated)
     keywords = description.keywords
-    words = [(of.label, one.word, one.n, one.n_others, one.z) for of in keywords for one in of.words]
+    words = [(of.label, word.word, word.n, word.n_others, word.z) for of in keywords for word in of.words]
     none = [f"{of.label}: no keywords, because {of.why}" for of in keywords if of.why]
     title = "Keywords: words that texts with the label have more often than the others, by z (Monroe et al. 2008)"
     yield Table(title, ("label", "word", "times", "elsewhere", "z"), words, none)

@@ -138,7 +138,7 @@ def show(grid: Grid, form: str) -> None:
         f"Calibration of round {result.round}: {result.n_pairs:,} pairs, {result.phase}; counts: {result.counts}\n"
         f"people differ on {result.n_differing:,}{after}"
     )
-    tables = [Table(title, CALIBRATED, [[*vars(one).values()] for one in result.people])]
+    tables = [Table(title, CALIBRATED, [[*vars(person).values()] for person in result.people])]
     interval = f"{100 * result.level:g} % interval"
     columns = ("figure", "before", interval, "n", "after", f"{interval} ", "n ")
     parts = dict.fromkeys(change.part for change in result.figures)

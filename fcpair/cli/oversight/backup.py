@@ -56,14 +56,14 @@ def doctor(study: Place, form: str, as_it_is: bool) -> None:
     with progress("examining") as report:
         health = Study.doctor(study, progress=report)
     title = f"{health.file}, schema {health.schema}" if health.schema else str(health.file)
-    cells = [[one.name, one.asks, one.n, one.of, len(one.found) or None] for one in health.checks]
+    cells = [[check.name, check.asks, check.n, check.of, len(check.found) or None] for check in health.checks]
     table = Table(title, ("check", "what should be true", "n", "of", "found"), cells)
     rows: list[Row] = [
         {
-            **{"check": one.name, "asks": one.asks, "n": one.n, "of": one.of, "found": len(one.found)},
-            **{"first": next(iter(one.found), ""), "advice": one.advice if one.found else "", "note": one.note},
+            **{"check": check.name, "asks": check.asks, "n": check.n, "of": check.of, "found": len(check.found)},
+            **{"first": next(iter(check.found), ""), "advice": check.advice if check.found else "", "note": check.note},
         }
-        for one in health.checks
+        for check in health.checks
     ]
     emit(form, {**asdict(health), "sound": health.is_sound}, [table], rows)
     if form == "table":

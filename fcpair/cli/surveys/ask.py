@@ -119,7 +119,7 @@ def import_(
     else:
         opened = close_at_end(Study.create(study, Setup(title=title), grids=plans))
         try:
-            runs = [opened.grid(one.name).pair() for one in plans]
+            runs = [opened.grid(plan.name).pair() for plan in plans]
         except BaseException:
             opened.remove()
             raise

@@ -367,7 +367,7 @@ class Potato(JsonLinesTool):
         if "labels" not in value:
             raise InputError("there are no `labels`; is it what `python -m potato.export -f jsonl` wrote?")
         labels = value["labels"]
-        if not isinstance(labels, dict) or not all(isinstance(one, dict) for one in labels.values()):
+        if not isinstance(labels, dict) or not all(isinstance(label, dict) for label in labels.values()):
             raise InputError("`labels` is no object of objects, as Potato's is")
         words = {  # what was chosen are the names of the labels
             name: list(labels[name])

@@ -109,7 +109,7 @@ def beir_files(graded: pd.DataFrame, bodies: pd.Series[str], pool: Sequence[int]
 
 
 def _texts(bodies: pd.Series[str], ids: list[int]) -> pd.DataFrame:
-    return pd.DataFrame({"_id": [str(one) for one in ids], "text": bodies.loc[ids].to_numpy()})
+    return pd.DataFrame({"_id": [str(id_) for id_ in ids], "text": bodies.loc[ids].to_numpy()})
 
 
 CARD = "README.md"
@@ -278,7 +278,7 @@ def draw_negatives(pairs: pd.DataFrame, bodies: pd.Series[str], n: int, seed: in
     drawn = draw_for_sizes(n_negatives, n, np.random.default_rng([seed, 1]))
     row, _ = np.nonzero(drawn >= 0)
     ends = positive.iloc[row], negative.iloc[(first[:, np.newaxis] + drawn)[drawn >= 0]]
-    order = np.lexsort([one["place"] for one in ends[::-1]])
+    order = np.lexsort([end["place"] for end in ends[::-1]])
     columns = {"hs_id": ends[0]["hs_id"], "positive": ends[0]["cn_id"], "negative": ends[1]["cn_id"]}
     return pd.DataFrame({name: column.to_numpy()[order] for name, column in columns.items()})
 

@@ -41,7 +41,7 @@ class TextIds:
 
     def numbered_by(self, numbering: Numbering) -> Mapping[str, Collection[int]]:
         """The texts that each id stands for: the corpus's own ids where there are any, else the study's numbers."""
-        return self.own if self.own and numbering == "corpus" else {str(one): {one} for one in self.numbers}
+        return self.own if self.own and numbering == "corpus" else {str(number): {number} for number in self.numbers}
 
 
 def read_run(

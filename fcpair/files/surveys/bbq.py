@@ -162,7 +162,7 @@ def _check_table(path: Path, table: pa.Table, answer: str) -> None:
         n_fields = column.type.num_fields if pa.types.is_struct(column.type) else 0
         parts = [column, *(pc.struct_field(column, at) for at in range(n_fields))]
         wrong[f"no `{name}`, or not what it must be"] = np.logical_or.reduce(
-            [one.is_null().to_numpy() for one in parts]
+            [part.is_null().to_numpy() for part in parts]
         )
     for name, values in {"question_polarity": POLARITIES, "context_condition": CONTEXTS}.items():
         is_known = pc.is_in(table[name], pa.array(list(values)))
@@ -227,7 +227,7 @@ def _chosen_options(table: pa.Table, answer: str) -> Ints:
     replies = _normalise_texts(unread_rows[answer].combine_chunks()).to_pylist()
     tags_by_row = zip(*(column.to_pylist() for column in _tags(unread_rows)), strict=True)
     for row, reply, tags in zip(rows.tolist(), replies, tags_by_row, strict=True):
-        option = find_option(reply, [one.split(_FIELD_SEPARATOR)[0] for one in tags])
+        option = find_option(reply, [tag.split(_FIELD_SEPARATOR)[0] for tag in tags])
         chosen[row] = UNREADABLE if option is None else option
     return chosen
 
@@ -355,7 +355,9 @@ def _read_rows(path: Path, columns: Sequence[str]) -> list[Row]:
 
 def _check_templates(path: Path, templates: list[Template]) -> list[Template]:
     """The templates; raises InputError with all that is wrong with them."""
-    reject(path, [Finding(str(path), one.line, why) for one in templates for why in template_faults(one)])
+    reject(
+        path, [Finding(str(path), template.line, why) for template in templates for why in template_faults(template)]
+    )
     return templates
 
 
@@ -405,7 +407,7 @@ def _parse_bbq(row: Row) -> Template:
             forms = fillers.get(slot, ())
             if article := _ARTICLE.search(before):
                 before = before[: article.start()]
-                forms = tuple(f"{'an' if one[:1] in _VOWELS else 'a'} {one}" for one in forms)
+                forms = tuple(f"{'an' if form[:1] in _VOWELS else 'a'} {form}" for form in forms)
             parts += [before, Blank(slot, forms)]
             before = after
         return (*parts, before)

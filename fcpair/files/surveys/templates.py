@@ -48,7 +48,10 @@ def templates_table(path: Path) -> pd.DataFrame:
     `author` and `line`.
     """
     templates, _ = read_templates(path, OWN_READER)
-    rows = [(items.review_text(one), one.id, one.category, one.author, one.line) for one in first_versions(templates)]
+    rows = [
+        (items.review_text(version), version.id, version.category, version.author, version.line)
+        for version in first_versions(templates)
+    ]
     return with_place(pd.DataFrame(rows, columns=["template", "id", "category", "author", LINE]), str(path))
 
 
@@ -59,7 +62,7 @@ def items_table(path: Path, seed: int) -> pd.DataFrame:
     templates, _ = read_templates(path, OWN_READER)
     expanded = items.expand(templates, str(path), seed)
     reject(path, list(expanded.findings))
-    lines = np.repeat([one.line for one in templates], [n_items(one) for one in templates])
+    lines = np.repeat([template.line for template in templates], [n_items(template) for template in templates])
     return with_place(expanded.frame.astype(str).assign(**{LINE: lines}), str(path))
 
 
@@ -94,13 +97,13 @@ def _check_tables(tables: list[tuple[dict[str, Any], int]], place: str) -> list[
             if swap:  # and with two slots' fillers exchanged
                 exchanged = {**slots, swap[0]: slots[swap[1]], swap[1]: slots[swap[0]]}
                 table_templates.append(_parse_template(table, exchanged, SWAPPED, line))
-        problems += [why for one in table_templates for why in template_faults(one)]
+        problems += [why for template in table_templates for why in template_faults(template)]
         findings += [Finding(place, line, why) for why in dict.fromkeys(problems)]
         templates += table_templates
     line_by_key: dict[tuple[str, str], int] = {}
-    for one in templates:
-        if (first := line_by_key.setdefault((one.id, one.version), one.line)) != one.line:
-            findings.append(Finding(place, one.line, f"template `{one.id}` is in line {first} already"))
+    for template in templates:
+        if (first := line_by_key.setdefault((template.id, template.version), template.line)) != template.line:
+            findings.append(Finding(place, template.line, f"template `{template.id}` is in line {first} already"))
     reject(place, findings)
     return templates
 

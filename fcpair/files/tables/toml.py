@@ -46,7 +46,7 @@ def _format_value(value: Any) -> str:
         return _quote_text(str(value))
     items = [_format_value(one) for one in value]
     line = f"[{', '.join(items)}]"
-    return line if len(line) <= LINE_WIDTH else "".join(["[\n", *(f"    {one},\n" for one in items), "]"])
+    return line if len(line) <= LINE_WIDTH else "".join(["[\n", *(f"    {item},\n" for item in items), "]"])
 
 
 def _quote_text(text: str) -> str:

@@ -99,7 +99,7 @@ def description(outcome: Outcome, measure: str) -> str:
     """Describe in words what a figure shows."""
     scores = [score for score in outcome.scores if score.measure == measure]
     systems = ", ".join(make_printable(system.short) for system in outcome.systems)
-    tiers = ", ".join(one.tier.capitalize() for one in outcome.tiers)
+    tiers = ", ".join(tier.tier.capitalize() for tier in outcome.tiers)
     shown = f"{measure} of {systems} on {tiers}: a bar for each system and tier, from 0."
     return " ".join([shown, *fine_print(outcome, scores)])
 
@@ -117,7 +117,9 @@ def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet 
     """The picture of a measure; to be drawn and saved in the settings that `fcpair.report.figures.save` makes."""
     scores = drop_random_draws([score for score in outcome.scores if score.measure == measure])
     score_by_key = {(score.system, score.tier): score for score in scores}
-    rows = [(one.short, [score_by_key[one.short, tier.tier] for tier in outcome.tiers]) for one in outcome.systems]
+    rows = [
+        (system.short, [score_by_key[system.short, tier.tier] for tier in outcome.tiers]) for system in outcome.systems
+    ]
     bands = layout.place_rows(rows, sheet, GAP / 2, SLOT, GAP)
     notes = layout.note_lines([*(fine_print(outcome, scores) if sheet.has_caption else warnings(outcome))], sheet)
     tiers, meanings = (layout.wrap_legend(marks, sheet) for marks in _legend_marks(outcome, scores, inks))
@@ -138,7 +140,7 @@ def draw_chart(outcome: Outcome, measure: str, inks: Inks = PAPER, sheet: Sheet 
 def _tier_looks(outcome: Outcome) -> list[tuple[float, str]]:
     """Look of each tier: of the four the same in every picture, whichever there are."""
     own_looks = cycle(OWN_LOOKS)
-    return [LOOKS[TIERS.index(one.tier)] if one.tier in TIERS else next(own_looks) for one in outcome.tiers]
+    return [LOOKS[TIERS.index(tier.tier)] if tier.tier in TIERS else next(own_looks) for tier in outcome.tiers]
 
 
 def _draw_slot(canvas: Canvas, top: float, score: Score, look: tuple[float, str]) -> None:

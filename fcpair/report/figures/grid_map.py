@@ -73,7 +73,7 @@ class Image:
 def class_map(classed: ClassMap) -> Image:
     """The map of a grid whose cells are in classes."""
     px = cell_pixels(classed.index.shape)
-    looks = tuple(one.look for one in classed.classes)
+    looks = tuple(class_.look for class_ in classed.classes)
     return _image(classed.index.shape, px, (px, px), partial(paint_classes, classed.index, looks, px), None)
 
 

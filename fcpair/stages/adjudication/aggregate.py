@@ -115,11 +115,20 @@ class LabelModel(Result):
 
     def person_rows(self) -> Iterator[dict[str, Any]]:
         """Rows of `Aggregation.people`."""
-        for one in self.people:
-            for true, expected, shares in zip(self.classes, one.expected, one.shares, strict=True):
+        for person in self.people:
+            for true, expected, shares in zip(self.classes, person.expected, person.shares, strict=True):
                 n, note = sum(expected), "" if shares else f"too few labels: {LEAST_LABELS} are needed"
                 for at, label in enumerate(self.classes):
-                    cells = (self.model, one.person, true, n, label, expected[at], shares[at] if shares else None, note)
+                    cells = (
+                        self.model,
+                        person.person,
+                        true,
+                        n,
+                        label,
+                        expected[at],
+                        shares[at] if shares else None,
+                        note,
+                    )
                     yield dict(zip(PERSON_COLUMNS, cells, strict=True))
 
     def check_rows(self) -> Iterator[dict[str, Any]]:
@@ -176,9 +185,9 @@ class Aggregation(Result):
         """The same as plain Python values, ready for JSON."""
         counts = {name: getattr(self, name) for name in ("n_people", "n_labels", "n_pairs", "n_single", "n_left_out")}
         models = []
-        for one in self.models:
-            facts = {"model": one.model, "steps": one.steps, "converged": one.converged, "tied": one.n_tied}
-            rows = {"checks": one.check_rows(), "people": one.person_rows(), "pairs": one.rows()}
+        for model in self.models:
+            facts = {"model": model.model, "steps": model.steps, "converged": model.converged, "tied": model.n_tied}
+            rows = {"checks": model.check_rows(), "people": model.person_rows(), "pairs": model.rows()}
             models.append(facts | {name: list(of) for name, of in rows.items()})
         return {"classes": list(self.classes), **counts, "cautions": list(self.cautions), "models": models}
 

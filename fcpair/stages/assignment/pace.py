@@ -136,12 +136,12 @@ def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
     """When the last of several people will be done, a POSIX time; None where nobody has anything to do, or where
     somebody who has did nothing in the last days.
     """
-    return _most([one.end_at for one in estimates if one.n_open])
+    return _most([estimate.end_at for estimate in estimates if estimate.n_open])
 
 
 def longest_left(estimates: Sequence[TimeEstimate]) -> float | None:
     """The seconds of work of whoever has most, each at their own pace; None as for `last_end`."""
-    return _most([one.left_s for one in estimates if one.n_open])
+    return _most([estimate.left_s for estimate in estimates if estimate.n_open])
 
 
 def _most(numbers: Sequence[float | None]) -> float | None:
@@ -207,8 +207,10 @@ def measure_exposure(n_pairs: int, n_hs: int, times: Sequence[float], day_start:
         n_pairs,
         n_hs,
         n_today=len(times) - bisect_left(times, day_start),
-        today_s=math.fsum(one.end - max(one.start, day_start) for one in all_sittings if one.end >= day_start),
-        total_s=math.fsum(one.length_s for one in all_sittings),
+        today_s=math.fsum(
+            sitting.end - max(sitting.start, day_start) for sitting in all_sittings if sitting.end >= day_start
+        ),
+        total_s=math.fsum(sitting.length_s for sitting in all_sittings),
         longest=max(all_sittings, key=lambda one: one.length_s, default=None),
     )
 

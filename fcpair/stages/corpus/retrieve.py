@@ -43,7 +43,7 @@ def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_wo
     CrowdCounter leaves such texts out (Saha et al. 2024, section 3.1, with ten words). A word is a run of letters and
     digits, with apostrophes and hyphens inside it; capitals make no difference.
     """
-    slur_words = {one.strip().casefold() for one in slurs if one.strip()}
+    slur_words = {slur.strip().casefold() for slur in slurs if slur.strip()}
     has_many = []
     for text in texts:
         words = [word.casefold() for word in _WORD.findall(text)]

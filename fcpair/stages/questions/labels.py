@@ -219,7 +219,7 @@ def with_wordings(form: list[dict[str, Any]], words: Words, grid: str) -> list[d
 
     def of_options(question: str, names: Sequence[str]) -> dict[str, Any]:
         wordings = [words.option(grid, question, name) for name in names]
-        columns = {"texts": [one.text for one in wordings], "helps": [one.help for one in wordings]}
+        columns = {"texts": [wording.text for wording in wordings], "helps": [wording.help for wording in wordings]}
         return {key: column for key, column in columns.items() if any(column)}
 
     worded = []

@@ -54,7 +54,7 @@ def read_call(text: str) -> tuple[str, list[Item]]:
     if not (call := _CALL.fullmatch(text)):
         raise InputError("expected a word and brackets, such as `one_of(no,yes+)` or `text()`")
     items = match_series(_ITEM, call[2], _EXPECTED) if call[2].strip() else ()
-    return call[1], [Item(unquote(one[1]), one[2] and unquote(one[2]), one[3]) for one in items]
+    return call[1], [Item(unquote(item[1]), item[2] and unquote(item[2]), item[3]) for item in items]
 
 
 def match_series(pattern: re.Pattern[str], text: str, expected: str) -> Iterator[re.Match[str]]:

@@ -262,7 +262,7 @@ def compute_alpha(labels: Mapping[str, Ints], question: Closed, options: Agree, 
     rows = rows[n_labels[place] > 1]
     overlap = _overlap({name: column[rows] for name, column in labels.items()}, codes)
     coefficients = coefficients_of(question.distance, numbers(question, codes))
-    alpha = next(one for one in coefficients if one.name == ALPHA[question.distance])
+    alpha = next(coefficient for coefficient in coefficients if coefficient.name == ALPHA[question.distance])
     return pooled_figure(overlap, options.intervals, options.level, alpha, sides)
 
 

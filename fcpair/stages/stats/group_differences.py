@@ -186,7 +186,9 @@ def compare_annotator_groups(
         _, least = least_p(*difference.people, test.n_drawn)
         return replace(difference, p=test.p, holm=corrected, least_p=least, n_drawn=test.n_drawn, p_error=test.error)
 
-    return tuple(replace(one, differences=tuple(map(with_p, one.differences))) for one in comparisons)
+    return tuple(
+        replace(comparison, differences=tuple(map(with_p, comparison.differences))) for comparison in comparisons
+    )
 
 
 def _compare_by(
@@ -312,7 +314,7 @@ def _measure_pair_agreement(labels: pd.DataFrame, pair: tuple[str, str], few: di
     why = "; ".join(f"{name}: {few[name]}" for name in dict.fromkeys(pair) if name in few)
     counts = [labels[labels["group"] == name].groupby(["item", "label"]).size().unstack(fill_value=0) for name in pair]
     items, kinds = labels["item"].unique(), labels["label"].unique()
-    a, b = (one.reindex(index=items, columns=kinds, fill_value=0).to_numpy() for one in counts)
+    a, b = (count.reindex(index=items, columns=kinds, fill_value=0).to_numpy() for count in counts)
     if pair[0] == pair[1]:
         n, n_same = _n_pairs_within(a.sum(axis=1)), _n_pairs_within(a)
     else:

@@ -119,7 +119,9 @@ class Subsets:
         """
         classes = [self._overlap.klass[labels[record]] for labels in (self._first, self._second)]
         shape = (n_groups, self._n_classes)
-        used = [np.bincount(group * shape[1] + one, minlength=shape[0] * shape[1]).reshape(shape) for one in classes]
+        used = [
+            np.bincount(group * shape[1] + class_, minlength=shape[0] * shape[1]).reshape(shape) for class_ in classes
+        ]
         seen = np.bincount(group, self._disagreements[tuple(classes)], minlength=n_groups)
         return np.column_stack([np.bincount(group, minlength=n_groups), seen, *used]).astype(np.float64, copy=False)
 

@@ -265,7 +265,9 @@ def figures_of(found: Floats, weights: Floats) -> tuple[dict[str, float], Floats
     both = np.einsum("abij,ab->ij", found, weights)
     kappas = cohens_kappa(found * MANY, "none")
     mean = float((kappas * weights).sum())
-    return {one.name: float(one.compute(_sums_of(both))) for one in COEFFICIENTS} | dict.fromkeys(MEANS, mean), kappas
+    return {
+        coefficient.name: float(coefficient.compute(_sums_of(both))) for coefficient in COEFFICIENTS
+    } | dict.fromkeys(MEANS, mean), kappas
 
 
 def _sums_of(both: Floats) -> Sums:
@@ -339,7 +341,7 @@ def explained_variances(effects: Effects, coefficient: Coefficient) -> tuple[flo
         what = effects.of_hs(rng, TEXTS_EACH)[:, None] + rng.normal(0, effects.cn**0.5, TEXTS_EACH)
         of_pairs = np.stack([np.interp(what, sums, entry) for entry in both.T], axis=-1)
         of_texts = (of_pairs.sum(axis=axis).reshape(TEXTS_EACH, *answers.shape[-1:] * 2) for axis in (1, 0))
-        without = ((one.sum(axis=0) - one) / (TEXTS_EACH * (TEXTS_EACH - 1)) for one in of_texts)
+        without = ((text.sum(axis=0) - text) / (TEXTS_EACH * (TEXTS_EACH - 1)) for text in of_texts)
         variances.append([jackknife_spread(coefficient.compute(_sums_of(left))).variance for left in without])
     hs, cn = (TEXTS_EACH * np.mean(variances, axis=0)).tolist()
     return hs, cn

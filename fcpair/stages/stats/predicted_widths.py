@@ -120,7 +120,11 @@ def draw_width(places: Overlap, answer: Answer, measure: Callable[[Overlap], Ite
     studies: list[Floats] = []
     for at in range(MOST_STUDIES if len(places.pair) else 0):
         figures = measure(replace(places, klass=answer(places, np.random.default_rng([0, at]))))
-        drawn = [(one.value, one.high - one.low) for one in figures if one.low is not None and one.high is not None]
+        drawn = [
+            (figure.value, figure.high - figure.low)
+            for figure in figures
+            if figure.low is not None and figure.high is not None
+        ]
         if drawn:
             studies.append(np.mean(np.array(drawn, np.float64), axis=0))
         if at + 1 >= LEAST_STUDIES:

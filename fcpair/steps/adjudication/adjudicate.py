@@ -250,7 +250,7 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
 
 def as_lines(answers: Sequence[ShownLabel]) -> str:
     """The labels of a pair with their notes as a sheet shows them: each on a line."""
-    return "\n".join(f"{one.label} ({one.note})" if one.note else one.label for one in answers)
+    return "\n".join(f"{answer.label} ({answer.note})" if answer.note else answer.label for answer in answers)
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
 
 def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
     labelled = disputes.pairs_with_label(tx, cell_ids)
-    waiting = {one.cell_id for one in rule_decisions.disputed_pairs(tx, cell_ids) if one.by is None}
+    waiting = {pair.cell_id for pair in rule_decisions.disputed_pairs(tx, cell_ids) if pair.by is None}
     decisions = adjudications.current_adjudications(tx, "cell_id", "rule")
     rules = dict(zip(decisions["cell_id"].tolist(), decisions["rule"].tolist(), strict=True))
     groups: dict[str, list[int]] = {"requested": [], "reopened": [], "waiting": [], "by_hand": [], "unlabelled": []}

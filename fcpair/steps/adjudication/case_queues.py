@@ -150,17 +150,17 @@ class Conflicts:
             del self.places[bisect_left(self.places, (gone.hs_id, gone.cell_id))]
             for ids in (self.due_ids, self.second_look_ids, self.unsure_ids, self.flagged_ids):
                 ids.discard(gone.cell_id)
-        for one in conflicts:
-            if one.cell_id not in self.by_id:
-                insort(self.places, (one.hs_id, one.cell_id))
-            self.by_id[one.cell_id] = one
+        for conflict in conflicts:
+            if conflict.cell_id not in self.by_id:
+                insort(self.places, (conflict.hs_id, conflict.cell_id))
+            self.by_id[conflict.cell_id] = conflict
             for ids, belongs in (
-                (self.due_ids, one.by is None and one.due),
-                (self.second_look_ids, one.again),
-                (self.unsure_ids, one.unsure),
-                (self.flagged_ids, one.flagged),
+                (self.due_ids, conflict.by is None and conflict.due),
+                (self.second_look_ids, conflict.again),
+                (self.unsure_ids, conflict.unsure),
+                (self.flagged_ids, conflict.flagged),
             ):
-                (ids.add if belongs else ids.discard)(one.cell_id)
+                (ids.add if belongs else ids.discard)(conflict.cell_id)
 
 
 def current_conflicts(grid: GridContext, tx: Tx) -> Conflicts:

@@ -182,9 +182,11 @@ def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResu
     counts, statuses = assignments.counts_of_grid(tx), (Status.DONE.value, Status.OPEN.value)
     batches = [counts.get(round_.name, {}) for round_ in (state.first, state.again)]
     calibrated_people = tuple(  # everybody who was given pairs of the batch, in the order in which they came
-        CalibratedPerson(one.name, *(batch.get(one.id, {}).get(status, 0) for batch in batches for status in statuses))
-        for one in people.people(tx)
-        if any(one.id in batch for batch in batches)
+        CalibratedPerson(
+            person.name, *(batch.get(person.id, {}).get(status, 0) for batch in batches for status in statuses)
+        )
+        for person in people.people(tx)
+        if any(person.id in batch for batch in batches)
     )
     latest = latest_answers(tx, state, "cell_id", "answer_id") if is_open else None
     figure_changes: tuple[FigureChange, ...] = ()

@@ -102,7 +102,9 @@ def record_answers(
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
     is_skip = new_answers[_answer_column(new_answers)] == NO_CODE
-    control_ids = [assignments.assignments(tx, one)["id"] for one in rounds.of_known_pairs(tx, round_, Known.CONTROLS)]
+    control_ids = [
+        assignments.assignments(tx, control_round)["id"] for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS)
+    ]
     n_skips = int(is_skip.sum())
     n_controls = sum(int(new_answers[~is_skip]["assignment_id"].isin(ids).sum()) for ids in control_ids)
     counts: dict[str, Any] = {
@@ -213,7 +215,7 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, 
         return
     identified_rows = rows[is_identified]
     ids, column = np.unique(identified_rows["person_id"].to_numpy(np.int64), return_inverse=True)
-    candidates = [open_slots.Candidate(one, 0, ()) for one in ids.tolist()]
+    candidates = [open_slots.Candidate(id_, 0, ()) for id_ in ids.tolist()]
     ineligible = reassignment.ineligibility_matrix(
         tx, identified_rows["cell_id"].to_numpy(np.int64), candidates, round_, first_assignment=True
     )
@@ -367,7 +369,9 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
         names = {choice.code: choice.name for choice in scheme_of(tx)}
         answer_rounds = [rounds.primary(tx), *(rounds.of_known_pairs(tx, rounds.primary(tx)) if known else [])]
         read = ("cell_id", "annotator", "code", "skipped", "seconds", "note", "origin", "at")
-        tables = [judgements.current_answers(tx, one, *read).assign(known=one.options.known) for one in answer_rounds]
+        tables = [
+            judgements.current_answers(tx, round_, *read).assign(known=round_.options.known) for round_ in answer_rounds
+        ]
         answers = pd.concat(tables, ignore_index=True)
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)

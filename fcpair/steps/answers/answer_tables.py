@@ -283,7 +283,7 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
         stored = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
         comparison = stored._replace(own=[*stored.own, *earlier_texts.get(person_id, [])])
         remarks = text_checks.check_answer(round_, to_client(form.store(answer)), comparison, warns=False)
-        refusals[index] = " ".join(one.sentence for one in remarks if one.refuses)
+        refusals[index] = " ".join(remark.sentence for remark in remarks if remark.refuses)
         earlier_texts.setdefault(person_id, []).append(text)
     messages = (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
     incoming.add_findings(refusals != "", messages)
@@ -339,7 +339,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
         rows = rows_table(tx, name).drop(columns=[*reserved], errors="ignore")
         rows.index = sides.text_ids(tx, "row", drawn=True)
         row_metadata = rows.loc[located["hs_id"]].reset_index(drop=True)
-    question, names = scheme_of(tx), {one.id: one.name for one in people.people(tx)}
+    question, names = scheme_of(tx), {person.id: person.name for person in people.people(tx)}
     answers = judgements.current_labels(tx, "cell_id", "code")
     decided_codes = decisions.set_index("cell_id")["code"]
     is_same = answers["code"] == answers["cell_id"].map(decided_codes)

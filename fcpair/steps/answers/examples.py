@@ -140,8 +140,8 @@ def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
     rows = [
-        [USED_WORDS[one.used] if column == "used" else getattr(one, column) for column in COLUMNS]
-        for one in round_examples
+        [USED_WORDS[example.used] if column == "used" else getattr(example, column) for column in COLUMNS]
+        for example in round_examples
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
@@ -304,7 +304,7 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
 
 def usable_examples(round_examples: list[Example]) -> list[Example]:
     """The examples but those that a person did not let be used."""
-    return [one for one in round_examples if one.used is not False]
+    return [example for example in round_examples if example.used is not False]
 
 
 def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:

@@ -79,7 +79,7 @@ _RepliesByQuery = dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]
 
 def queries_a_service(round_: Round) -> bool:
     """Whether any model of a round is one of a service, to which texts are sent."""
-    return any(model_spec.parse_model_spec(one).source == "service" for one in round_.options.models)
+    return any(model_spec.parse_model_spec(model).source == "service" for model in round_.options.models)
 
 
 def service_obstacle(grid: GridContext, name: str) -> str | None:

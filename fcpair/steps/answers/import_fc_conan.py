@@ -73,7 +73,7 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         run_id = begin_run(tx, "label import", {"path": str(path), "format": FORMAT})
         labellers = set(published.labels["person"])
         names = [name for name in (*fc_conan.ANNOTATORS, fc_conan.ANONYMOUS) if name in labellers]
-        ids = {one.name: one.id for one in people.add_people(tx, names, Role.ANNOTATOR)}
+        ids = {person.name: person.id for person in people.add_people(tx, names, Role.ANNOTATOR)}
         labels = published.labels.assign(
             cell_id=published.labels["pair"].map(cell_ids_by_pair), person_id=published.labels["person"].map(ids)
         )

@@ -57,10 +57,10 @@ def save_practice(
             known_items = read_known_items(options.file, _answer_names(tx))
         elif options.items:
             check_items(options.items, _answer_names(tx))
-            known_items = [KnownItem(**{"column": "", **one}) for one in options.items]
+            known_items = [KnownItem(**{"column": "", **item}) for item in options.items]
         with grids.on_first_grid(tx):
             run = note_stage_run(tx, options, {"items": len(known_items)})
-            settings.save_settings(tx, KNOWN_ITEMS, {"items": [one._asdict() for one in known_items]}, run.id)
+            settings.save_settings(tx, KNOWN_ITEMS, {"items": [item._asdict() for item in known_items]}, run.id)
             return run
 
 
@@ -96,7 +96,7 @@ def practice_round(study: StudyContext, role: Role, language: str | None = None)
             return None
         words = effective_words(tx).in_language(language)
         with grids.on_grid(tx, grid_id):
-            name = next(one.name for one in grids.keys(tx) if one.id == grid_id)
+            name = next(key.name for key in grids.keys(tx) if key.id == grid_id)
             (question,) = with_wordings(form_of(rounds.primary(tx).form).as_json(), words, name)
             return PracticeRound(question, *side_headings(tx, words), tuple(items))
 
@@ -149,15 +149,15 @@ def review_qualifications(study: StudyContext, visitor: Visitor) -> list[Qualifi
     """The qualifications that somebody has answered to the end, grid by grid, in their language."""
     with study._store.read() as tx:
         qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
-        reviews = [_review(tx, one, visitor) for one in qualifications]
-    return [one for one in reviews if one is not None]
+        reviews = [_review(tx, qualification, visitor) for qualification in qualifications]
+    return [review for review in reviews if review is not None]
 
 
 def waits_for_lead(study: StudyContext, visitor: Visitor) -> bool:
     """Whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
     with study._store.read() as tx:
         qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
-        return any(standing_of(tx, one, visitor.id) is Standing.WAITS for one in qualifications)
+        return any(standing_of(tx, qualification, visitor.id) is Standing.WAITS for qualification in qualifications)
 
 
 def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationReview | None:
@@ -166,13 +166,13 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         if not score.is_done:
             return None
         words = effective_words(tx).in_language(visitor.language)
-        grid_name = next(one.name for one in grids.keys(tx) if one.id == qualification.grid_id)
+        grid_name = next(key.name for key in grids.keys(tx) if key.id == qualification.grid_id)
         (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
         known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
         names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
         answers = assignments.known_answers(tx, qualification, visitor.id)
-        spared = permissions.spared_pairs(tx, visitor.id, [one.cell_id for one in answers])
-        answers = [one for one in answers if one.cell_id not in spared]
+        spared = permissions.spared_pairs(tx, visitor.id, [answer.cell_id for answer in answers])
+        answers = [answer for answer in answers if answer.cell_id not in spared]
         return QualificationReview(
             standing_of(tx, qualification, visitor.id),
             score.right,
@@ -183,12 +183,12 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
                 ReviewedPair(
                     row["body"],
                     column["body"],
-                    None if one.code is None else names[one.code],
+                    None if answer.code is None else names[answer.code],
                     known.answer,
                     known.explanation,
                 )
-                for one in answers
-                for row, column in [cells.texts_of(tx, one.cell_id)]
-                for known in [known_by_texts[one.row_id, one.column_id]]
+                for answer in answers
+                for row, column in [cells.texts_of(tx, answer.cell_id)]
+                for known in [known_by_texts[answer.row_id, answer.column_id]]
             ),
         )

@@ -242,11 +242,11 @@ def has_open_work(tx: Tx, round_: Round) -> bool:
     if open_slots.n_free(tx, round_):
         return True
     holders = assignments.n_open_by_person(tx, rounds.with_known_pairs(tx, round_))
-    ids = {one.name: one.id for one in people.people(tx)}
+    ids = {person.name: person.id for person in people.people(tx)}
     unqualified = permissions.unqualified(tx, round_, ids.values())
     qualifications = rounds.of_known_pairs(tx, round_, Known.QUALIFICATION)
     return any(ids[name] not in unqualified for name, _ in holders) or any(
-        assignments.n_open_by_person(tx, one) for one in qualifications
+        assignments.n_open_by_person(tx, qualification) for qualification in qualifications
     )
 
 

@@ -52,7 +52,7 @@ class BroughtAnswers:
 def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
     """The imports of answers into a grid, simulated and models' answers among them, newest first."""
     with grid._store.read() as tx:
-        names, brought = {one.id: one.name for one in people.people(tx)}, list[BroughtAnswers]()
+        names, brought = {person.id: person.name for person in people.people(tx)}, list[BroughtAnswers]()
         for run in filter(_can_bring_answers, reversed(runs.runs(tx))):
             answers = judgements.answers_of_run(tx, run.id)
             if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
@@ -95,7 +95,7 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
         judgements.withdraw(tx, current["id"].tolist(), withdrawal)
         # those who had the cells have them again, as far as they take part and their slot is still theirs; the latest
         # first, so that a slot that was passed on and on goes back to whoever had it at first
-        active_ids = {one.id for one in people.people(tx, round_.role, active=True)}
+        active_ids = {person.id for person in people.people(tx, round_.role, active=True)}
         for assignment_id, person_id in current[["assignment_id", "person_id"]].iloc[::-1].to_numpy().tolist():
             is_theirs = person_id in active_ids and open_slots.reclaim_skipped(tx, assignment_id)
             assignments.set_status(tx, [assignment_id], Status.OPEN if is_theirs else Status.WITHDRAWN)
@@ -131,7 +131,7 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
         )
     name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
     if grid_id != grids.current_grid_id(tx):
-        other_grid = next(one.name for one in grids.keys(tx) if one.id == grid_id)
+        other_grid = next(key.name for key in grids.keys(tx) if key.id == grid_id)
         raise StageError(f"{subject} brought answers in grid `{other_grid}`; name it (`--grid {other_grid}`)")
     by_round: dict[str, Kind] = {rounds.primary(tx).name: "labels", rounds.validation(tx).name: "verdicts"}
     answers = by_round.get(name, "answers")

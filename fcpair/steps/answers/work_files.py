@@ -394,7 +394,7 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
     """Yield a sentence on each person of whose shard something is neither in the study nor in the export, of those in
     the export, and where it `is_shared` of all who have work in the round.
     """
-    names, unit = {one.id: one.name for one in people.people(tx)}, f"{incoming.of.number}s"
+    names, unit = {person.id: person.name for person in people.people(tx)}, f"{incoming.of.number}s"
     shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
     is_skip = incoming.rows.groupby("assignment_id")["answer"].agg(lambda answers: answers.iloc[-1] is None)
     brought = is_skip.map({True: Status.SKIPPED.value, False: Status.DONE.value})

@@ -47,7 +47,7 @@ class WorkQueue(Submissions):
     def _grid_name(self, tx: Tx, grid_id: int) -> str:
         """The name of a grid."""
         if grid_id not in self._grid_names:
-            self._grid_names |= {one.id: one.name for one in grids.keys(tx)}
+            self._grid_names |= {key.id: key.name for key in grids.keys(tx)}
         return self._grid_names[grid_id]
 
     def rounds(self, visitor: Visitor) -> list[RoundForm]:

@@ -243,7 +243,7 @@ def _load_state(tx: Tx, options: Assign, pairs: Sequence[int] | None) -> tuple[_
     expected_names(tx, Role.ANNOTATOR, options.annotators)
     chosen = None if pairs is None else find_cells(tx, pairs)
     handover = Handover([], 0, []) if chosen is not None else reassignment.plan_handover(tx, options.seed)
-    grid_pairs, ids, round_ = cells.cells(tx), np.array([one.id for one in annotators]), rounds.primary(tx)
+    grid_pairs, ids, round_ = cells.cells(tx), np.array([annotator.id for annotator in annotators]), rounds.primary(tx)
     initial_assignments = assignments.first_assigned(tx, round_)
     existing = assignments.assignments(tx, round_)[["id", "cell_id", "person_id", "position", "status"]]
     handed_over = [
@@ -320,7 +320,7 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     leases.check_expected(counts["new"], expected)
     open_slots.fill_slots(tx, refilled_rows)
     replaced_ids = given["replaces"].dropna().tolist()
-    successor_ids = open_slots.successors(tx, [-one for one in replaced_ids if one < 0])
+    successor_ids = open_slots.successors(tx, [-id_ for id_ in replaced_ids if id_ < 0])
     given["replaces"] = given["replaces"].replace({-slot: one for slot, one in successor_ids.items()})
     assignments.set_status(tx, given["replaces"].dropna().tolist(), Status.WITHDRAWN)
     seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))

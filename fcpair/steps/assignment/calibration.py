@@ -87,11 +87,11 @@ def start_calibration(
         barred = reassignment.ineligibility_matrix(tx, cell_id, candidates, first, first_assignment=True)
         shards = assign_cells(row, column, barred, 0, seed=options.seed, unit="pairs")
         positions = shard_order(shards.annotator, row[shards.pair], options.seed, "random")
-        ids = np.array([one.id for one in candidates])
+        ids = np.array([candidate.id for candidate in candidates])
         columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
         assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), first)
         n_assigned = len(shards.pair)
-        if access.withdraw_opted_out(tx, [one.id for one in persons]):
+        if access.withdraw_opted_out(tx, [person.id for person in persons]):
             reassignment.reassign(tx, options.seed)
         run = note_stage_run(
             tx, options, {"round": target.name, "pairs": len(batch), "people": len(persons), "assignments": n_assigned}
@@ -173,7 +173,7 @@ def open_discussion(grid: GridContext, *, early: bool = False) -> RunRecord:
             )
         n_withdrawn = _withdraw_open(tx, state.first, early=early)
         differing = answers[answers.groupby("cell_id")["answer_id"].transform("nunique") > 1]
-        active_ids = [one.id for one in people.people(tx, state.first.role, active=True)]
+        active_ids = [person.id for person in people.people(tx, state.first.role, active=True)]
         rows = differing[differing["person_id"].isin(active_ids)][["cell_id", "person_id"]]
         position = rows.groupby("person_id").cumcount() + 1
         if len(rows):

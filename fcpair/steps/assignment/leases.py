@@ -74,7 +74,7 @@ def open_more_slots(grid: GridContext, options: Assign, pairs: Sequence[int] | N
             counts = {"free": len(order), "decided": len(pairs) - len(order), "pairs_by_labels": _n_pairs_by_labels(tx)}
             return note_run(tx, Assign.stage, params, counts)
         slots = open_slots.find_vacant(tx, round_)
-        open_slots.add(tx, round_, [(one.cell_id, one.id) for one in slots])
+        open_slots.add(tx, round_, [(slot.cell_id, slot.id) for slot in slots])
         n_added = _add_free_slots(tx, options, has_begun=True)
         check_expected(n_added, expected)
         n_free = len(slots) + n_added

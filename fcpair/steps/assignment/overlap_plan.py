@@ -84,7 +84,7 @@ def plan_overlap(
         calibration = load_calibration(tx)
         sources = [rounds.primary(tx), *([calibration.first] if calibration else [])]  # the better ones first
         times = (judgements.current_answers(tx, round_, "seconds")["seconds"].dropna() for round_ in sources)
-        measured = next((one for one in times if len(one) >= LEAST_MEASURED), None)
+        measured = next((time for time in times if len(time) >= LEAST_MEASURED), None)
         if options.seconds is None and measured is not None:
             known["seconds"] = round(float(measured.median()), 1)
             basis.append(f"{known['seconds']:g} seconds a label, the median of {len(measured):,}")

@@ -93,7 +93,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
         everybody = ensure_active(tx, round_.role, n_people_to_add(tx, round_))
         ids = np.array([everybody[index].id for index in persons.tolist()])
         last_positions = assignments.last_positions(tx, round_, ids.tolist())
-        positions += np.array([last_positions.get(one, 0) for one in ids.tolist()])[shards.annotator]
+        positions += np.array([last_positions.get(id_, 0) for id_ in ids.tolist()])[shards.annotator]
         columns = {"cell_id": cell_id[shards.pair], "person_id": ids[shards.annotator], "position": positions}
         assignments.add_assignments(tx, pd.DataFrame({**columns, "status": Status.OPEN.value}), round_)
         if access.withdraw_opted_out(tx, ids.tolist()):

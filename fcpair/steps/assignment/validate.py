@@ -96,7 +96,7 @@ def assign_validation(
             )
         drawn_pairs, validator_index = drawn_pairs[validator_index >= 0], validator_index[validator_index >= 0]
         rows = pd.DataFrame({"cell_id": drawn_pairs, "status": Status.OPEN.value, "blind": options.blind})
-        ids = [one.id for one in active_validators]
+        ids = [validator.id for validator in active_validators]
         rows["person_id"] = np.array(ids)[validator_index]
         last_positions = (
             rows["person_id"].map(assignments.last_positions(tx, rounds.validation(tx), ids)).fillna(0).astype("int64")

@@ -95,7 +95,7 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
 
     Raises UnknownIdError, with the nearest name or all there are, when there is none, or none that is meant.
     """
-    keys_by_name = {one.name: one for one in grids.keys(tx)}
+    keys_by_name = {key.name: key for key in grids.keys(tx)}
     by_default = MAIN if len(keys_by_name) > 1 else next(iter(keys_by_name))
     grid_name = by_default if name is None else name
     if name is None and grid_name not in keys_by_name:

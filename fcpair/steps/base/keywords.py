@@ -231,8 +231,8 @@ def takes_params(use_case: UseCase) -> UseCase:
 
     signature = inspect.signature(use_case)
     parameters = [
-        one.replace(default=one.default.default) if isinstance(one.default, Own) else one
-        for one in signature.parameters.values()
+        parameter.replace(default=parameter.default.default) if isinstance(parameter.default, Own) else parameter
+        for parameter in signature.parameters.values()
     ]
     call_checked.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     call_checked.__doc__ = _doc_with_arguments(use_case.__doc__ or "", arguments)

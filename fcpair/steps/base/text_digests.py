@@ -58,4 +58,4 @@ def find_listed_texts(tx: Tx, side: str, path: Path, sheet_name: str | None = No
         elif first_lines.setdefault(text_id, line) != line:
             again.append(Finding(place, line, f"this {side.upper()} is already in line {first_lines[text_id]}"))
     reject(path, [*unknown, *again])
-    return [one for one in text_ids if one is not None]
+    return [id_ for id_ in text_ids if id_ is not None]

@@ -185,7 +185,7 @@ def fill_current_grid(tx: Tx, name: str, plan: GridPlan | None = None, *, redo: 
 def _side_text_ids(tx: Tx, axis: sides.Axis, side: SidePlan, rows: list[Row] | None) -> tuple[list[int], int]:
     """The ids of the texts of a side, in order, and how many of them the study knows by another side otherwise."""
     if side.grids:
-        return list(dict.fromkeys(one for name in side.grids for one in _written_text_ids(tx, name))), 0
+        return list(dict.fromkeys(id_ for name in side.grids for id_ in _written_text_ids(tx, name))), 0
     digest = text_digests.digester(tx)
     if rows is None and side.file:
         corpus_digests = texts.text_ids(tx, side.kind) if side.kind in sides.CORPUS else None
@@ -333,4 +333,4 @@ def _groups(source: Source, table: pd.DataFrame) -> list[str]:
     if not source.aliases:
         return [cell.strip() for cell in cells]
     groups = read_aliases(source.aliases).read(cells, table[LINE].tolist(), place_of(table))
-    return ["; ".join(one) for one in groups]
+    return ["; ".join(group) for group in groups]

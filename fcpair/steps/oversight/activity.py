@@ -192,7 +192,7 @@ def _stage_activity(
     clock: Clock,
 ) -> StageActivity:
     n_per_day = pace.answers_per_day(sorted(at for person_acts in acts.values() for at in person_acts.gains), clock.now)
-    outlooks, ends_at = [one.outlook for one in people], pace.end_time(counts[1], n_per_day, clock.now)
+    outlooks, ends_at = [person.outlook for person in people], pace.end_time(counts[1], n_per_day, clock.now)
     return StageActivity(
         *name_and_role, *counts, people, n_per_day, ends_at, pace.last_end(outlooks), pace.longest_left(outlooks)
     )

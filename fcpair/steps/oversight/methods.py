@@ -118,7 +118,7 @@ def _load_state(tx: Tx) -> GridState:
     checking = [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
     work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *checking)]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])
-    preparing = [_round_state(tx, one) for one in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
+    preparing = [_round_state(tx, round_) for round_ in (*rounds.of_known_pairs(tx), *rounds.calibration_rounds(tx))]
     state = GridState(tuple(work), tuple(preparing), assignments.labels_per_pair(tx), standings)
     question = labels_of(tx)
     agree, has_answers = effective_options(tx, Agree, {}), bool(judgements.answered_cells(tx, rounds.primary(tx)))

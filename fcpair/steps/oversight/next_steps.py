@@ -287,12 +287,12 @@ class OpenWork(NamedTuple):
     @property
     def primary(self) -> RoundProgress:
         """The round whose answers count."""
-        return next(one for one in self.rounds.values() if one.round.counts)
+        return next(round_ for round_ in self.rounds.values() if round_.round.counts)
 
     @property
     def validation(self) -> RoundProgress | None:
         """The round in which decisions are validated; None where none is."""
-        return next((one for one in self.rounds.values() if one.round.checks is not None), None)
+        return next((round_ for round_ in self.rounds.values() if round_.round.checks is not None), None)
 
 
 TallyOf = Callable[[Tx], Tally]

@@ -139,7 +139,7 @@ def list_choices(grid: GridContext) -> FilterChoices:
 def _resolve(grid: GridContext, tx: Tx, wanted: PairFilter) -> pair_search.FilterIds:
     """The ids of what a filter names."""
     question, rules = scheme_of(tx), _rules(tx)
-    ids_by_name = {one.name: one.id for one in people.people(tx)}
+    ids_by_name = {person.name: person.id for person in people.people(tx)}
     for name in (wanted.person, wanted.other):
         check_name(mark("there is no person `%(name)s`; %(hint)s"), name, ids_by_name)
     for name in (wanted.answer, wanted.other_answer):

@@ -53,7 +53,7 @@ def run_recipe(
     """
     study_recipe.check_recipe(study, recipe, loosen=loosen)
     with study._store.read() as tx:
-        existing_grids = {one.name: one for one in keys(tx)}
+        existing_grids = {key.name: key for key in keys(tx)}
     for plan in recipe.grids:
         if plan.name not in existing_grids:
             yield grids.add_grid(study, plan)

@@ -295,8 +295,10 @@ def _round_part(tx: Tx, grid: str, round_: Round, counts: assignments.Counts, op
         blocks = agreement_blocks(tx, round_, drop_unfit_bins(form, options))
         by_text = options.blocks is not None and options.metadata is None
         if by_text and grids.side_kinds(tx)[options.blocks == "column"] != "name":  # a text that the plan does not name
-            numbers = {text: at for at, text in enumerate(dict.fromkeys(one.of for one in blocks if one.of), 1)}
-            blocks = tuple(replace(one, of=f"{options.blocks} {numbers[one.of]}") if one.of else one for one in blocks)
+            numbers = {text: at for at, text in enumerate(dict.fromkeys(block.of for block in blocks if block.of), 1)}
+            blocks = tuple(
+                replace(block, of=f"{options.blocks} {numbers[block.of]}") if block.of else block for block in blocks
+            )
         answers = [form.load(value) for value in judgements.current_labels(tx, "value", of=round_)["value"]]
         for name, written in form.questions:
             if isinstance(written, Text):

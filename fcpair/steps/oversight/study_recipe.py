@@ -80,7 +80,7 @@ def save_recipe(study: StudyContext, recipe: Recipe) -> None:
 
 def _new_sections(tx: Tx, recipe: Recipe) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yield the sections of a recipe: grid id, stage, and the values that the study does not keep yet."""
-    grid_ids = {one.name: one.id for one in grids.keys(tx)}
+    grid_ids = {key.name: key.id for key in grids.keys(tx)}
     first_grid_id, sections = next(iter(grid_ids.values())), list[tuple[int, str, dict[str, Any]]]()
     if recipe.setup and recipe.setup.guidelines:
         sections.append((first_grid_id, Setup.stage, {"guidelines": as_settings(recipe.setup)["guidelines"]}))
@@ -229,7 +229,7 @@ def check_recipe(study: StudyContext, recipe: Recipe, *, loosen: bool = False) -
             limits.append(Difference(Annotate.stage, key, limit_text, _format_value(own)))
         differences = [
             *_setup_differences(tx, recipe.setup),
-            *(one for options in built for one in _stage_differences(tx, options)),
+            *(difference for options in built for difference in _stage_differences(tx, options)),
             *_planned_overlap(tx, recipe.assign),
             *limits,
             *_later_differences(tx, recipe),
@@ -278,7 +278,7 @@ def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
 
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
     """Where grids that the study has are not as the recipe plans them; one that it lacks is added."""
-    grid_ids = {one.name: one.id for one in grids.keys(tx)}
+    grid_ids = {key.name: key.id for key in grids.keys(tx)}
     if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
         yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
     for plan in recipe.grids:

@@ -156,7 +156,7 @@ class Access:
         """The names of those who have a token."""
         with self._store.read() as tx:
             ids = people.ids_with_token(tx)
-            return {one.name for one in people.people(tx) if one.id in ids}
+            return {person.name for person in people.people(tx) if person.id in ids}
 
     def by_token(self, token: str) -> Visitor | None:
         """Visitor whom a token lets in; None when it is unknown, replaced, revoked, or its owner is retired."""
@@ -245,7 +245,7 @@ class Access:
             opt_outs = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
             open_counts = optouts.open_by_topic(tx, person_id, column, split)
             return [
-                Topic(topic, open_counts[topic_key(topic)], any(one.covers(topic) for one in opt_outs))
+                Topic(topic, open_counts[topic_key(topic)], any(out.covers(topic) for out in opt_outs))
                 for topic in optouts.topics(tx, column, split)
             ]
 
@@ -336,7 +336,7 @@ def _issue_tokens(tx: Tx, invitees: Sequence[Person]) -> dict[str, str]:
 def withdraw_opted_out(tx: Tx, person_ids: Sequence[int]) -> int:
     """Take back what these people have open of what they opted out of; returns how much there was."""
     opted_out = people.opt_outs(tx)
-    return sum(optouts.withdraw_about(tx, one, opted_out[one]) for one in person_ids if one in opted_out)
+    return sum(optouts.withdraw_about(tx, id_, opted_out[id_]) for id_ in person_ids if id_ in opted_out)
 
 
 def _return_opted_in(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:

@@ -191,9 +191,11 @@ def known_codes(tx: Tx, known_round: Round) -> dict[tuple[int, int], int]:
 
 
 def _score(answers: list[assignments.KnownAnswer], codes: Mapping[tuple[int, int], int]) -> KnownScore:
-    n_right = sum(one.code is not None and one.code == codes.get((one.row_id, one.column_id)) for one in answers)
-    n_skipped = sum(one.status == Status.SKIPPED for one in answers)
-    return KnownScore(len(answers), sum(one.status == Status.DONE for one in answers), n_skipped, n_right)
+    n_right = sum(
+        answer.code is not None and answer.code == codes.get((answer.row_id, answer.column_id)) for answer in answers
+    )
+    n_skipped = sum(answer.status == Status.SKIPPED for answer in answers)
+    return KnownScore(len(answers), sum(answer.status == Status.DONE for answer in answers), n_skipped, n_right)
 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
@@ -236,8 +238,8 @@ def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
 
 def _answers_by_person(tx: Tx, known_round: Round) -> dict[int, list[assignments.KnownAnswer]]:
     answers_by_person: dict[int, list[assignments.KnownAnswer]] = {}
-    for one in assignments.known_answers(tx, known_round):
-        answers_by_person.setdefault(one.person_id, []).append(one)
+    for answer in assignments.known_answers(tx, known_round):
+        answers_by_person.setdefault(answer.person_id, []).append(answer)
     return answers_by_person
 
 
@@ -299,10 +301,10 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
     for use in Known:
         if known_pairs_of(tx, use):
             # nobody can call a round so
-            if not any(one.options.known == use for one in rounds.of_known_pairs(tx, round_)):
+            if not any(earlier.options.known == use for earlier in rounds.of_known_pairs(tx, round_)):
                 options = replace(round_.options, known=str(use), known_for=round_.name)
                 init.add_round(tx, round_.grid_id, f"known:{use}", round_.role, form_of(round_.form), options=options)
-            known_round = next(one for one in rounds.of_known_pairs(tx, round_) if one.options.known == use)
+            known_round = next(earlier for earlier in rounds.of_known_pairs(tx, round_) if earlier.options.known == use)
             shares = _shares(tx, round_, known_round, loads, strict=strict)
             counts[str(use)] = sum(_give(tx, round_, known_round, share, by_row=by_row) for share in shares)
     return counts
@@ -311,7 +313,7 @@ def assign_known_pairs(tx: Tx, round_: Round, *, strict: bool = False, by_row: b
 def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) -> int:
     """Replace known pairs that people have skipped, so that a skip neither helps nor costs them; returns how many."""
     round_ = rounds.by_name(tx, qualification.options.known_for)
-    candidates = [one for one in open_slots.candidates(tx, round_.role) if one.id in n_skipped]
+    candidates = [candidate for candidate in open_slots.candidates(tx, round_.role) if candidate.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
     return sum(
         _give(tx, round_, qualification, (one.id, n_skipped[one.id], cells), by_row=False)
@@ -334,17 +336,17 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
     candidates = open_slots.candidates(tx, round_.role)
     free_cells = _free_cells(tx, round_, use, candidates)
     if use is Known.CONTROLS:
-        wanted = {one.id: n_controls(loads.get(one.id, 0), options.rate) for one in candidates}
+        wanted = {candidate.id: n_controls(loads.get(candidate.id, 0), options.rate) for candidate in candidates}
     else:
         n_each = options.known_pairs or max(n_given.values(), default=0) or min(map(len, free_cells), default=0)
         standing_by_person = standings(tx, known_round)
-        is_over = (standing_by_person.get(one.id, Standing.OPEN) is not Standing.OPEN for one in candidates)
+        is_over = (standing_by_person.get(candidate.id, Standing.OPEN) is not Standing.OPEN for candidate in candidates)
         wanted = {one.id: 0 if over else n_each for one, over in zip(candidates, is_over, strict=True)}
     shares = [
         (one.id, max(wanted[one.id] - n_given.get(one.id, 0), 0), cells)
         for one, cells in zip(candidates, free_cells, strict=True)
     ]
-    names = {one.id: one.name for one in people.people(tx)}
+    names = {person.id: person.name for person in people.people(tx)}
     for person_id, n, own_cells in shares if strict else ():
         n_left = len(own_cells)
         if use is Known.CONTROLS and n > n_left:
@@ -370,7 +372,7 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slo
     located = assignments.known_cell_ids(tx, [pair[:2] for pair in known_pairs_of(tx, use)])
     cell_ids = np.array(sorted(located.values()), np.int64)
     barred = reassignment.ineligibility_matrix(tx, cell_ids, candidates, round_)
-    person_ids = [one.id for one in candidates]
+    person_ids = [candidate.id for candidate in candidates]
     for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
         given = assignments.ever_assigned(tx, earlier_round, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]

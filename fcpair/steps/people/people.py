@@ -34,7 +34,7 @@ def add(study: StudyContext, names: list[str], role: Role) -> list[Person]:
 
 def enrol_people(tx: Tx, names: list[str], role: Role) -> list[Person]:
     """Add people as `add` does, in a transaction that is under way."""
-    existing_names = [one.name for one in people.people(tx)]
+    existing_names = [person.name for person in people.people(tx)]
     check_n_people(len(existing_names) + len(names))
     for name in names:
         check_pseudonym(name)

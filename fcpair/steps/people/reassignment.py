@@ -142,7 +142,7 @@ def row_sources(tx: Tx, cell_id: Ints) -> Ints:
     """A number for the source of each cell's row; raises StageError where one has none."""
     source_by_cell = authorship.sources_of_rows(tx)
     source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
-    if n := len(set(cells.row_numbers(tx, cell_id[[not one for one in source_names]]).tolist())):
+    if n := len(set(cells.row_numbers(tx, cell_id[[not name for name in source_names]]).tolist())):
         raise StageError(
             f"{n:,} rows have no source, so it is unknown who should answer them; collect them from `sources`, or "
             "omit `together`"
@@ -174,7 +174,9 @@ def assign_missing(tx: Tx, pairs: pd.DataFrame, round_: Round) -> None:
 
 def loads(candidates: Sequence[Candidate]) -> Ints:
     """Number of pairs that each of these people has done or has open, shape `(n_people,)`."""
-    return np.array([one.load for one in candidates], np.int64)  # of open ones alone, the quick would have least
+    return np.array(
+        [candidate.load for candidate in candidates], np.int64
+    )  # of open ones alone, the quick would have least
 
 
 def ineligibility_matrix(
@@ -218,8 +220,8 @@ def ineligibility_matrix(
     if round_.options.once_per_row and not first_assignment:
         matrix |= _row_holders(tx, pairs, person_ids, round_)
     if round_.options.author:
-        name_by_id = {one.id: one.name for one in people.people(tx)}
-        matrix |= authorship_matrix(tx, pair_ids, [name_by_id[one.id] for one in candidates], round_)
+        name_by_id = {person.id: person.name for person in people.people(tx)}
+        matrix |= authorship_matrix(tx, pair_ids, [name_by_id[candidate.id] for candidate in candidates], round_)
     for entry in candidates:
         if entry.opted_out and not first_assignment:
             pairs_asked = pair_ids if len(pairs) <= MAX_PAIRS_BY_ID else None
@@ -232,7 +234,7 @@ def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_:
     """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
     authors_by_cell = authorship.authors_of_rows(tx, cell_ids, round_.options.author)
     folded_names = [authorship.fold_name(name) for name in names]
-    is_author = [[name in authors_by_cell.get(one, ()) for name in folded_names] for one in cell_ids]
+    is_author = [[name in authors_by_cell.get(id_, ()) for name in folded_names] for id_ in cell_ids]
     return np.array(is_author, np.bool_).reshape(len(cell_ids), len(names))
 
 
@@ -252,7 +254,7 @@ def _row_holders(tx: Tx, pairs: Ints, person_ids: list[int], round_: Round) -> B
     rows, row_index = np.unique(row, return_inverse=True)
     has = np.zeros((len(rows), len(person_ids)), np.bool_)
     column_by_person = {person_id: column for column, person_id in enumerate(person_ids)}
-    has[row_index[len(pairs) :], [column_by_person[one] for one in assigned_cells[:, 1].tolist()]] = True
+    has[row_index[len(pairs) :], [column_by_person[cell] for cell in assigned_cells[:, 1].tolist()]] = True
     return has[row_index[: len(pairs)]]
 
 
@@ -284,8 +286,8 @@ def _results_by_person(tx: Tx, round_: Round) -> dict[int, dict[str, int]]:
                 texts_by_writer.setdefault(person_id, []).extend(texts)
     results = {}
     for person_id, texts in texts_by_writer.items():
-        text_votes = [votes[one] for one in texts if one in votes]
-        n_good = sum(one > 0 for one in text_votes)
+        text_votes = [votes[text] for text in texts if text in votes]
+        n_good = sum(vote > 0 for vote in text_votes)
         passed = n_good >= (round_.options.pass_at or 0)
         results[person_id] = {"good": n_good, "judged": len(text_votes), "wrote": len(texts), "passed": passed}
     return results
@@ -302,7 +304,7 @@ class Pilot(NamedTuple):
 def list_pilots(grid: GridContext) -> list[Pilot]:
     """List the pilots that rounds of a grid ask for."""
     with grid._store.read() as tx:
-        options_by_round = {one.name: one.options for one in rounds.answer_rounds(tx)}
+        options_by_round = {round_.name: round_.options for round_ in rounds.answer_rounds(tx)}
     return [Pilot(name, one.passed, one.pass_at or 0) for name, one in options_by_round.items() if one.passed]
 
 

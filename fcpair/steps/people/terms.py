@@ -223,7 +223,7 @@ def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
     with study._store.read() as tx:
         answered, all_versions = people.answers_by_guidelines(tx), people.guideline_versions(tx)
         consents = {row["name"]: row["consented_at"] for row in people.terms(tx)}
-        reading = [one for one in people.people(tx, active=True) if one.role in (*WORKERS, Role.ADJUDICATOR)]
+        reading = [person for person in people.people(tx, active=True) if person.role in (*WORKERS, Role.ADJUDICATOR)]
     at_consent = {  # who has not consented has no time
         name: max((row["version"] for row in all_versions if at and row["at"] <= at), default=None)
         for name, at in consents.items()

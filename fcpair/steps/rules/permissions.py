@@ -136,7 +136,7 @@ def unqualified(tx: Tx, round_: Round, person_ids: Iterable[int]) -> set[int]:
         for qualification in rounds.of_known_pairs(tx, round_, Known.QUALIFICATION)
         for person_id, standing in known_pairs.standings(tx, qualification).items()
     }
-    return {one for one in person_ids if standings.get(one) not in known_pairs.QUALIFIED}
+    return {id_ for id_ in person_ids if standings.get(id_) not in known_pairs.QUALIFIED}
 
 
 def check_may_decide(tx: Tx, person: Person | None, cell_id: int) -> None:

@@ -413,9 +413,9 @@ def score_bias(
         by_name[by] = {figure.score: figure for figure in means or one.figures}  # its own where there is one category
     counts = {
         "models": len(scores.scores),
-        "answers": sum(one.n for one in scores.scores.values()),
-        "unreadable": sum(one.n_unreadable for one in scores.scores.values()),
-        "categories": max(len(one.categories) for one in scores.answers.values()),
+        "answers": sum(score.n for score in scores.scores.values()),
+        "unreadable": sum(score.n_unreadable for score in scores.scores.values()),
+        "categories": max(len(answer.categories) for answer in scores.answers.values()),
         "scores": {by: {name: one.value for name, one in figures.items()} for by, figures in by_name.items()},
         "intervals": {
             by: {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}

@@ -133,7 +133,7 @@ _INVOLVED = PreparedStatement(select(union(*_involved).subquery()))
 
 def involved_people(tx: Tx, cell_ids: list[int], person_ids: list[int], of: Iterable[Round]) -> NDArray[np.int64]:
     """Find who of these people was given which of these pairs in these rounds, or decided them: `(n, 2)` numbers."""
-    params = {"pairs": cell_ids, "people": person_ids, "rounds": [one for round_ in of for one in round_.ids]}
+    params = {"pairs": cell_ids, "people": person_ids, "rounds": [id_ for round_ in of for id_ in round_.ids]}
     rows = _INVOLVED.all(tx, **{name: as_param(listed) for name, listed in params.items()})
     return np.array(rows, np.int64).reshape(-1, 2)
 

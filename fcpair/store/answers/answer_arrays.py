@@ -54,7 +54,7 @@ class AnswerArrays:
 
     def where(self, is_meant: Bools) -> AnswerArrays:
         """Those of which this is true."""
-        return AnswerArrays(*(getattr(self, one.name)[is_meant] for one in fields(self)))
+        return AnswerArrays(*(getattr(self, field.name)[is_meant] for field in fields(self)))
 
     def is_from(self, origin: Origin) -> Bools:
         """Whether each came in this way."""

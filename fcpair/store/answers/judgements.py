@@ -101,7 +101,7 @@ def current_labels(
     # Names by id, which is quicker than to read one with every label.
     people = {row[0]: row[1] for row in tx.execute(select(person.c.id, person.c.name))}
     ids, place = np.unique(labels["person_id"].to_numpy(np.int64), return_inverse=True)
-    names = pd.Series([people[one] for one in ids.tolist()], dtype="str")
+    names = pd.Series([people[id_] for id_ in ids.tolist()], dtype="str")
     return labels.assign(annotator=names.take(place).set_axis(labels.index))[list(columns)]
 
 

@@ -55,7 +55,7 @@ def add(tx: Tx, assignment_id: int, remarks: Sequence[Remark], body: str) -> Non
     keeps_refused = select(person.c.keeps_refused).join(assignment, assignment.c.person_id == person.c.id)
     stored_body = body if tx.scalar(keeps_refused.where(assignment.c.id == assignment_id)) else None
     same = {"assignment_id": assignment_id, "body": stored_body, "at": now()}
-    rows = ({**same, "rule": one.rule, "version": one.version, "score": one.score} for one in remarks)
+    rows = ({**same, "rule": remark.rule, "version": remark.version, "score": remark.score} for remark in remarks)
     insert_rows(tx, refusal, rows)
 
 

@@ -83,9 +83,9 @@ def _open_queries(*, checks: bool, rests: bool, by_row: bool) -> tuple[PreparedS
     n = n.where(assignment.c.person_id == bindparam("person"))
     open_ = (assignment.c.round_id == bindparam("round")) & (assignment.c.status == Status.OPEN.value)
     queries: list[Select[Any]] = [_SHOWN.add_columns(*_STANDING) if checks else _SHOWN, n]
-    queries = [one.where(open_ & _HAS_ITS_FIRST if rests else open_) for one in queries]
+    queries = [query.where(open_ & _HAS_ITS_FIRST if rests else open_) for query in queries]
     if checks:
-        queries = [one.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for one in queries]
+        queries = [query.join(adjudication, latest_rows.DECIDED).where(_CHECKABLE) for query in queries]
     shown, counted = queries
     order: list[ColumnElement[int]] = [assignment.c.position]
     if by_row:
@@ -112,7 +112,7 @@ def open_tasks(tx: Tx, person_id: int, of: Round, n: int) -> list[dict[str, Any]
 def n_open(tx: Tx, person_id: int, of: Round) -> int:
     """Count the open cells of a person that can be shown to them now, see `_CHECKABLE` and `_HAS_ITS_FIRST`."""
     query, params = _queries_of(of)[1], {"person": person_id, "rests_on": of.options.rests_on}
-    return sum(query.first(tx, round=one, **params).n for one in of.ids)
+    return sum(query.first(tx, round=id_, **params).n for id_ in of.ids)
 
 
 _ORIGINAL = PreparedStatement(

@@ -225,7 +225,7 @@ _ANY = PreparedStatement(select(slot.c.id).where(slot.c.round_id == bindparam("r
 
 def has_free(tx: Tx, of: Round) -> bool:
     """Whether any slot of a round is free."""
-    return any(_ANY.first(tx, round=one) is not None for one in of.ids)
+    return any(_ANY.first(tx, round=id_) is not None for id_ in of.ids)
 
 
 def free_slots(tx: Tx, of: Round) -> list[tuple[int, Slot]]:

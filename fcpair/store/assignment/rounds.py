@@ -98,7 +98,7 @@ def answer_values(tx: Tx, ids: Sequence[int]) -> list[str]:
     """Values of these answers, as JSON, in their order."""
     query = select(answer.c.id, answer.c.value).where(answer.c.id.in_(as_subquery(ids)))
     values_by_id = {row.id: row.value for row in tx.execute(query)}
-    return [values_by_id[one] for one in ids]
+    return [values_by_id[id_] for id_ in ids]
 
 
 @cache
@@ -176,7 +176,7 @@ def of_known_pairs(tx: Tx, known_for: Round | None = None, use: Known | None = N
 
 def with_known_pairs(tx: Tx, of: Round) -> Round:
     """A round as people see it, who cannot tell the control pairs from the others: its `ids` are those of both."""
-    ids = [one.id for one in of_known_pairs(tx, of, Known.CONTROLS)]
+    ids = [pair.id for pair in of_known_pairs(tx, of, Known.CONTROLS)]
     return replace(of, ids=(*of.ids, *ids)) if ids else of
 
 

@@ -58,7 +58,7 @@ def fill(tx: Tx, *, keep_known: bool = False) -> tuple[int, int]:
     backend.update_statistics(tx, (source_pair, side, text))
     known_places = places_of(tx, corpus_pairs(tx))
     # Those of other grids would look at every cell.
-    backend.seal(tx, [one for one in sealed_ranges(tx) if one == cell_range(tx)])
+    backend.seal(tx, [range_ for range_ in sealed_ranges(tx) if range_ == cell_range(tx)])
     product = backend.fill_grid(tx, current_grid_id(tx), before)
     left_out = [] if keep_known else (known_places + before + 1).tolist()
     tx.execute(delete(cell).where(cell.c.id.in_(as_subquery(left_out))))
@@ -128,7 +128,7 @@ def seal(tx: Tx) -> None:
 def sealed_ranges(tx: Tx) -> list[CellRange]:
     """The ids of the cells of every grid that has any."""
     spans = map(cell_range_of, tx.scalars(select(grid.c.id).order_by(grid.c.id)))
-    return [one for one in spans if is_true(tx, exists().where(one.holds(cell.c.id)))]
+    return [span for span in spans if is_true(tx, exists().where(span.holds(cell.c.id)))]
 
 
 def n_cells(tx: Tx) -> int:

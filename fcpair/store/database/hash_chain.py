@@ -124,7 +124,9 @@ def add(tx: Tx, of: Chain, rows: Iterable[Mapping[str, Any]]) -> int:
         columns = []  # converted one at a time, which is faster
         for name, convert in of.says.items():
             values = [row.get(name) for row in linked]
-            columns.append(values if convert is None else [None if one is None else convert(one) for one in values])
+            columns.append(
+                values if convert is None else [None if value is None else convert(value) for value in values]
+            )
         for row, says in zip(linked, zip(*columns, strict=True), strict=True):
             row["digest"] = extend_chain(of, says + cells.get(row[of.place], nowhere), ends).digest
         insert_rows(tx, of.table, linked)

@@ -121,8 +121,8 @@ def tables(tx: Tx) -> CheckOutcome:
         others = (name for name in actual if name not in expected)
         faults += [f"`{table.name}` has a column `{name}` that is not fcpair's" for name in others]
         with catch_warnings(action="ignore"):  # an index that damage has made into another kind counts as missing
-            indexes = {one["name"] for one in inspector.get_indexes(table.name)}
-        faults += [f"the index `{one.name}` is missing" for one in table.indexes if one.name not in indexes]
+            indexes = {index["name"] for index in inspector.get_indexes(table.name)}
+        faults += [f"the index `{index.name}` is missing" for index in table.indexes if index.name not in indexes]
     return CheckOutcome(len(metadata.sorted_tables), faults)
 
 
@@ -356,7 +356,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     )
     n = cells.n_cells(tx)
     name_pair = grids.pair_namer(tx)
-    faults = [f"{name_pair(one)} is not the one of its place in the grid" for one in tx.scalars(misplaced)]
+    faults = [f"{name_pair(scalar)} is not the one of its place in the grid" for scalar in tx.scalars(misplaced)]
     n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
     if n and n != expected:
@@ -393,7 +393,7 @@ def published_grid(tx: Tx) -> CheckOutcome:
     lost = select(cell.c.id).where(inside, outside)
     name_pair = grids.pair_namer(tx)
     faults = [
-        *(f"{name_pair(one)} does not belong to the sides of the grid" for one in tx.scalars(lost)),
-        *(f"{name_pair(one)} is duplicated" for one in tx.scalars(second_ids.having(func.count() > 1))),
+        *(f"{name_pair(scalar)} does not belong to the sides of the grid" for scalar in tx.scalars(lost)),
+        *(f"{name_pair(scalar)} is duplicated" for scalar in tx.scalars(second_ids.having(func.count() > 1))),
     ]
     return CheckOutcome(cells.n_cells(tx), faults)

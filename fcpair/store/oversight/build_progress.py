@@ -43,7 +43,7 @@ def clear_from(tx: Tx, stage: str) -> None:
     tx.execute(delete(slot).where(cell_range(tx).holds(slot.c.cell_id)))
     cleared = cell_range(tx).holds(assignment.c.cell_id)
     if "pair" not in later:  # a calibration comes before
-        cleared &= assignment.c.round_id.not_in([one.id for one in rounds.calibration_rounds(tx)])
+        cleared &= assignment.c.round_id.not_in([round_.id for round_ in rounds.calibration_rounds(tx)])
     tx.execute(delete(assignment).where(cleared))
     if "pair" in later:
         examples.clear(tx)

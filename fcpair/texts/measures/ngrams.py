@@ -54,7 +54,7 @@ class NgramMeasure(BoundedMeasure):
 
     def score_each(self, table: TextTable) -> Values:
         """The figure of each text's own n-grams."""
-        scores = [self.score_counts(Counter(one)) for one in self._ngrams(table) if one]
+        scores = [self.score_counts(Counter(of_text)) for of_text in self._ngrams(table) if of_text]
         return fill_defined(self._undefined_reasons(table), scores)
 
     def pool(self, table: TextTable, rows: Ints) -> SetFigure:
@@ -76,7 +76,7 @@ class NgramMeasure(BoundedMeasure):
 
     def _undefined_reasons(self, table: TextTable) -> list[str]:
         short = NO_TOKEN if self.n == 1 else f"it has fewer than {self.n} tokens"
-        return ["" if one else short for one in self._ngrams(table)]
+        return ["" if of_text else short for of_text in self._ngrams(table)]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Ngd(BoundedMeasure):
         if self.join:
             texts, all_rows = TextTable([" ".join(table.texts[row] for row in rows)]), np.array([0])
         of_lengths = [Dist(n, self.tokens, self.case).pool(texts, all_rows) for n in range(1, self.n + 1)]
-        shares = [one.value for one in of_lengths if one.value is not None]
+        shares = [length.value for length in of_lengths if length.value is not None]
         words = Dist(1, self.tokens, self.case).pool(table, rows)
         if len(shares) < self.n and self.join:
             why = f"all texts together have fewer than {self.n} tokens"
@@ -169,8 +169,8 @@ class SelfBleu(BoundedMeasure):
         tokens = [split_tokens(text, self.tokens, self.case) for text in table.texts]
         n_with_tokens = sum(map(bool, tokens))
         alone = "no other text has a token"
-        why = [(alone if n_with_tokens < 2 else "") if one else NO_TOKEN for one in tokens]
-        return fill_defined(why, self._scores([one for one in tokens if one]) if n_with_tokens > 1 else [])
+        why = [(alone if n_with_tokens < 2 else "") if token else NO_TOKEN for token in tokens]
+        return fill_defined(why, self._scores([token for token in tokens if token]) if n_with_tokens > 1 else [])
 
     def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
         """The mean over a set of texts, with the others of the set alone as references."""
@@ -179,11 +179,11 @@ class SelfBleu(BoundedMeasure):
         return super().set_figure(TextTable([table.texts[row] for row in rows]), np.arange(len(rows)))
 
     def _scores(self, tokens: Sequence[list[str]]) -> Floats:
-        lengths = np.array([len(one) for one in tokens])
+        lengths = np.array([len(token) for token in tokens])
         logs = np.zeros(len(tokens))
         for n in range(1, self.n + 1):
             # the n-grams of each text that are in another one, each at most as often as there, and all that it has
-            counts = [Counter(ngrams(one, n)) for one in tokens]
+            counts = [Counter(ngrams(token, n)) for token in tokens]
             most: dict[tuple[str, ...], tuple[int, int, int]] = {}
             for at, count in enumerate(counts):
                 for ngram, times in count.items():
@@ -238,7 +238,7 @@ class Novelty(Measure):
             other_texts = read_table(self.against, [self.column], verbatim=True)[self.column].tolist()
         sides = (table.texts, other_texts)
         texts, all_others = ([frozenset(split_tokens(of, self.tokens, self.case)) for of in side] for side in sides)
-        others = [one for one in dict.fromkeys(all_others) if one]
+        others = [other for other in dict.fromkeys(all_others) if other]
         if not others:
             return self.undefined_everywhere(table, "no text of the set has a token")
         why = ["" if token_set else NO_TOKEN for token_set in texts]
@@ -249,11 +249,11 @@ def _max_similarity(texts: Sequence[frozenset[str]], others: Sequence[frozenset[
     """The greatest Jaccard similarity of each text with one of the others, shape `(n_texts,)`."""
     from scipy.sparse import csr_array
 
-    at = {token: number for number, token in enumerate(sorted({token for one in (*texts, *others) for token in one}))}
+    at = {token: number for number, token in enumerate(sorted({token for text in (*texts, *others) for token in text}))}
 
     def incidence(sets: Sequence[frozenset[str]]) -> csr_array:
         starts = np.cumsum([0, *map(len, sets)])
-        columns = np.array([at[token] for one in sets for token in one], np.int64)
+        columns = np.array([at[token] for set_ in sets for token in set_], np.int64)
         return csr_array((np.ones(len(columns)), columns, starts), shape=(len(sets), len(at)))
 
     whole, sizes = incidence(others).T.tocsc(), np.array(list(map(len, others)))

@@ -76,7 +76,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         if self.per_text:
             return super().unfit_reason(table)
         copies = self.comparable_texts(table)
-        result = self._score_corpus(copies, [[one] for one in copies]) if copies else None
+        result = self._score_corpus(copies, [[copy] for copy in copies]) if copies else None
         if result is None or self.undefined_reason(result) or abs(result.score - 100) <= TOLERANCE:
             return ""
         return below_maximum("all of them together", copies[0], result.score, 100)

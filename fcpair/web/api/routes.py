@@ -120,7 +120,7 @@ def check(visit: WorkerVisit, body: TextIn) -> Response:
     """
     remarks = visit.context.work_queue.check_text(visit.visitor, body.assignment_id, body.answer, keep=body.final)
     read = partial(visit.language.say, noun=Noun.of("text"))
-    return RecordResponse({"remarks": [replace(one, sentence=read(one.sentence)) for one in remarks]})
+    return RecordResponse({"remarks": [replace(remark, sentence=read(remark.sentence)) for remark in remarks]})
 
 
 @_route("get", "/api/answers", "Your own answers", TasksOut)

@@ -222,10 +222,10 @@ def downloads(visit: LeadVisit, layout: str = "") -> Response:
     figures = here.monitor.decisions().tiers if has_decisions(here) else None
     sizes = [list(row.values())[:2] for row in figures.tables[0]] if figures else []
     tiers = {str(tier): n for tier, n in sizes if n}
-    answers = {one["name"]: one["done"] + one["skipped"] for one in rounds}  # a skip is one
-    n_open = {one["name"]: one["open"] for one in rounds}
-    primary = next((one["name"] for one in rounds if one["counts"]), "")
-    checking = next((one["name"] for one in rounds if one["role"] == Role.VALIDATOR), "")
+    answers = {round_["name"]: round_["done"] + round_["skipped"] for round_ in rounds}  # a skip is one
+    n_open = {round_["name"]: round_["open"] for round_ in rounds}
+    primary = next((round_["name"] for round_ in rounds if round_["counts"]), "")
+    checking = next((round_["name"] for round_ in rounds if round_["role"] == Role.VALIDATOR), "")
     amounts = {
         "study": 1,
         "tier": max(tiers.values(), default=0),

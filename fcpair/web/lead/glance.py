@@ -139,11 +139,11 @@ def _time_tile(language: Language, stages: Sequence[StageActivity]) -> Tile:
     """Hours of work left to everybody together, each at their own pace, or at the median one where it is not known."""
     say = language.gettext
     name = say(mark("Hours left"))
-    open_work = [(one.open, one.outlook.pace_s) for stage in stages for one in stage.people if one.open]
+    open_work = [(person.open, person.outlook.pace_s) for stage in stages for person in stage.people if person.open]
     free = sum(stage.free + stage.vacant for stage in stages)
     if not open_work and not free:
         return Tile(name, language.count(0))
-    paces = [one.outlook.pace_s for stage in stages for one in stage.people if one.outlook.pace_s is not None]
+    paces = [person.outlook.pace_s for stage in stages for person in stage.people if person.outlook.pace_s is not None]
     if not paces:
         return Tile(name, NOTHING, why=say(NO_PACES, least=LEAST_INTERVALS, most=round(PAUSE_S / 60)))
     usual = median(paces)

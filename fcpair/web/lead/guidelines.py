@@ -163,7 +163,7 @@ def _looser_limits(visit: Visit, terms: Annotate) -> tuple[list[tuple[str, Any, 
 
 def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | None = None, run: int = 0) -> Response:
     own, terms = visit.context.terms.own, FIELDS_OF_TERMS
-    active = {one.name for one in visit.study.people if not one.retired}
+    active = {person.name for person in visit.study.people if not person.retired}
     looser, confirmation = _looser_limits(visit, preview) if preview else ([], "")
 
     def describe(name: str, *values: Any) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None
     texts_in = typed.get("texts_in") or words.language
     # The roles that read in this study: those of its rounds, of its people, and that have a noun.
     roles = {one["role"] for of in study.grid_overview() for one in of["rounds"]} | words.nouns.keys()
-    roles |= {one.role.value for one in study.people}
+    roles |= {person.role.value for person in study.people}
     nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in READERS if role in roles}
     shown_in = LANGUAGES.get(preview.language, ENGLISH) if preview else ENGLISH
     languages = [words.language]  # that texts are in, that of the study first

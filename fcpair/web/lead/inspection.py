@@ -107,7 +107,9 @@ def calibration(visit: LeadVisit, run: int = 0) -> Response:
         panels=build_panels(visit, CALIBRATION) if result else [],
         simulated=grid.calibration.simulated_note,
         result=result,
-        n_open=sum(one.again_open if one.again_open else one.open for one in result.people) if result else 0,
+        n_open=sum(person.again_open if person.again_open else person.open for person in result.people)
+        if result
+        else 0,
         options=grid.recipe_options(Calibration),
         counts=COUNTS,
     )

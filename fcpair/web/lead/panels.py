@@ -128,12 +128,12 @@ def _labels(here: CurrentGrid, language: Language) -> Values:
     if here.is_planned:
         shares = (
             Shares(
-                language.gettext(QUESTION_OF_ROUND, round=one.round, question=language.answer_name(one.question)),
-                tuple(map(language.answer_name, one.choices)),
-                one.people,
-                one.round,
+                language.gettext(QUESTION_OF_ROUND, round=share.round, question=language.answer_name(share.question)),
+                tuple(map(language.answer_name, share.choices)),
+                share.people,
+                share.round,
             )
-            for one in here.monitor.shares()
+            for share in here.monitor.shares()
         )
         return {"rounds": tuple(shares)}
     data = here.monitor.people()
@@ -155,9 +155,9 @@ def _tiers(here: CurrentGrid, _language: Language) -> Values:
 def _flags(here: CurrentGrid, _language: Language) -> Values:
     """The flags by the sentence at which they are; those that are at none last."""
     flags, sentences = here.monitor.flags(), here.grid.desk.guideline_sentences()
-    places = dict.fromkeys((*sentences, *(one.sentence for one in flags if one.sentence), ""))
-    at_place = {place: own for place in places if (own := [one for one in flags if one.sentence == place])}
-    flagged_pairs = sorted({one.cell_id for one in flags})
+    places = dict.fromkeys((*sentences, *(flag.sentence for flag in flags if flag.sentence), ""))
+    at_place = {place: own for place in places if (own := [flag for flag in flags if flag.sentence == place])}
+    flagged_pairs = sorted({flag.cell_id for flag in flags})
     return {"flags": flags, "at_place": at_place, "sentences": sentences, "flagged_pairs": flagged_pairs}
 
 
@@ -166,7 +166,7 @@ PANELS = {
     "progress": Panel(
         mark("Progress and pace"),
         lambda here, language: {
-            "stages": [(stage_title(language, one.name, one.role), one) for one in here.monitor.stages()]
+            "stages": [(stage_title(language, stage.name, stage.role), stage) for stage in here.monitor.stages()]
         },
     ),
     "tiers": Panel(mark("Tiers as they would be now"), _tiers, has_decisions),
@@ -210,7 +210,8 @@ PANELS = {
         mark("Who has passed the pilot"),
         lambda here, _language: {  # none while nobody has written in one, or nothing is judged
             "pilots": [
-                (one, if_measured(partial(here.grid.desk.pilot_results, one.round))) for one in here.grid.desk.pilots()
+                (pilot, if_measured(partial(here.grid.desk.pilot_results, pilot.round)))
+                for pilot in here.grid.desk.pilots()
             ]
         },
         lambda here: here.is_planned and bool(here.grid.desk.pilots()),

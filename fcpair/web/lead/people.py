@@ -73,11 +73,11 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
     stages, last_seen, speeds = here.monitor.stages(), here.monitor.headlines().last_seen, here.monitor.speed().people
 
     def facts_of(name: str) -> dict[str, Any]:
-        paces = (one.outlook.pace_s for stage in stages for one in stage.people if one.name == name)
+        paces = (person.outlook.pace_s for stage in stages for person in stage.people if person.name == name)
         return {
             "seen": last_seen.get(name),
             "pace_s": next((pace for pace in paces if pace is not None), None),
-            "speed": next((one for one in speeds if one.name == name), None),
+            "speed": next((speed for speed in speeds if speed.name == name), None),
         }
 
     is_assigned = any(one["dealt"] for one in visit.overview["rounds"] if one["counts"])
@@ -103,7 +103,11 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
 def uninvited_people(study: Study) -> list[str]:
     """The names of those who take part and have no link yet."""
     left_out = study.access.invited()
-    return [one.name for one in study.people if not (one.retired or one.role is Role.MODEL or one.name in left_out)]
+    return [
+        person.name
+        for person in study.people
+        if not (person.retired or person.role is Role.MODEL or person.name in left_out)
+    ]
 
 
 @router.get("/lead/people/{name}/{act}")
@@ -136,7 +140,7 @@ def _find_act(act: str) -> Act:
 def add(visit: LeadVisit, people: Text = "", role: Text = Role.ANNOTATOR.value) -> Response:
     """Add all people of a list and show their links, or none of them and say what is wrong with it."""
     try:
-        roles = parse_people(people, parse_role(role), {one.name for one in visit.study.people}, visit.language)
+        roles = parse_people(people, parse_role(role), {person.name for person in visit.study.people}, visit.language)
         with visit.study.acting_as(visit.visitor.name):
             tokens = visit.study.access.add_all(roles)
     except REFUSALS as refusal:
@@ -193,7 +197,7 @@ def parse_role(role: str) -> Role:
 def _show_links(visit: Visit, tokens: Mapping[str, str], *, is_new: bool = False) -> Response:
     from fcpair.files.tables.tabular import format_csv
 
-    roles = {one.name: one.role.value for one in visit.study.people}
+    roles = {person.name: person.role.value for person in visit.study.people}
     rows = [(name, roles[name], invite_link(visit.context.url, token)) for name, token in tokens.items()]
     codes = draw_codes({name: link for name, _, link in rows})
     language, title = LANGUAGES[visit.study.page_language()], visit.context.facts["title"]

@@ -36,7 +36,7 @@ def progress(visit: LeadVisit, run: int = 0) -> Response:
         PROGRESS,
         run,
         n_cells=overview["cells"],
-        rounds=[(stage_title(visit.language, one["name"], one["role"]), one) for one in rounds],
+        rounds=[(stage_title(visit.language, round_["name"], round_["role"]), round_) for round_ in rounds],
         with_examples=here.grid.desk.rounds_with_examples() if here.is_planned else [],
         panels=build_panels(visit, PROGRESS),
         log=visit.study.log()[: -NEWEST_RUNS - 1 : -1],
@@ -80,7 +80,7 @@ def examples(visit: LeadVisit, round: str | None = None, row: str | None = None)
         round=name,
         rounds=round_names,
         found=None if name is None else here.grid.desk.row_to_review(name, None if row is None else _parse_id(row)),
-        elsewhere=[(one, names) for one in others if (names := one.grid.desk.rounds_with_examples())],
+        elsewhere=[(other, names) for other in others if (names := other.grid.desk.rounds_with_examples())],
     )
 
 
@@ -118,7 +118,7 @@ def imports(visit: LeadVisit, run: int = 0) -> Response:
 def confirm(visit: LeadVisit, number: int) -> Response:
     """Show what withdrawing an import would do, and the button that does it."""
     here = visit.here
-    brought = next((one for one in here.grid.desk.brought_answers() if one.run.id == number), None)
+    brought = next((answer for answer in here.grid.desk.brought_answers() if answer.run.id == number), None)
     if brought is None:
         raise UnknownIdError.say("run %(number)s brought no answers into this grid", number=Id(number))
     return visit.page("lead_confirm_withdraw.html.j2", here, brought=brought)

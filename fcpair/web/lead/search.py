@@ -208,7 +208,7 @@ def _show(visit: Visit, act: str, query: dict[str, str], rows: pd.DataFrame, *, 
     is_requested = rows.iloc[:, 0].isin(set(getattr(forecast, "requested", ())))
     stages = here.monitor.stages()
     stage = next((one for one in stages if one.name == pair_act.stage), None) if pair_act.stage else stages[0]
-    paces = [one.outlook.pace_s for one in stage.people if one.outlook.pace_s is not None] if stage else []
+    paces = [person.outlook.pace_s for person in stage.people if person.outlook.pace_s is not None] if stage else []
     return visit.page(
         "lead_confirm_pairs.html.j2",
         here,
@@ -292,7 +292,7 @@ def _show_overlap(visit: Visit, shares: Mapping[str, str], *, is_refused: bool =
             plan = here.grid.desk.plan_more_labels(options)
         except REFUSALS as refusal:
             visit = visit.refused(refusal)
-    numbers = sorted({*FEWEST, *current, *(int(one) for one in shares if one.isdecimal())})
+    numbers = sorted({*FEWEST, *current, *(int(share) for share in shares if share.isdecimal())})
     hours_by_name, hours = _added_hours(here, plan) if plan else ({}, None)
     return visit.page(
         "lead_overlap.html.j2",
@@ -312,8 +312,8 @@ def _show_overlap(visit: Visit, shares: Mapping[str, str], *, is_refused: bool =
 
 def _added_hours(here: CurrentGrid, plan: ExtraLabels) -> tuple[dict[str, float], float | None]:
     """Hours that the new labels take each person, at their own or the median pace, and all; none without any pace."""
-    people = (one for stage in here.monitor.stages() if stage.role is Role.ANNOTATOR for one in stage.people)
-    paces = {one.name: one.outlook.pace_s for one in people if one.outlook.pace_s is not None}
+    people = (person for stage in here.monitor.stages() if stage.role is Role.ANNOTATOR for person in stage.people)
+    paces = {person.name: person.outlook.pace_s for person in people if person.outlook.pace_s is not None}
     if not paces:
         return {}, None
     usual, n_by_name = median(paces.values()), {name: n for name, (n, _) in plan.by_person.items()}

@@ -82,16 +82,16 @@ class Docket:
         counts, language, context = self.cases.n_in_queues(self.person_id), self.visit.language, self.visit.context
         queues = (one for one in CaseQueue if counts[one] or one is self.queue or one is CaseQueue.ALL)
         grids = context.grids.with_policy() if self.here.name else []
-        others = (one for one in grids if one.name != self.here.name)
-        waiting = ((one, context.adjudication_queue(one).state(self.person_id).waiting) for one in others)
+        others = (grid for grid in grids if grid.name != self.here.name)
+        waiting = ((other, context.adjudication_queue(other).state(self.person_id).waiting) for other in others)
         return self._show_to_decide(
             "adjudicate.html.j2",
             case.cell_id if case else None,
             case=case,
             queue=self.cases.state(self.person_id),
             queues=[
-                (language.ngettext(*QUEUES[one], counts[one]), self.address(PAGE, queue=one), one is self.queue)
-                for one in queues
+                (language.ngettext(*QUEUES[queue], counts[queue]), self.address(PAGE, queue=queue), queue is self.queue)
+                for queue in queues
             ],
             is_by_row=self.order is CaseOrder.ROW,
             awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
@@ -202,8 +202,11 @@ def decided(
     search = DecisionSearch(words.strip(), outcome, by, flagged)
     decisions = cases.decisions(None, LISTED + 1, before, search, reader=docket.person_id)
     reasons = (  # by whom, and by which rule
-        [*([one.by] if one.by else []), *([language.find(REASONS[one.rule])] if one.rule in REASONS else [])]
-        for one in decisions
+        [
+            *([decision.by] if decision.by else []),
+            *([language.find(REASONS[decision.rule])] if decision.rule in REASONS else []),
+        ]
+        for decision in decisions
     )
     query = {name: value for name, value in vars(search).items() if name != "flagged" and value}
     return docket.visit.page(

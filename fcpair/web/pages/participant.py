@@ -304,10 +304,10 @@ def _show_desk(visit: Visit) -> Response:
         heading=HEADINGS[visit.visitor.role],
         skip=SKIP,
         longest=LONGEST_NOTE,
-        rounds=json.dumps([vars(one) for one in rounds]),
+        rounds=json.dumps([vars(round_) for round_ in rounds]),
         guidelines=render(guidelines),
         guideline_version=version,
-        ahead=AHEAD[context.annotate.offline or any(one.screen != "cell" for one in rounds)],
+        ahead=AHEAD[context.annotate.offline or any(round_.screen != "cell" for round_ in rounds)],
         files=f"{files}-{visit.language.code}" * context.annotate.offline,
         outbox=f"fcpair-outbox/{context.storage_key(visit.visitor)}",
     )
@@ -382,7 +382,7 @@ def practice(
         return go_to(HOME[visit.visitor.role])
     item = round_.items[n - 1] if n <= len(round_.items) else None
     choices = choices_of(round_.question, visit.language)
-    by_name = {one["name"]: one for one in choices}
+    by_name = {choice["name"]: choice for choice in choices}
     return visit.page(
         "practice.html.j2",
         round=round_,

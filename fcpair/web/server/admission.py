@@ -113,9 +113,11 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
         tasks = await visit.context.assigning.add((visit.visitor, n))
     known = set(have.split(","))
     # A task is told from others, and from what it was before the label that it is about changed.
-    names = (f"{one.assignment_id}" + (f".{one.decision_id}" if one.decision_id is not None else "") for one in tasks)
+    names = (
+        f"{task.assignment_id}" + (f".{task.decision_id}" if task.decision_id is not None else "") for task in tasks
+    )
     new = [one for one, name in zip(tasks, names, strict=True) if name not in known]
-    return json_response(visit.request, {"tasks": new, "order": [one.assignment_id for one in tasks]})
+    return json_response(visit.request, {"tasks": new, "order": [task.assignment_id for task in tasks]})
 
 
 async def submit(visit: WorkerVisit, body: AnswerIn) -> Response:

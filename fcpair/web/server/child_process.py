@@ -138,7 +138,7 @@ def _do(act: Act, out: Connection) -> None:
     except FcpairError as error:
         problem, findings = str(error), getattr(error, "findings", ()) if act.what != BUILD else ()
         if findings:  # the first of what is wrong with a file line by line
-            lines = [str(replace(one, file=one.file.rpartition("/")[2])) for one in findings]
+            lines = [str(replace(finding, file=finding.file.rpartition("/")[2])) for finding in findings]
             rest = [say("%(number)s more", number=n)] if (n := len(lines[SHOWN_FINDINGS:])) else []
             problem = join([*lines[:SHOWN_FINDINGS], *rest], "; ")
         out.send({"problem": problem})
