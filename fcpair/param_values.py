@@ -107,7 +107,7 @@ def check_effects(options: Any, names: Iterable[str]) -> None:
         item = _dependent_fields(cls).get(name)
         needs, idle_with = (item.metadata.get(rule, ()) if item else () for rule in ("needs", "idle_with"))
         lacks = [] if any(_is_met(options, need) for need in needs) else [_as_shown(cls, need) for need in needs]
-        beside = [_as_shown(cls, one) for one in idle_with if _is_met(options, one)]
+        beside = [_as_shown(cls, need) for need in idle_with if _is_met(options, need)]
         if lacks or beside:
             raise NoEffectError(without_effect(_as_shown(cls, name), lacks, beside), name)
 
@@ -240,7 +240,7 @@ def _read_either(read: Reader, may_be_text: bool, may_be_none: bool, name: str, 
 
 def _read_choice(allowed: tuple[str, ...], name: str, value: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise invalid_value(name, value, say(ONE_OF_NAMES, names=[one or say("an empty text") for one in allowed]))
+        raise invalid_value(name, value, say(ONE_OF_NAMES, names=[kind or say("an empty text") for kind in allowed]))
     return str(value)
 
 

@@ -377,7 +377,7 @@ class Annotate(Checked):
         labels = [parse_people_question(question)[0] for question in self.demographics]
         check_unique("question", labels)
         check_unique("question", self.compare)
-        if unknown := [one for one in self.compare if one not in labels]:
+        if unknown := [group for group in self.compare if group not in labels]:
             known = mark("the questions are %(names)s")
             hint = suggest_name(unknown[0], labels, known) if labels else say("there are none in `demographics`")
             raise InputError.say(

@@ -236,7 +236,7 @@ class RoundPlan(RoundDesign, _Asked):
             ),
         )
         check_unique("name of a model", self.models)
-        defaults = {one.name: one.default for one in fields(self)}
+        defaults = {field_.name: field_.default for field_ in fields(self)}
         check_rules(
             (self.n_examples < 1, f"n_examples is {self.n_examples}; expected 1 or more"),
             (self.examples and not self.models, "`examples` are for models; name some in `models`, or omit it"),

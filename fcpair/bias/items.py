@@ -89,7 +89,7 @@ class Template:
     @property
     def target(self) -> Option | None:
         """The option of a stereotyped group; None where both are of one, or neither."""
-        hit = [one for one in (self.culprit, self.other) if set(one.groups) & set(self.stereotyped)]
+        hit = [party for party in (self.culprit, self.other) if set(party.groups) & set(self.stereotyped)]
         return hit[0] if len(hit) == 1 else None
 
     @property
@@ -117,7 +117,9 @@ def template_faults(template: Template) -> Iterator[str]:
     if template.target is None:
         both = set(template.culprit.groups) & set(template.stereotyped)
         which = "both options are" if both else "no option is"
-        groups = sorted(", ".join(one.groups) or "none" for one in (template.culprit, template.other))  # of any version
+        groups = sorted(
+            ", ".join(party.groups) or "none" for party in (template.culprit, template.other)
+        )  # of any version
         yield (
             f"{which} of a stereotyped group ({', '.join(template.stereotyped) or 'none'}); their groups: "
             f"{groups[0]} and {groups[1]}; expected one"
@@ -145,7 +147,7 @@ def review_text(template: Template) -> str:
     }
     paragraphs = [f"Statement: {template.statement}"] if template.statement else []
     paragraphs += [f"{name}: {_with_slots(text, template.fillers)}" for name, text in lines.items()]
-    options = [_with_slots(one.text, template.fillers) for one in (template.culprit, template.other)]
+    options = [_with_slots(party.text, template.fillers) for party in (template.culprit, template.other)]
     paragraphs.append(f"Options: {' / '.join((*options, template.unknown[0]))}")
     paragraphs.append(f"Stereotyped: {', '.join(template.stereotyped)}")
     slots = [f"{{{slot}}}: {', '.join(of)}" for slot, of in template.fillers.items() if len(of) > 1]

@@ -29,7 +29,7 @@ def take_effect(
 
     Either names options (`--out`), one with a value (`--layout hf`), or arguments (`FILE`).
     """
-    needs, others = ((one,) if isinstance(one, str) else one for one in (only_with, not_with))
+    needs, others = ((need,) if isinstance(need, str) else need for need in (only_with, not_with))
     rule = _Rule(flags, needs, others)
 
     def decorate(command: Command) -> Command:
@@ -50,8 +50,8 @@ def check_given(command: click.Command) -> click.Command:
         check_once(command, ctx, args)
         rest = parse(ctx, args)
         for rule in rules_of(command):
-            lacks = () if any(_is_met(one, ctx) for one in rule.only_with) else rule.only_with
-            beside = [one for one in rule.not_with if _is_met(one, ctx)]
+            lacks = () if any(_is_met(need, ctx) for need in rule.only_with) else rule.only_with
+            beside = [need for need in rule.not_with if _is_met(need, ctx)]
             for flag in rule.flags if lacks or beside else ():
                 if ctx.get_parameter_source(_name_of(flag, ctx)) is ParameterSource.COMMANDLINE:
                     from fcpair.param_values import without_effect

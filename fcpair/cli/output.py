@@ -139,7 +139,7 @@ def print_json(data: Any) -> None:
         # Flat rows, as `json.dumps` prints a list of them.
         for dump in (json.JSONEncoder(ensure_ascii=is_ascii).encode for is_ascii in (False, True)):
             cells = (",\n".join(f"    {dump(key)}: {dump(cell)}" for key, cell in row.items()) for row in part)
-            objects = ",\n".join(f"  {{\n{one}\n  }}" for one in cells)
+            objects = ",\n".join(f"  {{\n{cell}\n  }}" for cell in cells)
             if can_encode(objects):
                 break
         print_machine(between + objects, end="")

@@ -89,7 +89,9 @@ class Rerank(System):
         first = self.first.cost(search)
         if first.cached < first.requests:
             stand_ins = self._requests(search, [range(min(self.top, len(search.cn)))] * len(search.hs))
-            return first + Cost(len(stand_ins), 0, n_prompt_tokens(one.prompt for one in stand_ins if one))
+            return first + Cost(
+                len(stand_ins), 0, n_prompt_tokens(stand_in.prompt for stand_in in stand_ins if stand_in)
+            )
         return first + cost_of(self._requests(search, _tops(self.first.rank(search), self.top)))
 
     def _requests(self, search: Search, tops: Sequence[Sequence[int]]) -> list[Request | None]:

@@ -30,4 +30,4 @@ def _soft_and_hard_limit() -> tuple[int, int]:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return tuple(UNLIMITED if one == resource.RLIM_INFINITY else one for one in (soft, hard))  # type: ignore[return-value]
+    return tuple(UNLIMITED if limit == resource.RLIM_INFINITY else limit for limit in (soft, hard))  # type: ignore[return-value]

@@ -47,9 +47,9 @@ def find_faults(text: str, checker: str, language: str) -> list[Fault]:
         if answer.status != httpx2.codes.OK:
             raise ValueError(f"it answered {answer.status}")
         halves, faults = text.encode("utf-16-le"), []  # it counts as Java does: in halves of UTF-16, two for an emoji
-        for one in parse_json(answer.body)["matches"]:
-            words = halves[2 * one["offset"] : 2 * (one["offset"] + one["length"])].decode("utf-16-le", "replace")
-            faults.append(Fault(str(one["rule"]["category"]["id"]), str(one["message"]), words))
+        for match in parse_json(answer.body)["matches"]:
+            words = halves[2 * match["offset"] : 2 * (match["offset"] + match["length"])].decode("utf-16-le", "replace")
+            faults.append(Fault(str(match["rule"]["category"]["id"]), str(match["message"]), words))
         return faults
     except (*_UNUSABLE, TooLongError, httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ServiceError(f"the grammar checker at {checker} gives no usable answer ({error})") from error

@@ -115,7 +115,7 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
     layers = [_build("state", mark("State"), meanings, state)]
     if standings is not None and standings.tier is not None:
         outside = mark("in none of the four tiers") if standings.own_tiers else mark("in no tier")
-        tiers = [(outside, "nothing"), *((one.label, one.label) for one in Tier)]
+        tiers = [(outside, "nothing"), *((tier.label, tier.label) for tier in Tier)]
         places = {one.value: at for at, one in enumerate(Tier, 1)}
         index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[standings.tier]
         layers.append(_build("tier", mark("Tier"), tiers, index))

@@ -297,7 +297,7 @@ def _survey_section(figures: SurveyFigures) -> Section:
         figure=Written(f"{figures.margin:.3f}"),
         percent=LEVEL_SHOWN,
     )
-    forest_by_title = {one.title: one for one in of_survey(figures.shares)}
+    forest_by_title = {share.title: share for share in of_survey(figures.shares)}
     sheets = []
     header = (mark("Statement"), mark("Yes"), mark("No"), mark("Declined"), mark("Skipped"), mark("Share"), INTERVAL)
     for question, rows in figures.shares.groupby("question", sort=False):

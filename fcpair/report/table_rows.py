@@ -110,7 +110,7 @@ def kappa_map(agreement: Agreement) -> list[tuple[str, list[KappaCell]]]:
         style = f"background:{colours.to_hex(ground)};color:{colours.to_hex(colours.ink_on(ground))}"
         return KappaCell("kappa", formatting.decimal(subset.kappa.value), subset.n, style)
 
-    return [(one, [cell(one, other) for other in names]) for one in names]
+    return [(name, [cell(name, other) for other in names]) for name in names]
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,9 @@ def split_cell(cell: str) -> list[str]:
         listed = parse_json(cell)
     except (ValueError, RecursionError):
         raise InputError(f"`{cell[:_SHOWN]}` is not a JSON list") from None
-    if not all(isinstance(one, str) and not NO_TEXT.search(one) for one in listed):
+    if not all(isinstance(item, str) and not NO_TEXT.search(item) for item in listed):
         raise InputError(f"`{cell[:_SHOWN]}` is not a list of texts")
-    return [one.strip() for one in listed]
+    return [item.strip() for item in listed]
 
 
 def fold_spelling(spelling: str) -> str:
@@ -60,7 +60,7 @@ def fold_spelling(spelling: str) -> str:
 
 def spellings_in(cell: str) -> list[str]:
     """The labels of a cell as they are spelt (`split_cell`), without what has no letter or digit."""
-    return [one for one in split_cell(cell) if fold_spelling(one)]
+    return [part for part in split_cell(cell) if fold_spelling(part)]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class Aliases:
     def _labels_by_form(self, spelt: Iterable[list[str]]) -> dict[str, Labels]:
         if not self.labels:
             forms: dict[str, Counter[str]] = {}
-            for spelling, n in Counter(one for cell in spelt for one in cell).items():
+            for spelling, n in Counter(part for cell in spelt for part in cell).items():
                 forms.setdefault(fold_spelling(spelling), Counter())[spelling] += n
             return {form: (max(sorted(spelt), key=lambda one: spelt[one]),) for form, spelt in forms.items()}
         return {**self.table, **{fold_spelling(label): (label,) for label in self.labels}}
@@ -127,7 +127,7 @@ class Aliases:
                 meant = self.propose(spelling)
                 hint = f"did you mean `{', '.join(meant)}`?" if meant else suggest_name(spelling, self.labels)
                 yield f"unknown label `{spelling}`; {hint}"
-        counts = Counter(label for one in spelt for label in labels_by_form.get(fold_spelling(one), ()))
+        counts = Counter(label for spelling in spelt for label in labels_by_form.get(fold_spelling(spelling), ()))
         for label in (label for label, n in counts.items() if n > 1):
             yield f"label `{label}` is given twice"
 
@@ -157,7 +157,7 @@ class Aliases:
         """Every spelling in the cells (an empty one for an empty cell), how many times it is there, and the label
         proposed, empty where none is near; the most frequent first.
         """
-        counts = Counter(one for cell in cells for one in spellings_in(cell) or [""])
+        counts = Counter(spelling for cell in cells for spelling in spellings_in(cell) or [""])
         return [
             {SPELLING: spelling, LABEL: ", ".join(self.propose(spelling) if spelling else ()), TIMES: n}
             for spelling, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -185,17 +185,17 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
     """
     frame = read_table(path, (SPELLING, LABEL), keep_empty=True)
     forms: dict[str, str] = {}  # of each label in the table the first
-    for label in (one for cell in frame[LABEL] for one in spellings_in(cell)):
+    for label in (spelling for cell in frame[LABEL] for spelling in spellings_in(cell)):
         forms.setdefault(fold_spelling(label), label)
     declared = Aliases(tuple(labels or forms.values()))
     label_by_form = {fold_spelling(label): label for label in declared.labels}
     table: dict[str, Labels] = {}
     findings: list[Finding] = []
     for spelling, label, line in zip(frame[SPELLING], frame[LABEL], frame[LINE], strict=True):
-        form, meant = fold_spelling(spelling), [fold_spelling(one) for one in spellings_in(label)]
-        unknown = [one for one in spellings_in(label) if fold_spelling(one) not in label_by_form]
-        stands = tuple(label_by_form[one] for one in meant if one in label_by_form)
-        problems = [f"unknown label `{one}`; {suggest_name(one, declared.labels)}" for one in unknown]
+        form, meant = fold_spelling(spelling), [fold_spelling(meaning) for meaning in spellings_in(label)]
+        unknown = [spelling for spelling in spellings_in(label) if fold_spelling(spelling) not in label_by_form]
+        stands = tuple(label_by_form[label] for label in meant if label in label_by_form)
+        problems = [f"unknown label `{spelling}`; {suggest_name(spelling, declared.labels)}" for spelling in unknown]
         if not stands and not unknown and spelling.strip():
             problems.append(f"spelling `{spelling}` has no label; fill in what it stands for")
         if stands != (before := table.get(form, stands)):

@@ -124,7 +124,7 @@ def read_label_table(
 def split_labels(cell: str) -> list[str]:
     """The labels of one cell, as they are written; raises InputError for a list that is no JSON, and an empty label."""
     listed = split_cell(cell)
-    if not all(fold_name(one) for one in listed):
+    if not all(fold_name(item) for item in listed):
         raise InputError(f"`{cell}` has an empty label")
     return listed
 
@@ -317,7 +317,7 @@ def _classify_rows(
         clusters, what = np.zeros((len(names), rows.shape[1])), "group"
         np.add.at(clusters, group_index, rows)
     blocks = [_Sums(drawn) for drawn in resample_sums(clusters, draws, seed)] if len(clusters) > 1 else []
-    n, n_true, n_guess, n_any = (round(float(one)) for one in (sums.n, sums.true, sums.guess, sums.any))
+    n, n_true, n_guess, n_any = (round(float(sum_)) for sum_ in (sums.n, sums.true, sums.guess, sums.any))
 
     def compute(kind: _FigureKind, note: str, n: int | None = None) -> Figure:
         """The figure on `n` rows, those that it counts if not given, with its interval."""

@@ -102,7 +102,7 @@ def _compute_figures(rated: RatedTexts, draws: int, seed: int) -> tuple[Figure, 
     figures = []
     for name, coefficient in COEFFICIENTS.items():
         figure = Figure(name, float(coefficient(x, mean, counts_once)[0]), n)
-        figure = with_percentiles(figure, np.concatenate([coefficient(x, *one) for one in drawn]), basis)
+        figure = with_percentiles(figure, np.concatenate([coefficient(x, *draw) for draw in drawn]), basis)
         if figure.low is not None:
             figure = with_note(figure, scope)
         if figure.low is not None and 1 < n_raters < FEW_RATERS:
@@ -163,7 +163,7 @@ def spearman(x: Floats, y: Floats, times: Floats) -> Floats:
 def _middle_ranks(values: Floats, times: Floats) -> Floats:
     """The middle rank of each value, 0 to 1, where each counts so many times; shape (n_draws, n_texts)."""
     order = np.argsort(values, axis=-1, kind="stable")
-    ordered, n = (np.take_along_axis(one, order, axis=-1) for one in (values, times))
+    ordered, n = (np.take_along_axis(column, order, axis=-1) for column in (values, times))
     until = np.cumsum(n, axis=-1)
     begins = np.ones(ordered.shape, dtype=np.bool_)
     begins[..., 1:] = ordered[..., 1:] != ordered[..., :-1]

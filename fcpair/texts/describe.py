@@ -392,7 +392,7 @@ def _shared_rows(table: _TextTable) -> Iterator[SharedRow]:
     rows = table.frame[row].map(identity)
     n_groups = table.frame[group].groupby(rows, sort=False).transform("nunique")
     for name, of_row in table.frame[n_groups > 1].groupby(rows, sort=False):
-        groups = tuple(dict.fromkeys(str(one).strip() or NO_NAME for one in of_row[group]))
+        groups = tuple(dict.fromkeys(str(value).strip() or NO_NAME for value in of_row[group]))
         places = table.frame.index.get_indexer(of_row.index).tolist()
         yield SharedRow(str(name), groups, tuple(int(table.lines[at]) for at in places))
 

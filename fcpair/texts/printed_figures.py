@@ -123,7 +123,10 @@ def _figures_about(figure: str, of: str, description: Description) -> list[Descr
 
 def check_printed(printed: Sequence[PrintedFigure], description: Description) -> list[PrintedCheck]:
     """Hold each printed figure against what the table has; see `PrintedCheck`."""
-    return [_check_figure(one, next(iter(_figures_about(one.figure, one.of, description)), None)) for one in printed]
+    return [
+        _check_figure(figure, next(iter(_figures_about(figure.figure, figure.of, description)), None))
+        for figure in printed
+    ]
 
 
 def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> PrintedCheck:

@@ -67,7 +67,9 @@ def read_ratings(
     `source` all are of one, without `text` each row is about a text of its own. Empty ratings are left out. Raises
     InputError for a missing column; a cell that is no number; a text rated twice by a rater on a criterion; no rating.
     """
-    require_columns(place, table.columns, [*ratings, *(one for one in (source, rater, text, criterion) if one)])
+    require_columns(
+        place, table.columns, [*ratings, *(column for column in (source, rater, text, criterion) if column)]
+    )
     if criterion and len(ratings) > 1:
         raise InputError("with a column of criteria there is one column of ratings; name one, or no column of criteria")
     findings: list[Finding] = []
@@ -130,7 +132,7 @@ def _average_source(
         result = Figure(name, float(means[at]), n_texts, note=note)
         if not resampled:
             return with_note(result, f"no interval: it needs at least 2 texts, found {n}")
-        return with_percentiles(result, np.concatenate([one[:, at] for one in resampled]), describe_sample(n, "text"))
+        return with_percentiles(result, np.concatenate([draw[:, at] for draw in resampled]), describe_sample(n, "text"))
 
     of_raters = tuple(make_figure(name, at, n_each[at]) for at, name in enumerate(raters))
     alone = "one rater only" if len(raters) == 1 else ""
@@ -178,7 +180,7 @@ def read_rated_texts(
     without a measure are left out. Raises InputError for a missing column; a cell that is no number; a text with two
     measures or two values of `by`, or rated twice by the same rater.
     """
-    require_columns(place, table.columns, [one for one in (measure, rating, text, rater, by) if one])
+    require_columns(place, table.columns, [column for column in (measure, rating, text, rater, by) if column])
     findings: list[Finding] = []
     values, rating_values = (read_numbers(table, place, column, findings) for column in (measure, rating))
     reject(place, findings)

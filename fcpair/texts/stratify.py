@@ -121,7 +121,7 @@ def complete_shares(given_shares: Sequence[float]) -> tuple[Fraction, ...]:
 def sizes_of(n: int, shares: Sequence[Fraction]) -> Ints:
     """Divide `n` lines among the sides by their shares, rounded so that they add up (largest remainders first)."""
     exact = [n * share for share in shares]
-    sizes = np.array([int(one) for one in exact], np.int64)
+    sizes = np.array([int(share) for share in exact], np.int64)
     sizes[sorted(range(len(shares)), key=lambda at: (-(exact[at] - int(exact[at])), at))[: n - int(sizes.sum())]] += 1
     return sizes
 

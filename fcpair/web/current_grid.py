@@ -97,7 +97,9 @@ class Grids:
         if not candidates:
             raise StageError.say("there is nothing to decide in this study yet")
         several = candidates if len(candidates) > 1 else []
-        return next((one for one in several if one.adjudication_queue.state(person_id).waiting), candidates[0])
+        return next(
+            (candidate for candidate in several if candidate.adjudication_queue.state(person_id).waiting), candidates[0]
+        )
 
     def _current(self, names: list[str], name: str) -> CurrentGrid:
         if name not in names:

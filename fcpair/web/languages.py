@@ -360,11 +360,11 @@ def _read_messages(code: str, place: str = "") -> dict[str, str | tuple[str, ...
     with catalogue_path(code).open("rb") as file:
         catalogue = read_po(file, locale=code)
     messages: dict[str, str | tuple[str, ...]] = {}
-    for one in catalogue:
-        forms = _forms(one.string)
-        is_there = not place or any(path.startswith(place) for path, _ in one.locations)
-        if one.id and is_there and not one.fuzzy and all(forms):
-            messages[_forms(one.id)[0]] = forms if one.pluralizable else forms[0]
+    for message in catalogue:
+        forms = _forms(message.string)
+        is_there = not place or any(path.startswith(place) for path, _ in message.locations)
+        if message.id and is_there and not message.fuzzy and all(forms):
+            messages[_forms(message.id)[0]] = forms if message.pluralizable else forms[0]
     return messages
 
 

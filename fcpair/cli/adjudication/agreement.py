@@ -72,13 +72,13 @@ def agreement(grid: Grid, name: str | None, options: Agree, form: str) -> None:
     with status_spinner("measuring agreement"):
         blocks = grid.agreement(options, round=name) if name else ()
         measured = None if name else grid.agreement(options)
-    data = measured.as_dict() if measured else {"round": name, "blocks": [one.as_dict() for one in blocks]}
+    data = measured.as_dict() if measured else {"round": name, "blocks": [block.as_dict() for block in blocks]}
     shown = [(_tables(measured), _rows(measured))] if measured else [*map(_show_block, blocks)]
-    tables, rows = [one for part, _ in shown for one in part], [one for _, part in shown for one in part]
+    tables, rows = [table for part, _ in shown for table in part], [row for _, part in shown for row in part]
     emit(form, data, tables, rows, simulated=grid.desk.simulated_note, sampled=grid.sample_size)
     cautions = [*measured.cautions] if measured else []
     for block in blocks:
-        cautions += [f"{_name(block)}: {one}" for one in (block.agreement.cautions if block.agreement else ())]
+        cautions += [f"{_name(block)}: {caution}" for caution in (block.agreement.cautions if block.agreement else ())]
     for caution in cautions if form == "table" else ():
         print_message(f"Warning: {caution}.")
     if named is None and not options.blocks:

@@ -109,7 +109,7 @@ def _with_predictions(
     column = f"labels of {model}"
     with progress("labelling", at_once=True) as advance:
         scored = score_labels(frame[text].tolist(), resolve(model), advance)
-    predictions = {column: [json.dumps(one) for one in scored.labels_above(threshold)]}
+    predictions = {column: [json.dumps(label) for label in scored.labels_above(threshold)]}
     return frame.assign(**predictions), column, scored.cut.notes
 
 
@@ -124,8 +124,8 @@ def _tables(classified: ClassificationFigures, by: str | None, n_ignored: int) -
         f"label, {classified.n_empty:,} without both"
     )
     each = classified.per_label
-    rows = [(one.label, one.n_true, one.n_predicted, *(figure.value for figure in one.figures)) for one in each]
-    figures = [(one.label, figure) for one in each for figure in one.figures]
+    rows = [(row.label, row.n_true, row.n_predicted, *(figure.value for figure in row.figures)) for row in each]
+    figures = [(row.label, figure) for row in each for figure in row.figures]
     notes = [f"{label}, {figure.name}: {remarks(figure)}" for label, figure in figures if figure.undefined]
     return [
         figure_table(heading + counts, classified.figures),

@@ -221,7 +221,7 @@ def diversity(
         main = measure(sample.texts, measures, groups=groups, language=language, progress=report)
         ttr = measure(counted_texts, [TTR], groups=groups, language=language)
     data = {"place": sample.place, "unit": sample.unit, "stop": str(stop) if stop else None, **main.as_dict()}
-    data |= {"figures": [one for found in (ttr, main) for one in found.as_dict()["figures"]]}
+    data |= {"figures": [figure for found in (ttr, main) for figure in found.as_dict()["figures"]]}
     group = "category" if sample.categories is not None else None
     title = f"{sample.place}: {len(sample.texts):,} texts, each {sample.unit}"
     notes = [
@@ -369,8 +369,8 @@ def describe(
         print_message(f"Warning: {texts.place}:{lines}: the same row is in {len(shared.groups)} groups: {groups}.")
     if check_printed is not None:
         checked = printed_figures.check_printed(printed_figures.read_printed(check_printed, description), description)
-        cells = [[one.printed.figure, one.printed.of, str(one.printed.printed), one.told] for one in checked]
-        n = sum(not one.comes_out for one in checked)
+        cells = [[row.printed.figure, row.printed.of, str(row.printed.printed), row.told] for row in checked]
+        n = sum(not row.comes_out for row in checked)
         title = f"{n:,} of {len(checked):,} printed figures {'does' if n == 1 else 'do'} not match ({check_printed})"
         rows = [result.as_dict() for result in checked]
         texts.emit(form, [Table(title, ("figure", "of", "printed", "what was found"), cells)], rows, checked=rows)

@@ -153,7 +153,7 @@ def grids(study: Study, form: str) -> None:
       fcpair grids --format json
     """
     listed = study.grid_overview()
-    print_rows(form, "Grids", [row for one in listed for row in _grid_rows(one)], GRID_COLUMNS, data=listed)
+    print_rows(form, "Grids", [row for item in listed for row in _grid_rows(item)], GRID_COLUMNS, data=listed)
 
 
 def _grid_rows(grid: dict[str, Any]) -> list[dict[str, Cell]]:

@@ -366,21 +366,25 @@ def groups(
         **{"place": place, "label": question, "groups": [*map(asdict, compared)]},
         **{"exploratory": exploratory, "methods": METHODS, "note": ASSOCIATION},
     }
-    tables = [table for one in compared for table in _tables(one, f"{place}: {question}", exploratory.get(one.by))]
+    tables = [
+        table
+        for comparison in compared
+        for table in _tables(comparison, f"{place}: {question}", exploratory.get(comparison.by))
+    ]
     notes = [*(f"{name}: {how}" for name, how in METHODS.items()), f"the result is {ASSOCIATION}"]
     tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, *notes])
     own = ("p", "holm", "exact", "n_drawn", "p_error", "least_p", "odds_ratio", "odds_low", "odds_high")
     rows: list[dict[str, Cell]] = [
         {
-            **{"by": one.by, "label": of.label, "group": of.groups[0], "other": of.groups[1]},
+            **{"by": comparison.by, "label": of.label, "group": of.groups[0], "other": of.groups[1]},
             **{"people": of.people[0], "other_people": of.people[1]},
             **{"difference": of.value, "low": of.low, "high": of.high},
             **{name: getattr(of, name) for name in own},
             **dict(zip(MIXED, of.mixed or NO_ODDS, strict=True)),
             **{"undefined": of.undefined or "", "note": of.note},
         }
-        for one in compared
-        for of in one.differences
+        for comparison in compared
+        for of in comparison.differences
     ]
     emit(form, data, tables, rows, simulated=simulated)
 

@@ -341,7 +341,10 @@ def expand(
         (check_suffix if layout == LAYOUTS[0] else check_new_folder)(out)
     templates, remarks = read_templates(file, reader)
     if count:
-        reject(file, list(coinciding_options((one for one in templates if n_items(one) <= limit), str(file))))
+        reject(
+            file,
+            list(coinciding_options((template for template in templates if n_items(template) <= limit), str(file))),
+        )
     if out is not None:
         expansion = expanded(templates, str(file), seed, limit)
         reject(file, list(expansion.findings))

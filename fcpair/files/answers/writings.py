@@ -67,7 +67,9 @@ def crowdcounter_json(texts: pd.DataFrame) -> str:
                 "type_required": row["type"],
                 "worker_id": row["by"],
                 "counterspeech": row["cn"],
-                "additional_types": [one for one in str(row["types"]).split("; ") if one and one != row["type"]],
+                "additional_types": [
+                    type_ for type_ in str(row["types"]).split("; ") if type_ and type_ != row["type"]
+                ],
                 "label": "hatespeech/offensive",
                 "weblink": "NA",
             }

@@ -92,7 +92,7 @@ def read_published(path: str | Path) -> PublishedPartition:
 def require_published_scheme(question: Closed) -> None:
     """Raise InputError unless the labels are FC-CONAN's three, which its columns are named after."""
     if question != APPROPRIATENESS:
-        ours, theirs = (", ".join(choice.name for choice in one) for one in (question, APPROPRIATENESS))
+        ours, theirs = (", ".join(choice.name for choice in scheme) for scheme in (question, APPROPRIATENESS))
         raise InputError(
             f"FC-CONAN's columns hold its labels ({theirs}), and the labels of this study are {ours}; use fcpair's "
             "own columns (--layout fcpair)"

@@ -52,13 +52,15 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
         if contents[str(path)].startswith((b"PK\x03\x04", b"PK\x05\x06")):  # the latter has no files
             expected = "a whole zip file (is it cut off?)"
             with translate_read_errors(path, expected=expected), zipfile.ZipFile(path) as archive:
-                members = [one for one in archive.infolist() if _is_read(PurePosixPath(one.filename), suffixes)]
+                members = [
+                    member for member in archive.infolist() if _is_read(PurePosixPath(member.filename), suffixes)
+                ]
                 if sum(member.file_size for member in members) > LARGEST:
                     raise InputError(
                         f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
                     )
                 members.sort(key=lambda one: one.filename)
-                contents = {f"{path}/{one.filename}": archive.read(one) for one in members}
+                contents = {f"{path}/{member.filename}": archive.read(member) for member in members}
     if not contents:
         raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")
     files = [ExportFile(name, decode_bytes(raw, name)) for name, raw in contents.items() if raw.strip(_BLANK_BYTES)]

@@ -184,7 +184,7 @@ def _read_row(file: ExportFile, record: Record, form: Form) -> Iterator[ToolAnsw
 def _listed(value: Any) -> list[str]:
     if value is None or value == "":
         return []
-    return [as_text(one) for one in (value if isinstance(value, list) else [value])]
+    return [as_text(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def _answer(

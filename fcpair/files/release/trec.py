@@ -71,7 +71,7 @@ def read_run(
     words = {number: word for word, numbers in texts[HS].items() for number in numbers}
     ranked_hs = {number for word in set(lines["hs_id"]) for number in texts[HS].get(word, ())}
     findings = []
-    if missing_hs := [words.get(one, str(one)) for one in sorted({*needed_hs} - ranked_hs)]:
+    if missing_hs := [words.get(hs, str(hs)) for hs in sorted({*needed_hs} - ranked_hs)]:
         n = f"{len(missing_hs)} of {len({*needed_hs})}"
         findings.append(Finding(str(path), None, f"{n} HS have no line: {list_first(missing_hs, SHOWN)}"))
     for side, of_side in named.items():

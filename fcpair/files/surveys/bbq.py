@@ -249,7 +249,7 @@ def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
     for category, _, listed in (one.partition(_GROUP_SEPARATOR) for one in group_texts.to_pylist()):
         key = key_of_category(category)
         group_keys.append((key, group_of(key, listed.split(_FIELD_SEPARATOR))))
-    tags = [(one.split(_FIELD_SEPARATOR)[0], one.split(_FIELD_SEPARATOR)[-1]) for one in tag_texts.to_pylist()]
+    tags = [(tag.split(_FIELD_SEPARATOR)[0], tag.split(_FIELD_SEPARATOR)[-1]) for tag in tag_texts.to_pylist()]
     kinds, kind = np.unique(np.stack(numbers) * len(group_keys) + group, return_inverse=True)
     is_match = [is_target(*group_keys[one % len(group_keys)], *tags[one // len(group_keys)]) for one in kinds.tolist()]
     return np.asarray(np.array(is_match, bool)[kind.reshape(len(OPTIONS), -1)].T)
@@ -449,7 +449,7 @@ def _parse_kobbq(row: Row) -> Template:
 
 
 def _split_forms(text: str) -> tuple[str, ...]:
-    return tuple(one.strip(_TRIMMED) for one in text.split(","))
+    return tuple(part.strip(_TRIMMED) for part in text.split(","))
 
 
 def _build_template(

@@ -112,7 +112,7 @@ def _parse_sample(text: str) -> dict[str, Any] | str:
     """Parse an item, all strings, and its options' log-likelihoods (`logs`) from a line; or say what is wrong."""
     try:
         sample = parse_json(text)
-        doc, logs = sample["doc"], [float(one[0]) for one in sample["filtered_resps"]]
+        doc, logs = sample["doc"], [float(reply[0]) for reply in sample["filtered_resps"]]
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError):
         return (
             "no sample of lm-evaluation-harness; expected `doc`, and `filtered_resps` with a likelihood of each option"

@@ -152,7 +152,7 @@ def _as_toml(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _split_cell(cell: str) -> list[str]:
-    return [one.strip() for one in cell.split("|")] if cell.strip() else []
+    return [form.strip() for form in cell.split("|")] if cell.strip() else []
 
 
 READERS: dict[str, Callable[[Path], tuple[list[Template], list[str]]]] = {

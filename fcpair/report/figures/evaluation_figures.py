@@ -77,7 +77,7 @@ def significance_cautions(outcome: Outcome) -> Iterator[str]:
 
 def _format_tier_counts(tiers: Sequence[TierFacts], count: str) -> str:
     """A count of each tier that has any."""
-    counts = {one.tier: getattr(one, count) for one in tiers}
+    counts = {tier.tier: getattr(tier, count) for tier in tiers}
     return ", ".join(f"{tier.capitalize()}\u00a0{n:,}" for tier, n in counts.items() if n)
 
 

@@ -116,7 +116,7 @@ def make_canvas(
 
     across, along = axis_names
     left = sheet.names if left is None else left
-    legend_height = LEGEND_LINE * max((one.below + n_lines(one.marks) for one in legends), default=0)
+    legend_height = LEGEND_LINE * max((legend.below + n_lines(legend.marks) for legend in legends), default=0)
     legend_height += MARGIN if legends else 0
     height = sheet.top + legend_height + rows + AXIS + LINE * len(notes) + MARGIN
     bottom = height - sheet.top - legend_height - rows

@@ -203,7 +203,11 @@ class PilotLabels:
         codes = np.asarray(question.codes)
         prevalence = float(shares[np.isin(codes, list(question.positive))].sum())
         not_sure = float(shares[~np.isin(codes, question.definite)].sum())
-        nominal = next(one for one in coefficients_of("nominal", np.zeros(0)) if one.name == ALPHA["nominal"])
+        nominal = next(
+            coefficient
+            for coefficient in coefficients_of("nominal", np.zeros(0))
+            if coefficient.name == ALPHA["nominal"]
+        )
         measured = measure_pilot(pilot, nominal)
         lowest, highest = kappa_range(question, prevalence, not_sure)
         kappa = plan.kappa if isinstance(measured, str) else measured.value

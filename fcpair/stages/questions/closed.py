@@ -110,7 +110,7 @@ class OneOf(Closed):
         raise InputError.say(
             "`%(answer)s` is not an answer here; expected one of %(answers)s",
             answer=str(stored),
-            answers=[one.name for one in self],
+            answers=[choice.name for choice in self],
         )
 
     def store(self, answer: int) -> str:
@@ -119,7 +119,7 @@ class OneOf(Closed):
 
     def as_json(self) -> dict[str, Any]:
         """`kind`, `choices` (their names), of each its `keys`, and `distance`."""
-        return {"kind": self.kind, **choices_with_keys([one.name for one in self]), "distance": self.distance}
+        return {"kind": self.kind, **choices_with_keys([choice.name for choice in self]), "distance": self.distance}
 
 
 def raise_first(problems: Iterable[tuple[bool, str]]) -> None:
@@ -277,7 +277,7 @@ class Scale(Closed):
     def as_json(self) -> dict[str, Any]:
         """`kind`, `low`, `high`, `step`, `choices` (the names of all numbers, ascending), and of each its `keys`."""
         low, high, step = map(_as_number, (self.low, self.high, self.step))
-        choices = choices_with_keys([one.name for one in self])
+        choices = choices_with_keys([choice.name for choice in self])
         return {"kind": self.kind, "low": low, "high": high, "step": step, **choices}
 
     def _code(self, number: Decimal) -> int:

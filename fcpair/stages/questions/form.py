@@ -67,10 +67,10 @@ class Form:
             earlier = names[: names.index(name)]
             condition_question = self[when.question] if when.question in earlier else None
             if not isinstance(condition_question, OneOf):
-                eligible = [one for one in earlier if isinstance(self[one], OneOf)]
+                eligible = [question for question in earlier if isinstance(self[question], OneOf)]
                 hint = f"earlier are {', '.join(eligible)}" if eligible else "there is none before it"
                 raise InputError(f"`{name}` {when}: `{when.question}` is not an earlier one_of(...); {hint}")
-            choices = [one.name for one in condition_question]
+            choices = [choice.name for choice in condition_question]
             for answer in when.answers:
                 if answer not in choices:
                     raise InputError(
@@ -231,7 +231,7 @@ def parse_form(text: str) -> Form:
 
 
 def _when(question: str, answers: str) -> When:
-    return When(question, tuple(unquote(one) for one in re.findall(_ANSWER, answers)))
+    return When(question, tuple(unquote(answer) for answer in re.findall(_ANSWER, answers)))
 
 
 def _apply(function: Callable[[Any], Any], answer: Any) -> Any:

@@ -158,7 +158,7 @@ class Subsets:
         for cluster in clusters:
             if cluster == Cluster.PAIR:
                 left = self._by_subset(self._groups_without_one().kappa, self._times)
-                by_cluster[cluster] = (jackknife_spread(*one) for one in left)
+                by_cluster[cluster] = (jackknife_spread(*figures) for figures in left)
             else:
                 group = self._groups_left(cluster)
                 n = np.bincount(group.subset, minlength=len(self.kappas))

@@ -218,7 +218,7 @@ def pooled_figures(
 
     Fleiss' kappa is there for four and more labels, too, where pairs have so many.
     """
-    n_labels_listed = [one.n_labels for one in coefficients]
+    n_labels_listed = [coefficient.n_labels for coefficient in coefficients]
     last = max(at for at, n_labels in enumerate(n_labels_listed, 1) if n_labels)
     n_labels_occurring = np.unique(np.bincount(overlap.pair)).tolist()
     more = [_fleiss_coefficient(n) for n in n_labels_occurring if n >= 2 and n not in n_labels_listed]

@@ -61,7 +61,7 @@ def compare_labels(
 ) -> PeopleComparison:
     """Compare the labels of two `people`; `labels` are theirs alone, as `compute_agreement` takes them."""
     measured = compute_agreement(labels, question, options, sides)
-    counted = labels.loc[labels["code"].isin([one.code for one in question if one.name in measured.classes])]
+    counted = labels.loc[labels["code"].isin([choice.code for choice in question if choice.name in measured.classes])]
     n_labels = (int((counted["annotator"] == people[0]).sum()), int((counted["annotator"] == people[1]).sum()))
     common = (people, measured.options, measured.classes, n_labels)
     if not measured.subsets:

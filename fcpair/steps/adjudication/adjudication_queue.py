@@ -179,7 +179,7 @@ class AdjudicationQueue:
         excluded = permissions.excluded_pairs(tx, person)
         conflicts = current_conflicts(self._grid, tx)
         cases = select_cases(conflicts, queue, person.id) - excluded
-        return [one for one in conflicts.row_of(cell_id) if one in cases]
+        return [other_id for other_id in conflicts.row_of(cell_id) if other_id in cases]
 
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.

@@ -225,7 +225,9 @@ def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
     measured = compute_agreement(labels, scheme_of(tx), options, sides_of(tx))
     counts = {"labels": measured.n_labels, "pairs": measured.n_pairs, "overlapped": measured.n_overlapped}
     figures = [figure for figure in measured.pooled if figure.n]
-    return counts | {figure.name: figure.value for figure in figures} | _bases({one.name: one for one in figures})
+    return (
+        counts | {figure.name: figure.value for figure in figures} | _bases({figure.name: figure for figure in figures})
+    )
 
 
 def _bases(figures: Mapping[str, Figure]) -> dict[str, Any]:
@@ -281,6 +283,8 @@ def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
     disputed: dict[sides.Axis, DisputedTexts] = {}
     for axis, _ in sides.AXES:
         (most, n_texts), bodies = most_disputed(labels, axis, MOST_TEXTS), dict(sides.bodies(tx, axis))
-        texts = (DisputedText(bodies[one.text_id], one.n, tuple(map(to_public_number, one.disputed))) for one in most)
+        texts = (
+            DisputedText(bodies[share.text_id], share.n, tuple(map(to_public_number, share.disputed))) for share in most
+        )
         disputed[axis] = DisputedTexts(tuple(texts), n_texts)
     return disputed

@@ -142,7 +142,9 @@ class Conflicts:
         newer._replace(changed_ids, rule_decisions.disputed_pairs(tx, changed_ids))
         if marks[2] > self.marks[2]:  # whatever moves work, but for an answer to one pair, leaves a run
             still_labelled = disputes.pairs_to_label(tx, list(newer.by_id))
-            newer._replace((), [one._replace(due=one.cell_id not in still_labelled) for one in newer.by_id.values()])
+            newer._replace(
+                (), [conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in newer.by_id.values()]
+            )
         return newer
 
     def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[DisputedPair]) -> None:

@@ -125,7 +125,7 @@ def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -
     checked, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     final, verdict_of = np.full((2, len(cell_ids)), NO_CODE)
     final[decided], verdict_of[np.searchsorted(cell_ids, checked)] = code, verdict
-    definite = [question.codes.index(one) for one in question.definite]
+    definite = [question.codes.index(choice) for choice in question.definite]
     n_definite = (answers.counts[:, definite] > 0).sum(axis=1)
     state = np.where(answers.n_answers == 0, NO_LABEL, np.where(n_definite == 1, FOR_POLICY, FOR_PERSON))
     state[decided] = np.where(code == NO_CODE, DISCARDED, DECIDED)

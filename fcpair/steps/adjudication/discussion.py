@@ -143,11 +143,13 @@ def _discussed_pairs(
         given.setdefault(answer.cell_id, []).append(answer)
     for cell_id in cell_ids:
         answers = given.get(cell_id, [])
-        row, column = (ShownText.of(one["body"], one["language"]) for one in cells.texts_of(tx, cell_id))
-        counts = Counter(_answer_text(form, one.value, names) for one in answers)
-        notes = sorted(one.note for one in answers if one.note)
+        row, column = (ShownText.of(text["body"], text["language"]) for text in cells.texts_of(tx, cell_id))
+        counts = Counter(_answer_text(form, answer.value, names) for answer in answers)
+        notes = sorted(answer.note for answer in answers if answer.note)
         random.Random(cell_id).shuffle(notes)
-        own = next((_answer_text(form, one.value, names) for one in answers if one.person_id == person_id), None)
+        own = next(
+            (_answer_text(form, answer.value, names) for answer in answers if answer.person_id == person_id), None
+        )
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         shown_column = None if state.first.options.hides_column else column
         yield DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own)

@@ -103,7 +103,8 @@ def record_answers(
         save_answers(tx, rows, Origin(str(origin)), run_id)
     is_skip = new_answers[_answer_column(new_answers)] == NO_CODE
     control_ids = [
-        assignments.assignments(tx, control_round)["id"] for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS)
+        assignments.assignments(tx, control_round)["id"]
+        for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS)
     ]
     n_skips = int(is_skip.sum())
     n_controls = sum(int(new_answers[~is_skip]["assignment_id"].isin(ids).sum()) for ids in control_ids)
@@ -152,7 +153,7 @@ def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
                 if is_sorted([cells[index] for index in person_rows.index])
             ]
             named = (f"`{column}` of {name!s}" if name else f"`{column}`" for column in columns)
-            notes += [sorted_column_sentence(one, len(person_rows), f"{incoming.of.number}s") for one in named]
+            notes += [sorted_column_sentence(name, len(person_rows), f"{incoming.of.number}s") for name in named]
     return tuple(f"{note}. Compare some with their texts; import a corrected file with --supersede" for note in notes)
 
 

@@ -160,7 +160,7 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
         pd.Series([getattr(change, name) for change in changes], index=answers.index, dtype="Int64")
         for name in ("words", "characters")
     )
-    columns = [originals.get(cell, "") for cell in answers["cell_id"]], [str(one.act or "") for one in changes]
+    columns = [originals.get(cell, "") for cell in answers["cell_id"]], [str(change.act or "") for change in changes]
     return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (*columns, *distances), strict=True))
 
 

@@ -145,7 +145,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
     for kind, value in zip(table["type"], text_rows["value"], strict=True):
         of_column = [kind] if types is None or kind in types[1] else []
         answered = (types and json.loads(value)[types[0]]) or ()
-        joined.append("; ".join([*of_column, *(one for one in answered if one != kind)]))
+        joined.append("; ".join([*of_column, *(answer for answer in answered if answer != kind)]))
     table["types"] = joined
     if not round_.options.edits:
         return table

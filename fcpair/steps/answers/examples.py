@@ -67,7 +67,7 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))
         (round_, body_by_row, written), fold = basis.inputs, fold_by(folding(tx))
-    rows, hs = list(body_by_row.values()), [one.hs for one in written]
+    rows, hs = list(body_by_row.values()), [example.hs for example in written]
     model = model_files.resolve(str(round_.options.example_model))
     vectors = encode.encode([*rows, *hs], model, progress)
     cut, n = encode.count_cut([*rows, *hs], model), int(round_.options.n_examples)
@@ -149,7 +149,7 @@ def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
 def rounds_with_examples(grid: GridContext) -> list[str]:
     """The names of the rounds whose models are shown examples, in their order."""
     with grid._store.read() as tx:
-        return [one.name for one in rounds.of_grid(tx) if one.options.examples]
+        return [round_.name for round_ in rounds.of_grid(tx) if round_.options.examples]
 
 
 def review_example(grid: GridContext, round: str, example_id: int, *, used: bool, by: int) -> None:
@@ -246,7 +246,9 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
             "used": n_used,
             "not_used": len(changes) - n_used,
             "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
-            "rows_to_review": len({one.row_id for one in examples_of_round(tx, round_) if one.used is None}),
+            "rows_to_review": len(
+                {example.row_id for example in examples_of_round(tx, round_) if example.used is None}
+            ),
         }
         params = {"grid": grid.grid.name, "round": round, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)

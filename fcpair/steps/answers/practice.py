@@ -103,7 +103,7 @@ def practice_round(study: StudyContext, role: Role, language: str | None = None)
 
 def _saved_items(tx: Tx) -> list[KnownItem]:
     with grids.on_first_grid(tx):
-        return [KnownItem(**{"column": "", **one}) for one in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
+        return [KnownItem(**{"column": "", **item}) for item in settings.of_stage(tx, KNOWN_ITEMS).get("items", [])]
 
 
 def _labelled_grid(tx: Tx) -> int | None:
@@ -148,7 +148,7 @@ class QualificationReview(NamedTuple):
 def review_qualifications(study: StudyContext, visitor: Visitor) -> list[QualificationReview]:
     """The qualifications that somebody has answered to the end, grid by grid, in their language."""
     with study._store.read() as tx:
-        qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
+        qualifications = [round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known]
         reviews = [_review(tx, qualification, visitor) for qualification in qualifications]
     return [review for review in reviews if review is not None]
 
@@ -156,7 +156,7 @@ def review_qualifications(study: StudyContext, visitor: Visitor) -> list[Qualifi
 def waits_for_lead(study: StudyContext, visitor: Visitor) -> bool:
     """Whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
     with study._store.read() as tx:
-        qualifications = [one for one in rounds.seen_in_role(tx, visitor.role) if one.options.known]
+        qualifications = [round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known]
         return any(standing_of(tx, qualification, visitor.id) is Standing.WAITS for qualification in qualifications)
 
 
@@ -168,7 +168,7 @@ def _review(tx: Tx, qualification: Round, visitor: Visitor) -> QualificationRevi
         words = effective_words(tx).in_language(visitor.language)
         grid_name = next(key.name for key in grids.keys(tx) if key.id == qualification.grid_id)
         (question,) = with_wordings(form_of(qualification.form).as_json(), words, grid_name)
-        known_by_texts = {one[:2]: one for one in known_pairs_of(tx, Known.QUALIFICATION)}
+        known_by_texts = {round_[:2]: round_ for round_ in known_pairs_of(tx, Known.QUALIFICATION)}
         names = {choice.code: choice.name for choice in closed_question(form_of(qualification.form)) or ()}
         answers = assignments.known_answers(tx, qualification, visitor.id)
         spared = permissions.spared_pairs(tx, visitor.id, [answer.cell_id for answer in answers])

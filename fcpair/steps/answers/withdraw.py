@@ -58,7 +58,7 @@ def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
             if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
                 continue
             current, is_withdrawn = answers[answers["current"]], bool(answers["withdrawn"].any())
-            n_by_person = dict(sorted(Counter(names[one] for one in current["person_id"].tolist()).items()))
+            n_by_person = dict(sorted(Counter(names[person_id] for person_id in current["person_id"].tolist()).items()))
             round_name = str(answers["round"].iloc[0])
             brought.append(BroughtAnswers(run, round_name, len(answers), len(current), n_by_person, is_withdrawn))
         return brought
@@ -181,7 +181,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
         n_set_aside = 0
         for _ in grids.for_each_grid(tx):
-            for round_ in (one for one in rounds.answer_rounds(tx) if one.reassigns_skipped):
+            for round_ in (answered for answered in rounds.answer_rounds(tx) if answered.reassigns_skipped):
                 columns = ("id", "assignment_id", "cell_id")
                 answers = judgements.current_labels(tx, *columns, person_ids=[person.id], of=round_)
                 judgements.withdraw(tx, answers["id"].tolist(), run_id)

@@ -137,8 +137,8 @@ def _refuse_free(tx: Tx, round_: Round) -> None:
 def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     """What people have open in a round and can begin, with control pairs; StageError where all have yet to qualify."""
     rows, everybody = assignments.open_work(tx, rounds.with_known_pairs(tx, round_)), people.people(tx)
-    unqualified = permissions.unqualified(tx, round_, [one.id for one in everybody])
-    waiting = [one.name for one in everybody if one.id in unqualified]
+    unqualified = permissions.unqualified(tx, round_, [person.id for person in everybody])
+    waiting = [person.name for person in everybody if person.id in unqualified]
     begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
     if begun.empty and not rows.empty:
         raise StageError.say(

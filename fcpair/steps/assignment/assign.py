@@ -118,7 +118,7 @@ def assign(
     with grid._store.write() as tx:
         basis.check_unmoved(tx)
         begin_building(tx, "assign", redo=redo)
-        ids = np.array([one.id for one in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
+        ids = np.array([annotator.id for annotator in ensure_active(tx, Role.ANNOTATOR, options.annotators)])
         rows = {
             "cell_id": grid_pairs["cell_id"].to_numpy()[shards.pair],
             "person_id": ids[shards.annotator],
@@ -167,7 +167,7 @@ def plan_more_labels(
         _, given, counts = _make_plan(_load_state(tx, options, pairs), options)
         names = {person.id: person.name for person in people.people(tx)}
         is_new, numbers = given["replaces"].isna(), grids.to_public_number(given["cell_id"])
-    n_new, n_moved = (Counter(names[one] for one in given["person_id"][rows]) for rows in (is_new, ~is_new))
+    n_new, n_moved = (Counter(names[person_id] for person_id in given["person_id"][rows]) for rows in (is_new, ~is_new))
     return ExtraLabels(
         by_pair=dict(sorted(Counter(numbers[is_new].tolist()).items())),
         by_person={name: (n_new[name], n_moved[name]) for name in names.values() if n_new[name] or n_moved[name]},

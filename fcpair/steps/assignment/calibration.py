@@ -134,7 +134,7 @@ def _get_or_add_rounds(tx: Tx, target: Round, seed: int) -> list[Round]:
         raise InputError.say(
             "this grid has calibration rounds for `%(name)s`; name that round", name=existing[0].options.calibrates
         )
-    taken = {one.name for one in rounds.of_grid(tx)} & {FIRST, AGAIN}
+    taken = {round_.name for round_ in rounds.of_grid(tx)} & {FIRST, AGAIN}
     if taken and not existing:
         raise InputError.say("the grid has a round `%(name)s` of its own; give it another name", name=min(taken))
     for name in () if existing else (FIRST, AGAIN):

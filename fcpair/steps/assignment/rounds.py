@@ -210,7 +210,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
             n=n,
         )
     if progress.dealt and not redo:
-        n_dealt = sum(progress.counts[one.value] for one in Status)
+        n_dealt = sum(progress.counts[status.value] for status in Status)
         raise StageError.say(
             "round `%(name)s` has been assigned; `--redo` would discard %(n_dealt)s assignments",
             name=round_.name,
@@ -284,7 +284,7 @@ def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
     earlier = rounds.by_name(tx, round_.options.rests_on)
     assigned_rows = assignments.assignments(tx, earlier)
     waiting_cells = set(assigned_rows["cell_id"][assigned_rows["status"] == Status.OPEN.value])
-    waiting_cells |= {one.cell_id for one in open_slots.find_vacant(tx, earlier)}
+    waiting_cells |= {slot.cell_id for slot in open_slots.find_vacant(tx, earlier)}
     pairs = pairs[pairs["cell_id"].isin(assigned_rows["cell_id"])]
     batch = batches(pairs["hs_id"].to_numpy(np.int64), int(earlier.options.batch or 1), earlier.options.seed)
     is_waiting = pairs["cell_id"].isin(waiting_cells | set(assignments.assigned_cells(tx, round_))).to_numpy()

@@ -76,7 +76,8 @@ def latest_answers(tx: Tx, state: CalibrationState, *columns: str) -> pd.DataFra
     of `judgements.current_labels`, with an `answer_id` of the round in which the answer was given.
     """
     first, again = (
-        judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=one) for one in (state.first, state.again)
+        judgements.current_labels(tx, *dict.fromkeys((*BOTH, *columns)), of=round_)
+        for round_ in (state.first, state.again)
     )
     given = assignments.assignments(tx, state.again)
     given = given[given["status"].isin([Status.DONE.value, Status.SKIPPED.value])]

@@ -281,8 +281,8 @@ def check_building(tx: Tx, stage: str, *, redo: bool) -> None:
         for name in build_progress.BUILDING[stage_index:]
         if n_built[name]
     ]
-    resting = [one for one in rounds.all_of_grid(tx) if stage != "assign" or not one.options.calibrates]
-    if discarded and (n := sum(judgements.n_judgements(tx, one) for one in resting)):
+    resting = [round_ for round_ in rounds.all_of_grid(tx) if stage != "assign" or not round_.options.calibrates]
+    if discarded and (n := sum(judgements.n_judgements(tx, round_) for round_ in resting)):
         refusal = say(
             "`%(stage)s` cannot be done again: %(n)s judgements rest on its results (%(discarded)s), and judgements "
             "are never discarded; `fcpair init --study OTHER` makes a new study",

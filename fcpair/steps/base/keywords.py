@@ -251,7 +251,7 @@ def _doc_with_arguments(doc: str, arguments: Sequence[_ParamsArgument]) -> str:
         )
         for item in items
     )
-    lines = [*own_settings * any(one.is_own for one in arguments), "Args:", *helped]
+    lines = [*own_settings * any(argument.is_own for argument in arguments), "Args:", *helped]
     block = textwrap.indent("\n".join(lines), "    ")
     text, raises, errors = doc.partition("\n    Raises:\n")
     return f"{text.rstrip()}\n\n{block}\n{raises}{errors}" if raises else f"{text.rstrip()}\n\n{block}\n    "

@@ -175,9 +175,11 @@ def adjudication_activity(tx: Tx, pairs: tallies.PairCounts, acts_of_study: Acts
                 own.gains.append(time)
             seen_ids.add(entry.cell_id)
     people = tuple(
-        _person_activity(one, {Status.DONE.value: n_decided_by_person[one.id]}, acts.get(one.id, _ActTimes()), clock)
-        for one in everybody
-        if one.role is Role.ADJUDICATOR or one.id in acts
+        _person_activity(
+            person, {Status.DONE.value: n_decided_by_person[person.id]}, acts.get(person.id, _ActTimes()), clock
+        )
+        for person in everybody
+        if person.role is Role.ADJUDICATOR or person.id in acts
     )
     counts = n_decided_by_person.total(), pairs.wait_for_person + n_again, 0
     stage = _stage_activity((ADJUDICATE, Role.ADJUDICATOR), counts, people, acts, clock)
@@ -283,8 +285,8 @@ def question_shares(grid: GridContext) -> tuple[QuestionShares, ...]:
     with grid._store.read() as tx:
         # The questions of a round are those of all its parts, blind or not.
         forms = {
-            one.name: dict(chain.from_iterable(form_of(rounds.form(tx, id_)).questions for id_ in one.ids))
-            for one in rounds.of_grid(tx)
+            round_.name: dict(chain.from_iterable(form_of(rounds.form(tx, id_)).questions for id_ in round_.ids))
+            for round_ in rounds.of_grid(tx)
         }
         everybody = people(tx)
     shares = []

@@ -196,9 +196,9 @@ class Monitor:
             counts = assignments.counts_of_grid(tx)
             answering, checking = rounds.answer_rounds(tx), rounds.validation(tx)
             stages = [
-                activity.round_activity(tx, one, counts.get(one.name, {}), acts, clock)
-                for one in (*answering, checking)
-                if one.ids
+                activity.round_activity(tx, round_, counts.get(round_.name, {}), acts, clock)
+                for round_ in (*answering, checking)
+                if round_.ids
             ]
             if checking.ids:
                 stages[-1] = replace(stages[-1], not_due=disputes.n_verdicts_not_due(tx))
@@ -213,7 +213,7 @@ class Monitor:
 
     def _find_headlines(self, tx: Tx) -> Headlines:
         answers, everybody = answer_arrays(tx), people.people(tx)
-        taking_part = [one for one in everybody if not one.retired and one.role is not Role.MODEL]
+        taking_part = [person for person in everybody if not person.retired and person.role is not Role.MODEL]
         primary, with_token, newest = rounds.primary(tx), people.ids_with_token(tx), activity_log.newest_act_times(tx)
         since = (datetime.now(UTC) - timedelta(seconds=PAUSE_S)).isoformat()
         # The current answers, skips left out, by the day (UTC) on which they were given.
@@ -223,10 +223,10 @@ class Monitor:
             steps=tuple(step for step in next_steps(tx, tally_of=self._tally) if step.n),
             primary=primary.name,
             by_day=tuple((day.decode(), n) for day, n in zip(days.tolist(), counts.tolist(), strict=True)),
-            active=tuple(one.name for one in taking_part if newest.get(one.id, "") >= since),
-            last_seen={one.name: newest[one.id] for one in everybody if one.id in newest},
-            roles=frozenset(one.role for one in taking_part),
-            uninvited=Counter(one.role for one in taking_part if one.id not in with_token),
+            active=tuple(person.name for person in taking_part if newest.get(person.id, "") >= since),
+            last_seen={person.name: newest[person.id] for person in everybody if person.id in newest},
+            roles=frozenset(person.role for person in taking_part),
+            uninvited=Counter(person.role for person in taking_part if person.id not in with_token),
         )
 
     def exposures(self, now: datetime | None = None) -> list[tuple[Person, Exposure]]:

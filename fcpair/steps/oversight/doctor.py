@@ -173,8 +173,8 @@ def _in_each_grid(make: Callable[[Tx], CheckOutcome]) -> Callable[[Tx], CheckOut
 
     def make_all(tx: Tx) -> CheckOutcome:
         by_grid = [make(tx) for _ in grids.for_each_grid(tx)]
-        advice = next((one.advice for one in by_grid if one.advice), "")
-        note = next((one.note for one in by_grid if one.note), "")
+        advice = next((health.advice for health in by_grid if health.advice), "")
+        note = next((health.note for health in by_grid if health.note), "")
         faults = [fault for findings in by_grid for fault in findings.faults]
         return CheckOutcome(sum(findings.n for findings in by_grid), faults, note=note, advice=advice)
 

@@ -130,7 +130,7 @@ def _stage_of(tx: Tx, step: NextStep, plan: GridPlan | None, recipe: Recipe, pro
     """The stage by which a recipe takes a step; None where people take it, or the plan has no section for it."""
     sections = plan or recipe
     if step.act in (Act.ANSWER, Act.VALIDATE):
-        can_simulate = recipe.simulate and any(simulate.has_open_work(tx, one) for one in rounds.of_grid(tx))
+        can_simulate = recipe.simulate and any(simulate.has_open_work(tx, round_) for round_ in rounds.of_grid(tx))
         return ("simulate", simulate.simulate, recipe.simulate) if can_simulate else None
     # People calibrate themselves before a round is assigned, by a recipe that the study may not keep yet.
     options, is_first = sections.calibration, False

@@ -127,7 +127,7 @@ def gather_report_data(
                 data.GridPart(
                     facts=grid_facts(tx, key.name),
                     look_again=tuple(look_again_notes(tx)),
-                    rounds=tuple(_round_part(tx, key.name, one, counts, options) for one in rounds.of_grid(tx)),
+                    rounds=tuple(_round_part(tx, key.name, round_, counts, options) for round_ in rounds.of_grid(tx)),
                     decided=decision_figures(tx, rules, tallies.tally(tx), labels) if labels_of(tx) else None,
                     asked=asked_part(tx, key.name),
                     calibration=load_calibration_result(tx, options),

@@ -70,8 +70,8 @@ def status(study: StudyContext) -> dict[str, Any]:
     with study._store.read() as tx:
         facts, origins = runs.study_facts(tx), judgements.n_by_origin(tx)
         planned = [
-            grid_facts(tx, one.name) | _next_and_also(commands(tx, one.name))
-            for one in grids.for_each_grid(tx)
+            grid_facts(tx, key.name) | _next_and_also(commands(tx, key.name))
+            for key in grids.for_each_grid(tx)
             if is_planned(tx)
         ]
         counts = assignments.counts_of_all_grids(tx)
@@ -81,7 +81,7 @@ def status(study: StudyContext) -> dict[str, Any]:
             from fcpair.steps.people.known_pairs import scores
 
             known_pairs = [{"grid": key.name, **row} for key in grids.for_each_grid(tx) for row in scores(tx)]
-        steps_now = [step for one in (main, *planned) for step in (one["next"], *one["also"])]
+        steps_now = [step for grid in (main, *planned) for step in (grid["next"], *grid["also"])]
         return {
             "study": {
                 "file": study._store.place,
@@ -186,7 +186,7 @@ def _main_notes(tx: Tx, counts: assignments.Counts, work: OpenWork) -> list[str]
         )
     round_ = work.primary.round
     joined = people.people(tx, round_.role, active=True)
-    late_names = [one.name for one in joined if one.id not in counts.get(round_.name, {})]
+    late_names = [person.name for person in joined if person.id not in counts.get(round_.name, {})]
     has_open = assignments.sum_of_round(counts, round_)[Status.OPEN.value] > 0
     if not late_names or not has_open or lease_minutes(tx, round_) is not None:
         return notes
@@ -264,7 +264,7 @@ def overview(study: StudyContext) -> list[dict[str, Any]]:
     `withdrawn`, how many slots are `vacant`, and in open dealing how many of the open ones are `free`.
     """
     with study._store.read() as tx:
-        return [grid_facts(tx, one.name) for one in grids.for_each_grid(tx)]
+        return [grid_facts(tx, key.name) for key in grids.for_each_grid(tx)]
 
 
 def grid_facts(tx: Tx, name: str) -> dict[str, Any]:
@@ -295,7 +295,7 @@ def describe_study(study: StudyContext) -> str:
     """The study in one line."""
     try:
         with study._store.read() as tx:
-            parts = [f"{one.name} ({_progress(tx)})" for one in grids.for_each_grid(tx)]
+            parts = [f"{key.name} ({_progress(tx)})" for key in grids.for_each_grid(tx)]
     except FcpairError as error:  # a repr never fails
         return f"<Study {study._store.place}: {error}>"
     return f"<Study {study._store.place}: grid{'s' * (len(parts) > 1)} {', '.join(parts)}>"
@@ -324,9 +324,10 @@ def grid_html(grid: GridContext) -> str:
 def _rows(study: StudyContext) -> list[dict[str, object]]:
     try:
         return [
-            {name: one.get(name, grid.get(name)) for name in COLUMNS} | {"grid": grid["name"], "round": one["name"]}
+            {name: round_.get(name, grid.get(name)) for name in COLUMNS}
+            | {"grid": grid["name"], "round": round_["name"]}
             for grid in overview(study)
-            for one in grid["rounds"]
+            for round_ in grid["rounds"]
         ]
     except FcpairError:
         return []
@@ -336,5 +337,5 @@ def _progress(tx: Tx) -> str:
     """How far a grid has come: what its last building stage made, and how many answers it has."""
     n_built = build_progress.n_built(tx)
     made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
-    n_answers = sum(judgements.n_judgements(tx, one) for one in rounds.of_grid(tx))
+    n_answers = sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx))
     return ", ".join([*made[-1:], *([f"{n_answers:,} answers"] if n_answers else [])]) or "empty"

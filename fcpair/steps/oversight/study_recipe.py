@@ -198,7 +198,9 @@ def _grid_plan(tx: Tx, key: GridKey) -> GridPlan:
     primary_name = next(round_.name for round_ in answer_rounds if round_.counts)
     if plan.counting.name == primary_name:
         return plan
-    return replace(plan, rounds=tuple(replace(one, counts=one.name == primary_name or None) for one in plan.rounds))
+    return replace(
+        plan, rounds=tuple(replace(round_, counts=round_.name == primary_name or None) for round_ in plan.rounds)
+    )
 
 
 NO_VALUE = "-"
@@ -368,8 +370,8 @@ def _format_choices(question: Closed) -> str:
     if not isinstance(question, OneOf) or question.distance != "nominal":
         return str(question)
     return ", ".join(
-        f"{one.code} {one.name}{' (not definite)' * (not one.definite)}{' (positive)' * one.positive}"
-        for one in question
+        f"{choice.code} {choice.name}{' (not definite)' * (not choice.definite)}{' (positive)' * choice.positive}"
+        for choice in question
     )
 
 

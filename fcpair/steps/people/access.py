@@ -242,7 +242,9 @@ class Access:
         `split` are the characters at which a value is split into topics; empty: each value is one.
         """
         with self._store.read() as tx:
-            opt_outs = [one for one in people.opt_outs(tx, person_id).get(person_id, ()) if one.column == column]
+            opt_outs = [
+                opt_out for opt_out in people.opt_outs(tx, person_id).get(person_id, ()) if opt_out.column == column
+            ]
             open_counts = optouts.open_by_topic(tx, person_id, column, split)
             return [
                 Topic(topic, open_counts[topic_key(topic)], any(out.covers(topic) for out in opt_outs))

@@ -94,7 +94,7 @@ def _save(grid: GridContext, options: KnownOptions) -> RunRecord:
         place, first_lines, findings = str(options.file), dict[tuple[int, int], int](), list[Finding]()
         (other_use,) = set(Known) - {Known(options.stage)}
         in_grid = assignments.known_cell_ids(tx, pairs)
-        used_otherwise = {one[:2] for one in known_pairs_of(tx, other_use)}
+        used_otherwise = {pair[:2] for pair in known_pairs_of(tx, other_use)}
         for pair, line in zip(pairs, lines, strict=True):
             if pair not in in_grid:
                 findings.append(Finding(place, line, "this pair is not in the grid, so nobody can be asked it"))
@@ -376,7 +376,9 @@ def _free_cells(tx: Tx, round_: Round, use: Known, candidates: Sequence[open_slo
     for earlier_round in (*rounds.of_known_pairs(tx, round_), *rounds.calibration_rounds(tx)):
         given = assignments.ever_assigned(tx, earlier_round, person_ids)
         given = given[np.isin(given[:, 0], cell_ids)]
-        barred[np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(one) for one in given[:, 1].tolist()]] = True
+        barred[
+            np.searchsorted(cell_ids, given[:, 0]), [person_ids.index(person_id) for person_id in given[:, 1].tolist()]
+        ] = True
     return [cell_ids[~barred[:, column]] for column in range(len(candidates))]
 
 

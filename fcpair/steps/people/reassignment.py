@@ -141,7 +141,7 @@ def choose_takers(tx: Tx, cell_id: Ints, candidates: Sequence[Candidate], round_
 def row_sources(tx: Tx, cell_id: Ints) -> Ints:
     """A number for the source of each cell's row; raises StageError where one has none."""
     source_by_cell = authorship.sources_of_rows(tx)
-    source_names = [source_by_cell.get(one, "") for one in cell_id.tolist()]
+    source_names = [source_by_cell.get(cell, "") for cell in cell_id.tolist()]
     if n := len(set(cells.row_numbers(tx, cell_id[[not name for name in source_names]]).tolist())):
         raise StageError(
             f"{n:,} rows have no source, so it is unknown who should answer them; collect them from `sources`, or "

@@ -215,7 +215,7 @@ class GuidelineReader:
     @property
     def newest(self) -> int | None:
         """The newest version that they are known to have been shown."""
-        return max((one for one in (self.at_consent, self.answered) if one is not None), default=None)
+        return max((terms for terms in (self.at_consent, self.answered) if terms is not None), default=None)
 
 
 def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
@@ -229,8 +229,8 @@ def guideline_readers(study: StudyContext) -> list[GuidelineReader]:
         for name, at in consents.items()
     }
     return [
-        GuidelineReader(one.name, one.role, at_consent.get(one.name), *answered.get(one.id, (None, 0)))
-        for one in reading
+        GuidelineReader(person.name, person.role, at_consent.get(person.name), *answered.get(person.id, (None, 0)))
+        for person in reading
     ]
 
 

@@ -134,8 +134,8 @@ def load_content(
         qrels |= grid.qrels()
         agreement += agreement_rows(tx, key, redaction)
         scheme[key.name] = [
-            {"round": one.name, "role": one.role.value, "form": one.form, "counts": one.counts}
-            for one in rounds.of_grid(tx)
+            {"round": round_.name, "role": round_.role.value, "form": round_.form, "counts": round_.counts}
+            for round_ in rounds.of_grid(tx)
         ]
         is_answered |= any(judgements.answered_cells(tx, round_) for round_ in rounds.answer_rounds(tx))
         if grid.tiers:
@@ -206,7 +206,7 @@ def write_content(facts: ReleaseFacts, texts_by_path: Mapping[str, str], folder:
 def _agreement_csv(rows: Sequence[Mapping[str, Any]]) -> str:
     """The figures, to twelve digits: those behind depend on the order in which people are summed up."""
     values = ([row[name] for name in AGREEMENT_COLUMNS] for row in rows)
-    rounded = ([float(f"{one:.12g}") if isinstance(one, float) else one for one in row] for row in values)
+    rounded = ([float(f"{cell:.12g}") if isinstance(cell, float) else cell for cell in row] for row in values)
     return format_csv([AGREEMENT_COLUMNS, *rounded])
 
 
@@ -273,7 +273,10 @@ def load_facts(
         guidelines_version=guidelines_version if guideline_text.strip() else 0,
         origins=origins,
         people={role.value: n_by_role[role] for role in Role if n_by_role[role] and role is not Role.MODEL},
-        models={one.name: str((records.get(one.name) or {}).get("name", "")) for one in people.people(tx, Role.MODEL)},
+        models={
+            person.name: str((records.get(person.name) or {}).get("name", ""))
+            for person in people.people(tx, Role.MODEL)
+        },
         demographics=release_tables.demographic_counts(tx),
         agreement=[row for row in agreement if place(row) in defined],
         has_agreement=bool(agreement),

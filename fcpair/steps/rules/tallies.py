@@ -151,7 +151,7 @@ def round_progress(tx: Tx, round_: Round, grid_counts: assignments.Counts | None
         assignments.n_by_status(tx, round_) if grid_counts is None else assignments.sum_of_round(grid_counts, round_)
     )
     n_vacant = len(open_slots.find_vacant(tx, round_)) if round_.reassigns_skipped else 0
-    counts = {one.value: by_status.get(one.value, 0) for one in Status} | {"vacant": n_vacant}
+    counts = {status.value: by_status.get(status.value, 0) for status in Status} | {"vacant": n_vacant}
     n_free = open_slots.n_free(tx, round_)
     counts[Status.OPEN.value] += n_free
     if n_free or lease_minutes(tx, round_) is not None:
@@ -179,7 +179,7 @@ def as_ranges(numbers: Sequence[int]) -> str:
 
 def simulated_note(origins: dict[str, int]) -> Sentence | None:
     """Note for the reader when answers were made up; None when none were."""
-    n_simulated, n_by_models = (origins.get(one.value, 0) for one in (Origin.SIMULATED, Origin.GENERATED))
+    n_simulated, n_by_models = (origins.get(origin.value, 0) for origin in (Origin.SIMULATED, Origin.GENERATED))
     if not n_simulated:
         return None
     n = sum(origins.values())

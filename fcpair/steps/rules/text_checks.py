@@ -146,7 +146,9 @@ class _RoundTextCounts:
         if text is not None:
             n = self._n_by_text[text]
             self._n_by_text[text] = n + step
-            for threshold in [one for one in self._frequent_by_threshold if (n > one) != (n + step > one)]:
+            for threshold in [
+                threshold for threshold in self._frequent_by_threshold if (n > threshold) != (n + step > threshold)
+            ]:
                 del self._frequent_by_threshold[threshold]
 
 

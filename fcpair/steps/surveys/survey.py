@@ -221,7 +221,11 @@ class GroupsFound(Plotted):
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each difference between two groups; the columns are `by` and the fields of `Difference`."""
-        return ({"by": one.by, **vars(difference)} for one in self.compared for difference in one.differences)
+        return (
+            {"by": comparison.by, **vars(difference)}
+            for comparison in self.compared
+            for difference in comparison.differences
+        )
 
     def _summary(self) -> str:
         return f"`{self.question}` of round `{self.round}`, by {', '.join(one.by for one in self.compared)}"

@@ -42,7 +42,7 @@ def newest_act_times(tx: Tx) -> dict[int, str]:
     own_answers = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id)
     own_decisions = select(func.max(adjudication.c.at)).where(adjudication.c.person_id == person.c.id)
     own_decisions = own_decisions.where(adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value)))
-    newest = (one.correlate(person).scalar_subquery() for one in (own_answers, own_decisions))
+    newest = (log.correlate(person).scalar_subquery() for log in (own_answers, own_decisions))
     rows = tx.execute(select(person.c.id, *newest))
     return {row[0]: max(filter(None, row[1:])) for row in rows if any(row[1:])}
 

@@ -137,7 +137,7 @@ def _to_rows(chunks: Iterable[list[list[Any]]]) -> list[NDArray[Any]]:
     """The rows of `_query` as arrays, and behind them their times, which are read once, as that takes long."""
     parts = []
     for columns in chain(chunks, [[[] for _ in _COLUMNS]]):
-        columns[_ORIGIN] = [_ORIGINS[one] for one in columns[_ORIGIN]]
+        columns[_ORIGIN] = [_ORIGINS[code] for code in columns[_ORIGIN]]
         parts.append([np.array(values, kind) for values, kind in zip(columns, _COLUMNS, strict=True)])
     arrays = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return [*arrays, _posix_times(arrays[_AT])]

@@ -138,8 +138,8 @@ def origins_of(tx: Tx, text_ids: Sequence[int], edited: EditedSources | None = N
         rows_by_text.setdefault(row.text_id, []).append(origin)
     origins = {}
     for text_id, of_text in rows_by_text.items():
-        names = "; ".join(dict.fromkeys(one.written_as for one in of_text))
-        sources = "; ".join(dict.fromkeys(one.source for one in of_text))
+        names = "; ".join(dict.fromkeys(author.written_as for author in of_text))
+        sources = "; ".join(dict.fromkeys(author.source for author in of_text))
         origins[text_id] = of_text[0]._replace(written_as=names, source=sources)
     return origins
 
@@ -170,5 +170,5 @@ def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, st
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
     origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)
-    sources = (origins[one.text_id].source if one.text_id in origins else one.meta.get("source") for one in rows)
+    sources = (origins[row.text_id].source if row.text_id in origins else row.meta.get("source") for row in rows)
     return {row.id: source for row, source in zip(rows, sources, strict=True) if source}

@@ -32,9 +32,9 @@ def add_judgements(tx: Tx, judgements: pd.DataFrame, origin: Origin) -> None:
         own_codes = rows["own_code"] if "own_code" in rows.columns else rows["code"]
         codes = own_codes.where(own_codes.notna(), rows["code"]).astype("Int64")
         answer_ids = {
-            (one, code): at
-            for one in of_round.dropna().unique()
-            for code, at in rounds.answer_ids(tx, int(one)).items()
+            (round_id, code): at
+            for round_id in of_round.dropna().unique()
+            for code, at in rounds.answer_ids(tx, int(round_id)).items()
         }
         keys = pd.MultiIndex.from_arrays([of_round, codes])
         rows["answer_id"] = keys.map(answer_ids).to_series(index=rows.index).astype("Int64")

@@ -226,8 +226,8 @@ def hold_cell(tx: Tx, person_id: int, cell_id: int) -> None:
 
 
 _qualification, _qualifying = round_.alias("qualification"), assignment.alias("qualifying")
-_use, _use_there = (one.c.options["known"].as_string() for one in (round_, _qualification))
-_known_for, _known_for_there = (one.c.options["known_for"].as_string() for one in (round_, _qualification))
+_use, _use_there = (table.c.options["known"].as_string() for table in (round_, _qualification))
+_known_for, _known_for_there = (table.c.options["known_for"].as_string() for table in (round_, _qualification))
 # The round in which people qualify for that of an assignment, or for the one whose control pairs it has.
 _QUALIFICATION = (
     select(_qualification.c.id)

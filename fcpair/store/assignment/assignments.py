@@ -264,7 +264,9 @@ def overlap_per_text(tx: Tx) -> tuple[list[int], list[int]]:
     slots = _label_slots(tx)
     several = select(slots.c.cell_id).group_by(slots.c.cell_id).having(func.count() > 1).subquery()
     n = select(func.count()).select_from(several.join(cell, cell.c.id == several.c.cell_id))
-    of_rows, of_columns = (list(tx.scalars(n.group_by(one).order_by(one))) for one in cell.c["row_id", "column_id"])
+    of_rows, of_columns = (
+        list(tx.scalars(n.group_by(column).order_by(column))) for column in cell.c["row_id", "column_id"]
+    )
     return of_rows, of_columns
 
 

@@ -277,7 +277,7 @@ def assign_slots(
     unanswered are theirs again under the same number.
     """
     own = (assignment.c.person_id == person_id) & (assignment.c.round_id == of.id)
-    is_chosen = assignment.c.cell_id.in_(as_subquery([one.cell_id for one in chosen]))
+    is_chosen = assignment.c.cell_id.in_(as_subquery([slot.cell_id for slot in chosen]))
     rows = tx.execute(select(*assignment.c["cell_id", "id"]).where(own, is_chosen))
     own_ids, new = {row.cell_id: row.id for row in rows}, []
     for at, free_slot in enumerate(chosen, behind + 1):

@@ -261,7 +261,7 @@ def _write_rows(target: Tx, table: Table, rows: Sequence[tuple[Any, ...]]) -> No
         if len(rows) > 1:  # one of them is at fault
             for row in rows:
                 _write_rows(target, table, [row])
-        key = ", ".join(str(rows[0][table.columns.keys().index(one.name)]) for one in table.primary_key)
+        key = ", ".join(str(rows[0][table.columns.keys().index(column.name)]) for column in table.primary_key)
         raise _OddRowError(f"row {key} of `{table.name}`: {str(error).partition(chr(10))[0]}") from error
 
 

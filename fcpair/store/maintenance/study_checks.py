@@ -146,7 +146,10 @@ def references(tx: Tx) -> CheckOutcome:
 
     The pairs of the grid are held against its sides instead, which says more.
     """
-    referring_tables, faults = [one for one in metadata.sorted_tables if one is not cell and one.foreign_keys], []
+    referring_tables, faults = (
+        [table for table in metadata.sorted_tables if table is not cell and table.foreign_keys],
+        [],
+    )
     for table in referring_tables:
         for key in table.foreign_keys:
             other = key.column.table.alias()
@@ -266,7 +269,7 @@ def _break_rules(tx: Tx, about: Iterable[str], *rules: tuple[str, str]) -> Check
         for row in tx.execute(sql(rows)).mappings():
             pair = {"pair": name_pair(row["pair"])} if "pair" in row else {}
             faults.append(means.format(**{**row, **pair}))
-    return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {one}")).scalar_one() for one in about), faults)
+    return CheckOutcome(sum(tx.execute(sql(f"SELECT count(*) FROM {table}")).scalar_one() for table in about), faults)
 
 
 def _listed(values: Iterable[str | int]) -> str:

@@ -36,7 +36,9 @@ class OptOut:
     def unlisted_part(self, offered: Collection[str]) -> OptOut:
         """Part that remains when somebody has chosen anew among the listed topics: all that is not on the list."""
         alone = (replace(self, topics=(topic,)) for topic in self.topics)
-        return replace(self, topics=tuple(one.topics[0] for one in alone if not any(map(one.covers, offered))))
+        return replace(
+            self, topics=tuple(opt_out.topics[0] for opt_out in alone if not any(map(opt_out.covers, offered)))
+        )
 
 
 def topic_key(topic: str) -> str:
@@ -92,10 +94,10 @@ def _column_values(column: str) -> Select[Any]:
 def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
     answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
-    for one in opted_out:
-        all_values = tx.scalars(_column_values(one.column).where(*conditions))
-        if values := list(filter(one.covers, all_values)):
-            having = select(text.c.id).where(text.c.meta[one.column].as_string().in_(sorted(values)), *conditions)
+    for opt_out in opted_out:
+        all_values = tx.scalars(_column_values(opt_out.column).where(*conditions))
+        if values := list(filter(opt_out.covers, all_values)):
+            having = select(text.c.id).where(text.c.meta[opt_out.column].as_string().in_(sorted(values)), *conditions)
             text_ids = having.union(select(answering.c.id).where(answering.c.answers_id.in_(having)))
             covered += [cell.c.row_id.in_(text_ids), cell.c.column_id.in_(text_ids)]
     return or_(false(), *covered)

@@ -97,7 +97,7 @@ class Homogenization(Measure):
             return SetFigure(None, 0, left_out=left_out, undefined=why)
         # the mean F1 of BERTScore over every two texts; it is the same from either side
         of_texts = [vectors[text].astype(np.float64) for text in kept_texts]
-        lengths, stacked = np.array([len(one) for one in of_texts]), np.concatenate(of_texts)
+        lengths, stacked = np.array([len(text) for text in of_texts]), np.concatenate(of_texts)
         starts, total = np.cumsum([0, *lengths[:-1]]), 0.0
         for at, text_vectors in enumerate(of_texts[:-1]):
             cosine = text_vectors @ stacked[starts[at + 1] :].T

@@ -46,7 +46,7 @@ def conflicts(visit: LeadVisit, run: int = 0, policy: str = "", ties: str = "", 
         policies=get_args(Policy),
         all_ties=get_args(Ties),
         would=would,
-        dealt=next((one for one in visit.overview["rounds"] if one["role"] == Role.VALIDATOR), None),
+        dealt=next((round_ for round_ in visit.overview["rounds"] if round_["role"] == Role.VALIDATOR), None),
         not_due=here.grid.desk.verdicts_not_due,
         dealing=here.grid.effective_options(Validate),
         done=done,
@@ -75,7 +75,7 @@ def _way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, previous
     """What takes back the policy that was just set, unless another was applied since: the `policy` before it, and what
     `confirmed` it needs. Where `none` held, it is the one that decides least.
     """
-    policy_runs = [one for one in log if one.stage == Adjudicate.stage and "policy" in one.params]
+    policy_runs = [run for run in log if run.stage == Adjudicate.stage and "policy" in run.params]
     if done is None or not previous_key or not policy_runs or policy_runs[-1].id != done.id:
         return None
     before = Adjudicate() if previous_key == NONE else parse_policy(*f"{previous_key} ".split(" ")[:2])

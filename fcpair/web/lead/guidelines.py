@@ -100,9 +100,9 @@ def edit_practice(visit: LeadVisit) -> Response:
     except REFUSALS as refusal:
         # What is wrong, with the line of each error, and without the name of a file, which the table has not.
         lines = [
-            say("line %(number)s: %(problem)s", number=Id(one.line), problem=one.message)
-            for one in getattr(refusal, "findings", ())
-            if one.line
+            say("line %(number)s: %(problem)s", number=Id(finding.line), problem=finding.message)
+            for finding in getattr(refusal, "findings", ())
+            if finding.line
         ]
         return _show_practice(visit.refused(InputError(join(lines, "; ")) if lines else refusal), text, items)
     if act != "save":
@@ -221,7 +221,7 @@ def _show_words(visit: Visit, typed: Mapping[str, str], *, preview: Words | None
     study, words, names = visit.study, visit.study.effective_options(Words), visit.study.load_names()
     texts_in = typed.get("texts_in") or words.language
     # The roles that read in this study: those of its rounds, of its people, and that have a noun.
-    roles = {one["role"] for of in study.grid_overview() for one in of["rounds"]} | words.nouns.keys()
+    roles = {round_["role"] for of in study.grid_overview() for round_ in of["rounds"]} | words.nouns.keys()
     roles |= {person.role.value for person in study.people}
     nouns = {role: typed.get(f"{NOUN}{role}", words.nouns.get(role, "")) for role in READERS if role in roles}
     shown_in = LANGUAGES.get(preview.language, ENGLISH) if preview else ENGLISH
@@ -317,7 +317,7 @@ def list_entries(
             shown = entry("questions", _key(words.questions, (of.grid, question), n_questions), question)
             paths = ((of.grid, question, name) for name in option_names)
             below = (entry("options", _key(words.options, path, n_options), path[-1]) for path in paths)
-            shown_options = [one for one in below if is_new(one)]
+            shown_options = [option for option in below if is_new(option)]
             if is_new(shown) or shown_options:
                 questions.append((shown, shown_options))
         named = [(name, name) for name in of.sides]

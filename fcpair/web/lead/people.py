@@ -80,7 +80,7 @@ def _show_people(visit: Visit, run: int = 0, role: str = "", pasted: str = "") -
             "speed": next((speed for speed in speeds if speed.name == name), None),
         }
 
-    is_assigned = any(one["dealt"] for one in visit.overview["rounds"] if one["counts"])
+    is_assigned = any(round_["dealt"] for round_ in visit.overview["rounds"] if round_["counts"])
     return visit.lead_page(
         "lead_people.html.j2",
         PEOPLE,

@@ -30,7 +30,7 @@ def progress(visit: LeadVisit, run: int = 0) -> Response:
         return go_to(START)
     here, overview, notes = visit.here, visit.overview, visit.context.grids.oldest.monitor.notes()
     # The rounds of a planned grid that are assigned by themselves.
-    rounds = [one for one in overview["rounds"] if one["role"] != Role.VALIDATOR] if here.is_planned else []
+    rounds = [round_ for round_ in overview["rounds"] if round_["role"] != Role.VALIDATOR] if here.is_planned else []
     return visit.lead_page(
         "lead_overview.html.j2",
         PROGRESS,
@@ -62,7 +62,7 @@ def pair(visit: LeadVisit) -> Response:
 def assign(visit: LeadVisit, round: Text = "") -> Response:
     """Deal the pairs to annotators, or a round of a planned grid to those who answer it."""
     here = visit.here
-    if any(one["dealt"] for one in visit.overview["rounds"] if one["name"] == round):
+    if any(round_["dealt"] for round_ in visit.overview["rounds"] if round_["name"] == round):
         raise ConflictError.say("this was assigned after the page was loaded, so nothing was done; load Progress again")
     return visit.act(lambda: here.grid.assign_round(round) if here.is_planned else here.grid.assign(), PROGRESS.path)
 
@@ -73,7 +73,7 @@ def examples(visit: LeadVisit, round: str | None = None, row: str | None = None)
     here, grids = visit.here, visit.context.grids
     round_names = here.grid.desk.rounds_with_examples()
     name = round if round is not None else next(iter(round_names), None)
-    others = (one for one in map(grids.by_name, visit.study.grids) if one.grid is not here.grid)
+    others = (grid for grid in map(grids.by_name, visit.study.grids) if grid.grid is not here.grid)
     return visit.page(
         "lead_examples.html.j2",
         here,

@@ -80,7 +80,7 @@ class Docket:
     def show_case(self, case: ConflictCase | None, *, revealed: bool = False) -> Response:
         """The page with one case, or with none; `revealed` shows an HS that the visitor has hidden."""
         counts, language, context = self.cases.n_in_queues(self.person_id), self.visit.language, self.visit.context
-        queues = (one for one in CaseQueue if counts[one] or one is self.queue or one is CaseQueue.ALL)
+        queues = (queue for queue in CaseQueue if counts[queue] or queue is self.queue or queue is CaseQueue.ALL)
         grids = context.grids.with_policy() if self.here.name else []
         others = (grid for grid in grids if grid.name != self.here.name)
         waiting = ((other, context.adjudication_queue(other).state(self.person_id).waiting) for other in others)
@@ -95,7 +95,7 @@ class Docket:
             ],
             is_by_row=self.order is CaseOrder.ROW,
             awaits_order=self.order is CaseOrder.DOUBT and not self.cases.is_ranked,
-            other_orders={one: self.address(PAGE, order=one) for one in CaseOrder if one != self.order},
+            other_orders={order: self.address(PAGE, order=order) for order in CaseOrder if order != self.order},
             left=in_words(self.cases.left_s(self.person_id, counts[self.queue]), language),
             elsewhere=[(one, n) for one, n in waiting if n],
             revealed=revealed,

@@ -252,7 +252,9 @@ def agree(
     try:
         _set_reading(visit, topic, blurred=blurred, keeps_refused=keeps_refused)
         sentence = consent_sentence(visit)
-        visit.study.access.consent(visit.visitor.id, {one.label: one.given for one in answered if one.given}, sentence)
+        visit.study.access.consent(
+            visit.visitor.id, {answer.label: answer.given for answer in answered if answer.given}, sentence
+        )
     except BusyError:
         return show_again(StudyError(NOT_NOW))
     return go_to(PRACTICE if visit.context.has_practice(visit.visitor) else HOME[visit.visitor.role])
@@ -321,7 +323,7 @@ def thanks(visit: ReaderVisit) -> Response:
         return go_to("/welcome")
     decides = visitor.role is Role.ADJUDICATOR
     if decides:  # in all grids together
-        dockets = [(one, context.adjudication_queue(one)) for one in context.grids.with_policy()]
+        dockets = [(grid, context.adjudication_queue(grid)) for grid in context.grids.with_policy()]
         queues = [(one, docket.state(visitor.id)) for one, docket in dockets]
         own = next((one.address("/adjudicate/decided", by=visitor.name) for one, queue in queues if queue.decided), "")
         n_open, done = (sum(getattr(queue, name) for _, queue in queues) for name in ("waiting", "decided"))
@@ -411,7 +413,9 @@ def qualification(visit: WorkerVisit) -> Response:
     reviews = visit.study.review_qualifications(visit.visitor) if visit.visitor.consented else []
     if not reviews:
         return go_to(HOME[visit.visitor.role])
-    texts = [{one["name"]: one["text"] for one in choices_of(review.question, visit.language)} for review in reviews]
+    texts = [
+        {choice["name"]: choice["text"] for choice in choices_of(review.question, visit.language)} for review in reviews
+    ]
     shown, waits = list(zip(reviews, texts, strict=True)), visit.study.waits_for_lead(visit.visitor)
     return visit.page("qualification.html.j2", reviews=shown, waits=waits, desk=HOME[visit.visitor.role])
 

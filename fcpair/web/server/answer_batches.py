@@ -70,4 +70,4 @@ class Batches(Generic[Item, Result]):
             if len(batch) == 1:
                 return [error]
             # Nothing of the batch was done. Whatever the matter is with one of it, the others shall not suffer.
-            return [made for one in batch for made in self._act_on_batch([one])]
+            return [made for act in batch for made in self._act_on_batch([act])]

@@ -126,7 +126,7 @@ def _modules_of(path: Path, importers: tuple[str, ...]) -> list[str]:
     if path.name in importers:
         raise ValueError(f"these modules import each other: {', '.join((*importers, path.name))}")
     imported = [match[2] for match in _IMPORT.finditer(path.read_text("utf-8"))]
-    before = [name for one in imported for name in _modules_of(path.with_name(one), (*importers, path.name))]
+    before = [name for module in imported for name in _modules_of(path.with_name(module), (*importers, path.name))]
     return list(dict.fromkeys([*before, path.name]))
 
 
