@@ -293,7 +293,7 @@ def _decide_some(tx: Any, people: list[int]) -> int:
 
     from fcpair.records import Rule
     from fcpair.steps.rules import rule_decisions
-    from fcpair.store.adjudication import adjudications
+    from fcpair.store import adjudications
 
     waiting = rule_decisions.waiting_cell_ids(tx)
     pairs = waiting[:: max(len(waiting) // DECIDED, 1)]

@@ -118,7 +118,7 @@ def _add_verdicts(tx: Tx, truth: NDArray[np.int64], agrees: NDArray[np.int64], p
     import numpy as np
     import pandas as pd
 
-    from fcpair.store.adjudication import adjudications
+    from fcpair.store import adjudications
     from fcpair.store.assignment import rounds
 
     cell_id = np.arange(1, len(truth) + 1)

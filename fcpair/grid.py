@@ -11,7 +11,7 @@ from fcpair.records import Role, SampleSize
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import GridContext, has_saved_options, is_planned, labels_of
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.store.adjudication import disputes
+from fcpair.store import disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from fcpair.steps.oversight.next_steps import NextStep
     from fcpair.steps.oversight.pair_search import FoundPairs
     from fcpair.steps.release.export import Exports
-    from fcpair.steps.surveys.survey import GroupsFound
+    from fcpair.steps.survey import GroupsFound
     from fcpair.work_records import ConflictCase, DecisionRequest
 
 __all__ = [

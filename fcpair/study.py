@@ -13,11 +13,10 @@ from fcpair.params import DEFAULT_SCHEME, Folding, Setup
 from fcpair.records import Person
 from fcpair.steps import use_cases as steps
 from fcpair.steps.base.context import StudyContext, find_grid, note_run
-from fcpair.store import Store, Tx
+from fcpair.store import Store, Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, schema
 from fcpair.store.database.backends import Place, sqlite
-from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.plans import GridPlan
@@ -137,7 +136,7 @@ class Study(StudyContext):
         Returns the backup, None where there was nothing to do. Raises StudyError when the study cannot be upgraded; it
         is as it was then.
         """
-        from fcpair.store.maintenance import backups
+        from fcpair.store import backups
 
         return backups.upgrade(path, steps.rule_decisions.repair_old_decisions)
 

@@ -44,7 +44,7 @@ def own_work(left: Left) -> Iterator[str]:
     from fcpair.store.answers import task_queries
     from fcpair.store.assignment import rounds
     from fcpair.store.database.tables import assignment, round_
-    from fcpair.store.people.people import people
+    from fcpair.store.people import people
 
     open_ = assignment.c.status == Status.OPEN.value
     labelling = select(round_.c.id).where(round_.c.counts)

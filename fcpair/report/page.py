@@ -34,7 +34,7 @@ from fcpair.sentences import Answer, Written, join, mark, say, say_number
 from fcpair.stages.stats.agreement import Agreement
 from fcpair.stages.stats.group_differences import LEAST_PEOPLE, METHODS, GroupComparison
 from fcpair.stages.stats.intervals import LEVEL
-from fcpair.stages.surveys.survey import ANSWERS, SKIPPED
+from fcpair.stages.survey import ANSWERS, SKIPPED
 
 LONG_TABLE = 100
 MOST_PAIRS = 1_000  # of annotators, whose agreement is shown pair by pair

@@ -18,6 +18,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fcpair.steps import building, grids, release_folder, survey
     from fcpair.steps.adjudication import adjudicate, adjudication_queue, agreement, case_queues, discussion
     from fcpair.steps.answers import (
         answer_import,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     )
     from fcpair.steps.assignment import assign, calibration, leases, overlap_plan, rounds, validate
     from fcpair.steps.base import context, init, keywords, text_digests
-    from fcpair.steps.corpus import building, grids
     from fcpair.steps.oversight import (
         dashboard,
         doctor,
@@ -47,10 +47,8 @@ if TYPE_CHECKING:
         study_start,
     )
     from fcpair.steps.people import access, known_pairs, people, reassignment, terms
-    from fcpair.steps.publication import release_folder
     from fcpair.steps.release import evaluate, export, partition
     from fcpair.steps.rules import rule_decisions, tallies, text_checks, wording
-    from fcpair.steps.surveys import survey
 
     static, cached = staticmethod, cached_property
 else:

@@ -19,8 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from fcpair.errors import FcpairError
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.study import Study
-from fcpair.web import start
-from fcpair.web.api import routes
+from fcpair.web import routes, start
 from fcpair.web.auth import Auth
 from fcpair.web.context import Context, ServedTerms, load_templates
 from fcpair.web.errors import ErrorHandlers

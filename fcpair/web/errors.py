@@ -16,10 +16,10 @@ from starlette.exceptions import HTTPException
 
 from fcpair.errors import BusyError, FcpairError, StageError, StudyError, TooManyError, UnknownVisitorError
 from fcpair.sentences import mark, say
-from fcpair.web.api.schemas import NO_NUL
 from fcpair.web.context import Context, replace_commands
 from fcpair.web.languages import ENGLISH
 from fcpair.web.pages.participant import show_farewell
+from fcpair.web.schemas import NO_NUL
 from fcpair.web.server.security import FAILED, NOT_NOW
 from fcpair.web.visits import BUSY, STATUS, ElsewhereError, go_to, roles_of, status_of
 

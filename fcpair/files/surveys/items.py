@@ -15,7 +15,7 @@ from fcpair.errors import Finding, InputError, reject
 from fcpair.files.release.redaction import render
 from fcpair.files.tables.tabular import LINE, place_of, read_table, read_text
 from fcpair.lazy import pd
-from fcpair.stages.surveys.survey import Survey, check_answers
+from fcpair.stages.survey import Survey, check_answers
 from fcpair.values import as_text, parse_json
 
 _COLUMN_TEXTS = {

@@ -22,7 +22,7 @@ from fcpair.report.figures.save import PaperFigure, PaperStyle, figure_settings
 from fcpair.sentences import join, mark, say
 from fcpair.stages.stats.group_differences import ASSOCIATION, LEAST_PEOPLE, GroupComparison
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
-from fcpair.stages.surveys.survey import ASSUMPTION, KeepRule
+from fcpair.stages.survey import ASSUMPTION, KeepRule
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

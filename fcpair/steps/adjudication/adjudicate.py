@@ -40,11 +40,9 @@ from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.tallies import as_ranges, find_cells, request_note
 from fcpair.steps.rules.wording import sheet_headings
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from fcpair.values import visible_text
 from fcpair.work_records import DryRun, ShownLabel
 

@@ -31,14 +31,12 @@ from fcpair.steps.base.context import GridContext, effective_options, find_cell,
 from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.permissions import NOT_SHOWN
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
-from fcpair.store.adjudication.adjudications import DecisionFilter
+from fcpair.store import Tx, adjudications, disputes, people
+from fcpair.store.adjudications import DecisionFilter
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import sides
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
-from fcpair.store.people import people
 from fcpair.work_records import Agenda, ConflictCase, DecisionRequest, QueueCounts, ShownText
 
 DECISION, ANSWER = "decision", "answer"

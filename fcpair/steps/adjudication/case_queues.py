@@ -33,13 +33,11 @@ from fcpair.steps.answers.import_fc_conan import check_annotators_known
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.context import GridContext, need_labels
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications, disputes
-from fcpair.store.adjudication.disputes import DisputedPair
+from fcpair.store import Store, Tx, adjudications, disputes, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.people import people
+from fcpair.store.disputes import DisputedPair
 
 NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
 

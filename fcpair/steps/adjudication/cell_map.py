@@ -21,8 +21,7 @@ from fcpair.stages.questions.labels import tier_obstacle
 from fcpair.steps.base.answer_values import MOST_CHOICES, form_of
 from fcpair.steps.base.context import effective_options, labels_of
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides

@@ -44,13 +44,12 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.wording import effective_words, side_headings
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import activity_log, judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 from fcpair.work_records import ShownText
 
 

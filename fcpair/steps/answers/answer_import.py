@@ -39,14 +39,13 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.tallies import look_again
 from fcpair.steps.rules.wording import sheet_headings
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import people
 
 DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
 SUPERSEDE = "--supersede takes this as the newer answer"

@@ -23,14 +23,12 @@ from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, is_planned, need_labels, scheme_of
 from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.wording import sheet_headings
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import rounds
 from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.people import people
 
 EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited

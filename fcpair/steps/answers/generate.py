@@ -28,12 +28,11 @@ from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.tallies import check_done
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from fcpair.values import DuplicateKeyError, parse_json
 
 GENERATE = "generate"

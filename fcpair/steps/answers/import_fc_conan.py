@@ -18,15 +18,13 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.steps.answers.answer_import import locate_cells, save_answers
 from fcpair.steps.assignment.validate import with_decisions
 from fcpair.steps.base.context import GridContext, begin_run, effective_options, file_setting, scheme_of
-from fcpair.steps.corpus.building import add_side
+from fcpair.steps.building import add_side
 from fcpair.steps.rules.rule_decisions import apply_policy
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import people
 
 FORMAT = "fc-conan"
 PUBLISHED = "published"  # the settings that say from where

@@ -28,12 +28,11 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params, update_simu
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import people
 
 TRUTH = "truth"  # the settings of what is true in a simulated study: drawn by its first run, and then kept
 

@@ -22,12 +22,11 @@ from fcpair.steps.people.known_pairs import assign_everywhere
 from fcpair.steps.people.people import find_person
 from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 
 Kind = Literal["labels", "verdicts", "answers"]
 COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answers": "answers"}

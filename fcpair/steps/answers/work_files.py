@@ -33,13 +33,12 @@ from fcpair.steps.people import access
 from fcpair.steps.rules import permissions
 from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from fcpair.work_records import KeepReason, OldSheet
 
 ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a round that checks, or does not

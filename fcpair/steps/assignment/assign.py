@@ -39,11 +39,9 @@ from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.people.reassignment import Handover
 from fcpair.steps.rules.tallies import as_ranges, find_cells
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels
 
 

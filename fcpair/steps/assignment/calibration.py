@@ -25,11 +25,10 @@ from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.people import access, reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.tallies import round_progress
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells
-from fcpair.store.people import people
 
 
 @takes_params

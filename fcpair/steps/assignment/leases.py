@@ -19,14 +19,12 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.people.known_pairs import has_known_pairs
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules.tallies import as_ranges, find_cells
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, Tx, adjudications, people
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, FreeSlot, Hold, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.database.store import now
-from fcpair.store.people import people
 from fcpair.work_records import ExtraLabels, Task
 
 MAX_HELD = 10  # pairs of one person; what a browser keeps ahead beyond that, nobody else could be given

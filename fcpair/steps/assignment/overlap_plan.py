@@ -15,12 +15,11 @@ from fcpair.steps.base import departures
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, as_settings, effective_options, is_planned, note_run, scheme_of
 from fcpair.steps.base.keywords import takes_params
-from fcpair.store.adjudication import adjudications
+from fcpair.store import adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.oversight import build_progress, settings
-from fcpair.store.people import people
 
 LEAST_PAIRS = 2  # with several labels, for the study's own labels to be a pilot
 _OWN_LABELS = Path("<labels of the study>")

@@ -24,8 +24,7 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.people.people import ensure_active
 from fcpair.steps.rules import permissions, rule_decisions, tallies
 from fcpair.steps.rules.tallies import look_again, without_validator_notes
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 

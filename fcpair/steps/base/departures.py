@@ -9,10 +9,9 @@ from typing import Any
 from fcpair.param_values import IN_MEMORY
 from fcpair.params import Assign, Validate, defaults_of, result_params
 from fcpair.records import Role
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 
 _PEOPLE_STAGES = {"annotators": (Assign.stage, Role.ANNOTATOR), "validators": (Validate.stage, Role.VALIDATOR)}
 PEOPLE_PARAMS = {name: role for name, (_, role) in _PEOPLE_STAGES.items()}

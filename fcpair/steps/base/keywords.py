@@ -28,10 +28,9 @@ from fcpair.steps.base.context import (
     parameters_from_settings,
     settings_error,
 )
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 from fcpair.words import Words
 
 Options = TypeVar("Options")

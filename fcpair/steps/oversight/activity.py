@@ -35,7 +35,7 @@ from fcpair.store.answers.activity_log import Decision
 from fcpair.store.answers.answer_arrays import NO_ANSWER, AnswerArrays, Ints
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
-from fcpair.store.people.people import people
+from fcpair.store.people import people
 
 ADJUDICATE = "adjudicate"
 

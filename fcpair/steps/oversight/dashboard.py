@@ -27,14 +27,12 @@ from fcpair.steps.oversight import activity
 from fcpair.steps.oversight.next_steps import NextStep, has_decisions, next_steps
 from fcpair.steps.oversight.status import StudyNotes, load_notes
 from fcpair.steps.rules.tallies import Tally, simulated_note, tally
-from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
+from fcpair.store import Tx, disputes, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids, sides, texts
 from fcpair.store.corpus.sides import Axis
-from fcpair.store.people import people
 
 if TYPE_CHECKING:
     from fcpair.report.map_file import CellMap
@@ -141,7 +139,7 @@ class Monitor:
 
     def may_have_surveys(self) -> bool:
         """Whether the grid may have something that `survey_sections` shows."""
-        from fcpair.steps.surveys.survey import declared_questions
+        from fcpair.steps.survey import declared_questions
 
         asked = (Role.RESPONDENT, Role.MODEL)
         return self._read(lambda tx: rounds.primary(tx).role in asked or bool(declared_questions(tx)[0]))

@@ -32,20 +32,17 @@ from fcpair.steps.people.known_pairs import known_pairs_of
 from fcpair.steps.release import partition
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.wording import effective_words
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, Tx, adjudications, backups, optouts, people, study_checks
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
+from fcpair.store.backups import copy
 from fcpair.store.corpus import grids
 from fcpair.store.database import schema
 from fcpair.store.database.backends import Place
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS
 from fcpair.store.database.tables import answer, grid, guideline, person, round_, text
-from fcpair.store.maintenance import backups, study_checks
-from fcpair.store.maintenance.backups import copy
-from fcpair.store.maintenance.study_checks import CheckOutcome
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import optouts, people
+from fcpair.store.study_checks import CheckOutcome
 
 __all__ = ["accept", "back_up", "check_backup", "copy", "examine", "restore", "study_digests"]
 

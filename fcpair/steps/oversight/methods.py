@@ -21,13 +21,11 @@ from fcpair.steps.people.known_pairs import scores
 from fcpair.steps.release.partition import tiers_of
 from fcpair.steps.rules.rule_decisions import policy_that_holds
 from fcpair.steps.rules.tallies import split_unanimous, tally
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import people
 
 SUFFIXES: dict[MethodsFormat, str] = {"markdown": ".md", "latex": ".tex"}
 

@@ -14,8 +14,7 @@ from fcpair.steps.base.calibration_state import Phase, load_calibration
 from fcpair.steps.base.context import PLAN, effective_options, has_saved_options, is_planned
 from fcpair.steps.rules import rule_decisions, tallies
 from fcpair.steps.rules.tallies import PairCounts, RoundProgress, Tally, round_progress, tally, wait_for_grids
-from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
+from fcpair.store import Tx, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells

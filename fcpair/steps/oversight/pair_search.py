@@ -34,15 +34,13 @@ from fcpair.steps.base.figure_cache import Marks
 from fcpair.steps.oversight.activity import current_labels
 from fcpair.steps.release.partition import align
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.answers import judgements
 from fcpair.store.answers.answer_arrays import answer_arrays
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import pair_search
-from fcpair.store.people import people
 
 MAX_VALUES = 30  # of the metadata that are offered to be chosen from; where there are more, one is typed
 FACTS = ("labels", "decision", "verdict", "tier")

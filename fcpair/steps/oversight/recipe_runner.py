@@ -15,6 +15,7 @@ from fcpair.plans import GridPlan
 from fcpair.recipe import Recipe
 from fcpair.records import RunRecord
 from fcpair.report.methods import grid_of
+from fcpair.steps import building, grids
 from fcpair.steps.adjudication import adjudicate, agreement
 from fcpair.steps.answers import examples, import_fc_conan, practice, simulate
 from fcpair.steps.assignment import assign, calibration, validate
@@ -22,7 +23,6 @@ from fcpair.steps.assignment import rounds as dealing
 from fcpair.steps.base.calibration_state import load_calibration
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, has_saved_options
 from fcpair.steps.base.keywords import matches_saved_options
-from fcpair.steps.corpus import building, grids
 from fcpair.steps.oversight import study_recipe
 from fcpair.steps.oversight.next_steps import CALIBRATING, Act, NextStep, next_steps
 from fcpair.steps.people import known_pairs, terms

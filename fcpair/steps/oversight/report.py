@@ -31,7 +31,7 @@ from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import VERDICT
 from fcpair.stages.questions.text_question import Text, n_words
 from fcpair.stages.stats.agreement import AgreementBlock, compute_agreement, drop_unfit_bins
-from fcpair.stages.surveys.survey import add_shares, count_answers, margin_of_error
+from fcpair.stages.survey import add_shares, count_answers, margin_of_error
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.adjudication.discussion import load_calibration_result
 from fcpair.steps.answers.import_fc_conan import check_interval_scope
@@ -51,20 +51,18 @@ from fcpair.steps.oversight.status import grid_facts
 from fcpair.steps.release.partition import GRADED
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
-from fcpair.steps.surveys.survey import (
+from fcpair.steps.survey import (
     answers_to_grid_items,
     compare_groups_of_round,
     declared_questions,
     is_survey,
     survey_of,
 )
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, runs
-from fcpair.store.people import people
 
 SUFFIXES = (".html", ".htm")
 # The stages that change labels, decisions, verdicts or tier rules; the grid is fixed as soon as there are labels.

@@ -34,13 +34,12 @@ from fcpair.steps.oversight.next_steps import OpenWork, TallyOf, commands, load_
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.tallies import round_progress
 from fcpair.steps.rules.wording import effective_words
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.database.store import latest_plausible_time
 from fcpair.store.oversight import build_progress, runs
-from fcpair.store.people import people
 
 LONGEST_NOTE = 2_000  # characters
 

@@ -42,14 +42,13 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.base.keywords import OF_PLAN, OF_STUDY, plan_sections
-from fcpair.steps.corpus.grids import side_from_setting, side_setting
+from fcpair.steps.grids import side_from_setting, side_setting
 from fcpair.steps.people.terms import LIMITS, loosened_limits
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import people
 
 # The sections of a recipe that are stages of the grid `main`, or about the whole study.
 SECTIONS = tuple(item.name for item in fields(Recipe) if item.name not in ("setup", "grids"))

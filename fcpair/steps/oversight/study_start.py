@@ -39,17 +39,16 @@ from fcpair.start_draft import (
     TablePreview,
     parts_of,
 )
+from fcpair.steps import survey
 from fcpair.steps.base import init
 from fcpair.steps.base.context import StudyContext, is_planned, note_run
 from fcpair.steps.oversight import recipe_runner, study_recipe, uploaded_table
 from fcpair.steps.people.people import check_n_people, check_pseudonym, enrol_people, find_person
 from fcpair.steps.people.terms import check_guidelines
-from fcpair.steps.surveys import survey
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import people
 from fcpair.values import is_blank
 
 STAGE = "draft"

@@ -20,12 +20,11 @@ from fcpair.steps.base.context import StudyContext, lease_minutes, note_run
 from fcpair.steps.people import known_pairs, reassignment
 from fcpair.steps.people.people import enrol_people, find_person
 from fcpair.steps.people.terms import check_not_looser, loosened_limits
-from fcpair.store import Store, Tx
+from fcpair.store import Store, Tx, optouts, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
+from fcpair.store.optouts import OptOut, topic_key
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import optouts, people
-from fcpair.store.people.optouts import OptOut, topic_key
 from fcpair.words import PAGE_LANGUAGES
 from fcpair.work_records import Topic
 

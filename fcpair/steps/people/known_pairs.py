@@ -27,11 +27,10 @@ from fcpair.steps.base.context import GridContext, StudyContext, note_stage_run,
 from fcpair.steps.base.keywords import REQUIRED, takes_params
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import build_progress, settings
-from fcpair.store.people import people
 
 KNOWN_PAIRS = "known_pairs"  # the settings that hold the pairs, by their use
 NOWHERE = -1  # the id of no text

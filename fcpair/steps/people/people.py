@@ -14,12 +14,11 @@ from fcpair.steps.base import departures
 from fcpair.steps.base.context import GridContext, StudyContext, note_run
 from fcpair.steps.people.known_pairs import KNOWN_PAIRS, LET_ON, Standing, assign_everywhere, standing_of
 from fcpair.steps.people.reassignment import reassign_everywhere
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 
 SEEING_LABELS_ROLES = (Role.ADJUDICATOR, Role.LEAD)
 LABELLING_ROLES = tuple(role for role in WORKERS if role is not Role.VALIDATOR)

@@ -18,15 +18,13 @@ from fcpair.stages.assignment.assign import fill_rows, fill_slots, shard_order
 from fcpair.steps.base.answer_values import closed_question, form_of
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import PLAN, GridContext, find_grid, lease_minutes
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, optouts, people
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.open_slots import Candidate, Slot
 from fcpair.store.corpus import cells, grids
 from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import settings
-from fcpair.store.people import optouts, people
 
 MAX_PAIRS_BY_ID = 100  # pairs: while people answer, one is asked about, and all texts need not be read for it
 

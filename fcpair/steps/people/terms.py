@@ -15,12 +15,10 @@ from fcpair.stages.assignment.pace import start_of_day
 from fcpair.steps.base.context import StudyContext, effective_options, note_run, note_stage_run
 from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.people.people import find_person
-from fcpair.store import Tx
-from fcpair.store.adjudication import disputes
+from fcpair.store import Tx, disputes, people
 from fcpair.store.answers import task_queries
 from fcpair.store.corpus import grids
 from fcpair.store.database.store import latest_plausible_time
-from fcpair.store.people import people
 from fcpair.values import is_blank
 from fcpair.work_records import Reading
 

@@ -35,7 +35,7 @@ from fcpair.stages.stats.intervals import SAME
 from fcpair.stages.stats.paired_tests import PowerPlan, describe_assumed, plan_hs
 from fcpair.steps.base.context import GridContext, load_sample_size, need_labels, note_run, rules_of, save_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
-from fcpair.steps.corpus.building import text_ids
+from fcpair.steps.building import text_ids
 from fcpair.steps.release.partition import TierTable, pool_ids, tiers_of
 from fcpair.steps.rules.tallies import simulated_note
 from fcpair.store.answers import judgements

@@ -60,8 +60,7 @@ from fcpair.steps.base.keywords import check_seen, own, takes_params
 from fcpair.steps.base.text_digests import find_listed_texts
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.tallies import read_request_note
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, sides

@@ -21,12 +21,10 @@ from fcpair.steps.base.context import scheme_of
 from fcpair.steps.people import known_pairs
 from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store import Tx, adjudications, disputes, optouts, people
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.people import optouts, people
 from fcpair.work_records import Agenda
 
 NOT_CONSENTED = say("please read what the study is about and agree to take part first")

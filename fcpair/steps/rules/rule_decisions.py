@@ -13,8 +13,7 @@ from fcpair.params import Adjudicate
 from fcpair.records import Rule, RunRecord
 from fcpair.stages.adjudication.adjudicate import Forecast, forecast, labels_changed
 from fcpair.steps.base.context import effective_options, has_saved_options, note_stage_run, scheme_of
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.database.statements import tentative
 from fcpair.store.oversight import runs
 

@@ -23,8 +23,7 @@ from fcpair.steps.base.context import (
     scheme_of,
 )
 from fcpair.steps.rules import rule_decisions
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications, disputes
+from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids

@@ -20,7 +20,7 @@ from sqlalchemy import cast as as_type
 from fcpair.errors import ConflictError
 from fcpair.params import Adjudicate, Assign
 from fcpair.records import Known, Origin, Round, Status, Visitor
-from fcpair.store.adjudication.disputes import has_open_label
+from fcpair.store import people
 from fcpair.store.answers.judgements import IS_CURRENT, SEEN_DECISION
 from fcpair.store.assignment import rounds
 from fcpair.store.database import backends, hash_chain, latest_rows
@@ -38,7 +38,7 @@ from fcpair.store.database.tables import (
     setting,
     text,
 )
-from fcpair.store.people import people
+from fcpair.store.disputes import has_open_label
 
 _row, _column, _answered = (text.alias(name) for name in ("row", "column", "answered"))
 _BODIES = ((of.c.body.label(of.name), of.c.language.label(f"{of.name}_language")) for of in (_row, _column, _answered))

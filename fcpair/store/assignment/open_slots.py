@@ -31,7 +31,7 @@ from fcpair.store.assignment.assignments import ACTIVE, RELEASED
 from fcpair.store.database.statements import PreparedStatement, as_param, as_subquery, count, insert_rows, tentative
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import assignment, cell, person, round_, slot
-from fcpair.store.people.optouts import OptOut, parse
+from fcpair.store.optouts import OptOut, parse
 
 
 class Slot(NamedTuple):

@@ -9,12 +9,12 @@ from typing import Any
 from sqlalchemy import and_, exists, insert, or_, select, update
 
 from fcpair.records import Round, RunRecord
+from fcpair.store import people
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, hash_chain, latest_rows
 from fcpair.store.database.statements import is_true
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import adjudication, assignment, judgement, release, run, study
-from fcpair.store.people import people
 
 OUTCOME = "outcome"
 DOWNLOAD = "download"  # in the rule of a release: its file went to whoever asked for it on the pages

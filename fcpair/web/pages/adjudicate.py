@@ -12,11 +12,11 @@ from fcpair.errors import ConflictError, InputError
 from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue, ConflictCase, DecisionRequest, DecisionSearch
 from fcpair.records import Role, Rule
 from fcpair.sentences import mark, mark_plural
-from fcpair.web.api.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.current_grid import GRID_PARAM, CurrentGrid
 from fcpair.web.form import Ticked
 from fcpair.web.languages import Language
 from fcpair.web.pages.markdown import render
+from fcpair.web.schemas import LARGEST_ID, LONGEST_NOTE, MOST_AHEAD, Note, RequestId, Word
 from fcpair.web.visits import AdjudicatorVisit, ElsewhereError, Visit, enter_by, go_to
 
 router = APIRouter(include_in_schema=False)

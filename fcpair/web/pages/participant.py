@@ -21,11 +21,11 @@ from fcpair.params import parse_people_question
 from fcpair.records import WORKERS, Role
 from fcpair.sentences import mark, mark_plural, say
 from fcpair.stages.questions import SKIP
-from fcpair.web.api.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Words
 from fcpair.web.context import context_of
 from fcpair.web.form import Text, Ticked
 from fcpair.web.languages import LANGUAGES, Language
 from fcpair.web.pages.markdown import render
+from fcpair.web.schemas import LONGEST_NOTE, LONGEST_WORDS, MOST_AHEAD, Words
 from fcpair.web.server.static_files import static_files
 from fcpair.web.visits import (
     READERS,

@@ -26,11 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fcpair.errors import BusyError, FcpairError, TooManyError, UnexaminedError, UnknownVisitorError
 from fcpair.records import Role, Visitor
 from fcpair.sentences import say
-from fcpair.web.api.schemas import MOST_AHEAD, AnswerIn
 from fcpair.web.auth import Auth
 from fcpair.web.context import context_of
 from fcpair.web.errors import ErrorHandlers
 from fcpair.web.form import BODY, json_response
+from fcpair.web.schemas import MOST_AHEAD, AnswerIn
 from fcpair.web.server.security import STATIC, log_failure
 from fcpair.web.server.worker import ReportWorker
 from fcpair.web.visits import Visit, WorkerVisit, roles_of

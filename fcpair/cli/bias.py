@@ -136,7 +136,7 @@ def score(
     from fcpair.bias import score_models
     from fcpair.files.surveys.items import read_survey
     from fcpair.report.figures.plots import of_bias
-    from fcpair.stages.surveys.survey import count_answers
+    from fcpair.stages.survey import count_answers
 
     if files:
         place, simulated = [str(file) for file in files], None

@@ -190,7 +190,7 @@ def sheets(grid: Grid, folder: Path, form: SheetFormat) -> None:
       fcpair validate sheets verdicts/
       fcpair validate sheets verdicts/ --sheet-format xlsx
     """
-    from fcpair.cli.answers.answers import report_sheets
+    from fcpair.cli.answers import report_sheets
 
     rows_by_person = grid.sheets.write_verdicts(folder, form)
     old = grid.sheets.old(folder, checks=True)

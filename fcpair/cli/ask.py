@@ -105,7 +105,7 @@ def import_(
       fcpair ask import statements.csv --study survey.db
       fcpair ask import statements.csv --part 50 --question "Have you heard this?" --question "Do you believe it?"
     """
-    from fcpair.stages.surveys.survey import SUGGEST, survey_plans
+    from fcpair.stages.survey import SUGGEST, survey_plans
     from fcpair.study import Study
 
     options: dict[str, Any] = {"part": part, "as_list": listed, "suggest": SUGGEST if suggest is None else suggest}
@@ -215,8 +215,8 @@ def results(
       fcpair ask results answers.csv --statement text --question-column asked --person id --answer said --format json
     """
     from fcpair.files.tables.tabular import plain_rows, write_table
+    from fcpair.stages import survey as surveys
     from fcpair.stages.stats.intervals import LEVEL
-    from fcpair.stages.surveys import survey as surveys
 
     rule = surveys.parse_keep(keep) if keep is not None else None
     if out is not None and (rule is None or by is not None):

@@ -18,7 +18,7 @@ from fcpair.stages.corpus.text_identity import digest
 from fcpair.stages.questions import IRRECONCILABLE, SKIP, Closed, Question
 from fcpair.stages.questions.labels import final_names, tier_obstacle
 from fcpair.stages.questions.text_question import Text
-from fcpair.stages.surveys.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
+from fcpair.stages.survey import KEPT_COLUMNS, count_respondents, merge_small_cells
 from fcpair.steps.answers.answer_import import DISMISS
 from fcpair.steps.answers.answer_tables import (
     EXTRA_COLUMNS,
@@ -31,15 +31,13 @@ from fcpair.steps.answers.answer_tables import (
 )
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import PLAN, effective_options, is_planned, labels_of, load_opaque_ids, options_as_done
-from fcpair.steps.corpus.grids import side_from_setting
+from fcpair.steps.grids import side_from_setting
 from fcpair.steps.release.partition import simulated_cells, tiers_of, with_pair_numbers
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 
 PAIRS, LABELS, DECISIONS, VERDICTS, ROWS = "pairs", "labels", "decisions", "verdicts", "rows"
 SIDES = ("hs", "cn")

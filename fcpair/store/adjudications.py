@@ -16,7 +16,6 @@ from sqlalchemy import ColumnElement, Select, bindparam, case, exists, func, lit
 
 from fcpair.lazy import NDArray, np, pd
 from fcpair.records import PairState, Role, Round, Rule
-from fcpair.store.adjudication.disputes import has_open_label
 from fcpair.store.answers.judgements import newest_judgement
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.cells import BODIES, CN, HS, join_texts
@@ -35,6 +34,7 @@ from fcpair.store.database.statements import (
 )
 from fcpair.store.database.store import Tx, now
 from fcpair.store.database.tables import Number, adjudication, answer, assignment, cell, judgement, person
+from fcpair.store.disputes import has_open_label
 
 DECISION = ("id", "cell_id", "rule", "code", "person_id", "note")
 _COLUMNS: dict[str, ColumnElement[Any]] = {name: adjudication.c[name] for name in DECISION if name != "code"}

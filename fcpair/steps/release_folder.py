@@ -24,6 +24,7 @@ from fcpair.files.tables.tabular import format_csv, write_table
 from fcpair.params import LONGEST_NAME, MAIN, Agree, Annotate, is_about_hate
 from fcpair.records import GridKey, Origin, Role, Round, RunRecord, Status
 from fcpair.stages.stats.agreement import compute_agreement, drop_unfit_bins
+from fcpair.steps import release_tables
 from fcpair.steps.adjudication.agreement import agreement_blocks, sides_of
 from fcpair.steps.assignment.validate import look_again_notes
 from fcpair.steps.base.answer_values import form_of
@@ -38,15 +39,12 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.oversight.doctor import RELEASE, study_digests
 from fcpair.steps.oversight.study_recipe import recipe_text_of
-from fcpair.steps.publication import release_tables
 from fcpair.steps.rules.tallies import split_unanimous
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import runs, settings
-from fcpair.store.people import people
 from fcpair.values import parse_json
 
 RECORD, GUIDELINES, AGREEMENT = "release.json", "guidelines.md", "agreement.csv"

@@ -26,6 +26,7 @@ from fcpair.records import RunRecord
 from fcpair.sentences import say
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.sample import draw_cells, draw_positions, draw_stratified, own_order
+from fcpair.steps import grids
 from fcpair.steps.base.context import (
     Basis,
     GridContext,
@@ -41,7 +42,6 @@ from fcpair.steps.base.context import (
 )
 from fcpair.steps.base.keywords import by_recipe, own, takes_params
 from fcpair.steps.base.text_digests import digester, find_listed_texts
-from fcpair.steps.corpus import grids
 from fcpair.store import Tx
 from fcpair.store.corpus import cells, sides, texts
 

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import BindParameter, ColumnElement, bindparam, delete, exists, func, insert, select, update
 
 from fcpair.records import Person, Role, Visitor
+from fcpair.store import optouts
 from fcpair.store.corpus import grids
 from fcpair.store.database import backends, checksums, hash_chain
 from fcpair.store.database.statements import PreparedStatement, count, is_true
@@ -24,7 +25,6 @@ from fcpair.store.database.tables import (
     study,
 )
 from fcpair.store.oversight import settings
-from fcpair.store.people import optouts
 
 SECRET_BYTES = 32
 

@@ -14,7 +14,9 @@ from pydantic import BaseModel, Field
 from fcpair.errors import InputError
 from fcpair.grid import AdjudicationQueue, ConflictCase, DecisionRequest
 from fcpair.sentences import say
-from fcpair.web.api.schemas import (
+from fcpair.web.form import RecordResponse, StrictJsonRoute, json_response
+from fcpair.web.pages.participant import consent_sentence, desk_version, read_particulars
+from fcpair.web.schemas import (
     LARGEST_ID,
     ConsentIn,
     DecisionMade,
@@ -34,8 +36,6 @@ from fcpair.web.api.schemas import (
     UndoIn,
     error_responses,
 )
-from fcpair.web.form import RecordResponse, StrictJsonRoute, json_response
-from fcpair.web.pages.participant import consent_sentence, desk_version, read_particulars
 from fcpair.web.server import admission
 from fcpair.web.server.admission import Count
 from fcpair.web.visits import AdjudicatorVisit, AnyVisit, Visit, WorkerVisit

@@ -22,7 +22,7 @@ from fcpair.sentences import Id
 from fcpair.stages.answers.replies import parse_probabilities
 from fcpair.stages.questions import Closed, Form
 from fcpair.stages.stats.group_differences import Difference, GroupComparison, compare_annotator_groups
-from fcpair.stages.surveys.survey import (
+from fcpair.stages.survey import (
     ANSWERS,
     STATEMENT,
     SUGGEST,
@@ -37,14 +37,13 @@ from fcpair.steps.assignment.rounds import assign_round
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, StudyContext, effective_options, find_grid, note_run
 from fcpair.steps.base.text_digests import folded_digest
-from fcpair.steps.corpus.grids import add, fill_current_grid, read_side_file
+from fcpair.steps.grids import add, fill_current_grid, read_side_file
 from fcpair.steps.rules.tallies import round_progress, simulated_note
-from fcpair.store import Tx
+from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids
 from fcpair.store.oversight import settings
-from fcpair.store.people import people
 from fcpair.values import parse_json
 
 SURVEY = "survey"

@@ -1,1 +1,0 @@
-"""From several labels to one: agreement, adjudicate."""

@@ -1,1 +1,0 @@
-"""Tables of texts and labels, with or without a study: measure, classify."""

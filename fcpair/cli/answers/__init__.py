@@ -1,1 +1,0 @@
-"""Answers of people and models."""

@@ -1,1 +1,0 @@
-"""Assignment of work to people, and the check of labels."""

@@ -1,1 +1,0 @@
-"""Surveys, templates and bias: ask, bias."""

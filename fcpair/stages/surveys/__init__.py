@@ -1,1 +1,0 @@
-"""Surveys: planning one, and counting what was said."""

@@ -1,1 +1,0 @@
-"""The texts of a study and its grids: importing, selecting, retrieving, collecting, pairing."""

@@ -1,1 +1,0 @@
-"""Surveys, items of templates, and groups of those who answered."""

@@ -1,1 +1,0 @@
-"""The JSON API: `routes` and `adjudication` have its endpoints, `schemas` the shapes that go in and out."""
