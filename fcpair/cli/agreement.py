@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     effective_params,
@@ -17,6 +16,7 @@ from fcpair.cli.options import (
     round_option,
     seed_option,
     shared_option,
+    take_effect,
     with_grid,
 )
 from fcpair.cli.output import (

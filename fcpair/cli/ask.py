@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -26,6 +25,7 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
+    take_effect,
     with_study,
     write_figures,
 )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -20,6 +19,7 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
+    take_effect,
 )
 from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.terminal import Cell, shorten

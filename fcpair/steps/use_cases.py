@@ -78,8 +78,9 @@ else:
         return load
 
 
-# No two rooms have a module of the same name.
-_ROOMS = {path.stem: path.parent.name for path in Path(__file__).parent.glob("*/[a-z]*.py")}
+_FOLDER = Path(__file__).parent
+# No two modules of this floor have the same name.
+_PLACES = {path.stem: ".".join(path.with_suffix("").relative_to(_FOLDER).parts) for path in _FOLDER.rglob("[a-z]*.py")}
 
 
 class _Module:
@@ -100,7 +101,7 @@ class _UseCase:
 
     def load(self) -> Any:
         """The function or class itself."""
-        return getattr(import_module(f"fcpair.steps.{_ROOMS[self._module]}.{self._module}"), self._name)
+        return getattr(import_module(f"fcpair.steps.{_PLACES[self._module]}"), self._name)
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._owner, self._method = owner, name
@@ -127,7 +128,7 @@ class _UseCase:
         signature = inspect.signature(use_case)
         # Users know the context of a step as `Study` or `Grid`.
         every = signature.parameters.values()
-        parameters = [one.replace(annotation=one.annotation.replace("Context", "")) for one in every]
+        parameters = [each.replace(annotation=each.annotation.replace("Context", "")) for each in every]
         if self._bind is None:
             parameters[0] = parameters[0].replace(name="self", annotation=inspect.Parameter.empty)
         method.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]

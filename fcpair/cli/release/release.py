@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     StudyPlace,
@@ -22,6 +21,7 @@ from fcpair.cli.options import (
     round_option,
     seed_option,
     shared_option,
+    take_effect,
     with_grid,
     with_study,
 )

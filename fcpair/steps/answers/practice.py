@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fcpair.errors import StageError
-from fcpair.files.answers.known_items import parse_known_items, read_known_items
+from fcpair.files.answers.answer_files import parse_known_items, read_known_items
 from fcpair.known_pairs import PRACTISING, KnownItem, Practice, check_items
 from fcpair.records import Known, Role, Round, RunRecord, Visitor
 from fcpair.stages.questions.labels import with_wordings

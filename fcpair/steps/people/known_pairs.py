@@ -13,7 +13,7 @@ import numpy as np
 
 from fcpair.arrays import Ints
 from fcpair.errors import Finding, InputError, StageError, reject
-from fcpair.files.answers.known_items import read_known_pairs
+from fcpair.files.answers.answer_files import read_known_pairs
 from fcpair.known_pairs import PARAMS, Controls, KnownOptions, KnownPair, Qualification
 from fcpair.params import Assign
 from fcpair.records import Known, Round, RunRecord, Status

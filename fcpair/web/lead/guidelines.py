@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 from fastapi import APIRouter, Form, Response
 
 from fcpair.errors import ConflictError, InputError
-from fcpair.files.answers.known_items import format_known_items
+from fcpair.files.answers.answer_files import format_known_items
 from fcpair.known_pairs import COLUMNS, KnownItem, Practice
 from fcpair.param_values import digest_params
 from fcpair.params import Annotate
