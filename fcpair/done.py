@@ -1,4 +1,4 @@
-"""What a run has done, as sentences: commands, pages and logs say the same ones.
+"""Sentences that say what a run has done: commands, pages and logs say the same ones.
 
 Each stage has a first sentence about its main counts. The other counts follow, each by the sentence of its name; those
 that are 0 are left out. A new stage, or a new count, is a row of a table below.
@@ -288,7 +288,7 @@ RANGES: Mapping[str, tuple[str, str]] = {
 
 
 def tell(stage: str, params: Mapping[str, Any], counts: Mapping[str, Any]) -> Joined:
-    """What a run of a stage has done, by its parameters and counts: sentences with semicolons between them."""
+    """Say what a run of a stage has done, by its parameters and counts: sentences with semicolons between them."""
     rest = {name: value for name, value in counts.items() if name not in IN_FULL_ALONE}
     sentences = [*_tell_first(stage, params, rest)]
     while rest:

@@ -267,7 +267,7 @@ class ConflictError(FcpairError, RuntimeError):
 
 
 class TableNote(UserWarning):
-    """What whoever reads a table should know of how it was read."""
+    """A remark on how a table was read, for whoever uses it."""
 
 
 def warn_of_table(note: str) -> None:

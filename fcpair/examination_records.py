@@ -23,7 +23,7 @@ class TierCheck:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a pair is where it is: where it comes from, every answer and decision, and what each tier says.
+    """The reasons why a pair is where it is: where it comes from, every answer and decision, and what each tier says.
 
     `tier` is the best of the four that it is in, and `own_tiers` are those of the study's own.
     `second_look` says that it was decided before its labels changed.
@@ -81,7 +81,7 @@ class Health:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no check found anything."""
+        """Return whether no check found anything."""
         return not any(check.found for check in self.checks)
 
 

@@ -72,7 +72,7 @@ if not TYPE_CHECKING:
 
 
 class _GridPart(GridContext):
-    """What is done with a grid and belongs together; an attribute of `Grid`."""
+    """Acts on a grid that belong together; an attribute of `Grid`."""
 
     def __init__(self, grid: GridContext) -> None:
         self._store, self.grid = grid._store, grid.grid
@@ -134,7 +134,7 @@ class Tiers(_GridPart):
 
 
 class Desk(_GridPart):
-    """What pages and commands of the lead and of adjudicators need, and Python users hardly ever (`Grid.desk`)."""
+    """Acts that pages and commands of the lead and of adjudicators need, and Python users hardly ever (`Grid.desk`)."""
 
     agenda = steps.adjudication_queue.agenda
     conflict = steps.adjudication_queue.conflict
@@ -166,7 +166,7 @@ class Desk(_GridPart):
 
     @property
     def is_planned(self) -> bool:
-        """Whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
+        """Return whether the grid has two sides and rounds of its own; else it is made of a corpus, HS by CNs."""
         with self._store.read() as tx:
             return is_planned(tx)
 

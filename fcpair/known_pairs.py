@@ -122,7 +122,7 @@ def check_items(items: Sequence[Mapping[str, str]], answers: Sequence[str] = ())
 
 
 def item_problems(item: Mapping[str, str], answers: Sequence[str] = (), *, explained: bool = True) -> Iterator[str]:
-    """What is wrong with a known item by itself, and where `answers` are given, whether its answer is one of them.
+    """Problems of a known item by itself, and where `answers` are given, whether its answer is one of them.
 
     It must be `explained`, or may be.
     """

@@ -40,7 +40,7 @@ class Result:
         return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def _summary(self) -> str:
-        """What was found, in a few words."""
+        """The finding in a few words."""
         raise NotImplementedError
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ NO_METADATA = mark("there is no metadata `%(name)s`; %(hint)s")
 
 
 class FilterState(StrEnum):
-    """Where a pair can stand; it can stand at several of these at once."""
+    """A state of a pair, which can be in several of them at once."""
 
     OPEN = "open"  # somebody has still to label it
     LABELLED = "labelled"  # it has a label; a skip is none

@@ -347,7 +347,7 @@ _PLAIN_READERS: dict[Any, Reader] = {
 
 
 def is_required(item: Field[Any]) -> bool:
-    """Whether a field has no default."""
+    """Return whether a field has no default."""
     return item.default is MISSING and item.default_factory is MISSING
 
 

@@ -261,7 +261,7 @@ class Assign(Seeded):
 
 
 def is_about_hate(hs_name: str) -> bool:
-    """Whether a study whose query side has this name is about hate, as pages and cards of others do not say."""
+    """Return whether a study whose query side has this name is about hate, as pages and cards of others do not say."""
     return "hate" in hs_name.lower()
 
 

@@ -115,7 +115,7 @@ class Source(Seeded):
 
 @dataclass(frozen=True)
 class SidePlan(Checked):
-    """Where the texts of a side come from: a column of a file, several sources, names, or what was written."""
+    """Source of the texts of a side: a column of a file, several sources, names, or what was written."""
 
     file: Path | None = param(None, "a table whose `column` has the texts")
     column: str = param("", "the column of the file")

@@ -94,7 +94,7 @@ class Recipe:
 
     @property
     def has_main(self) -> bool:
-        """Whether the study has the grid `main`: unless the recipe plans grids, and has no stage of `main`."""
+        """Return whether the study has the grid `main`: unless the recipe plans grids, and has no stage of `main`."""
         return not self.grids or any(
             getattr(self, item.name) is not None for item in fields(self) if item.name not in _STUDY_WIDE
         )

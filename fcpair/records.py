@@ -68,7 +68,7 @@ class Round:
 
     @property
     def reassigns_skipped(self) -> bool:
-        """Whether what somebody skips or leaves goes to others, and is not theirs alone."""
+        """Return whether what somebody skips or leaves goes to others, and is not theirs alone."""
         return self.role is not Role.MODEL and not self.options.asks_everybody
 
     def screen_key(self, row_id: int) -> Hashable | None:
@@ -102,7 +102,7 @@ class Known(StrEnum):
 
 
 class Status(StrEnum):
-    """Where an assignment stands. Skipped and withdrawn work goes back to be assigned to somebody else."""
+    """State of an assignment. Skipped and withdrawn work goes back to be assigned to somebody else."""
 
     OPEN = "open"
     DONE = "done"
@@ -242,7 +242,7 @@ class RunRecord:
 
     @property
     def by(self) -> str | None:
-        """Who began it on the pages; None where that is not known."""
+        """The person who began it on the pages; None where that is not known."""
         return self.params.get(BY)
 
     @property
@@ -252,7 +252,7 @@ class RunRecord:
 
     @property
     def told(self) -> Sentence:
-        """What it did, as a sentence."""
+        """A sentence that says what it did."""
         return tell(self.stage, self.options, self.counts)
 
     def __repr__(self) -> str:

@@ -126,12 +126,12 @@ class RoundOptions(RoundDesign):
 
     @property
     def hides_column(self) -> bool:
-        """Whether those who answer are not shown the column, nor by any number which one it is."""
+        """Return whether those who answer are not shown the column, nor by any number which one it is."""
         return self.hides == "column"
 
     @property
     def edits_row(self) -> bool:
-        """Whether the row's own text is edited, for which no earlier round is needed."""
+        """Return whether the row's own text is edited, for which no earlier round is needed."""
         return self.rewords_rows and self.edits == ROW
 
     @property
@@ -146,7 +146,7 @@ class RoundOptions(RoundDesign):
 
     @property
     def excludes_earlier_answerers(self) -> bool:
-        """Whether who answered a cell in the round that this one rests on is not given it here.
+        """Return whether who answered a cell in the round that this one rests on is not given it here.
 
         Only where everybody is asked, once after the other, it is the same people who answer both.
         """
@@ -154,7 +154,7 @@ class RoundOptions(RoundDesign):
 
     @property
     def asks_everybody(self) -> bool:
-        """Whether each cell is answered by everybody with the role, whenever they come."""
+        """Return whether each cell is answered by everybody with the role, whenever they come."""
         return self.answers == 0
 
     @property
@@ -164,5 +164,5 @@ class RoundOptions(RoundDesign):
 
     @property
     def keeps_sources_together(self) -> bool:
-        """Whether the same people answer all rows that are from one source."""
+        """Return whether the same people answer all rows that are from one source."""
         return self.together == "source"

@@ -29,7 +29,7 @@ class TableDraft(Checked):
 
 @dataclass(frozen=True)
 class ColumnsDraft(Checked):
-    """Which column of the table is what, what the sides are called, and the labels, the negative one first."""
+    """Meaning of the table's columns, names of the sides, and the labels, the negative one first."""
 
     step: ClassVar[str] = "columns"
     reader: CorpusFormat = "csv"
@@ -47,7 +47,7 @@ class ColumnsDraft(Checked):
 
 @dataclass(frozen=True)
 class StatementsDraft(Checked):
-    """Which column of the table has the statements of a survey; the others stay with them."""
+    """Column of the table with the statements of a survey; the others stay with them."""
 
     step: ClassVar[str] = "columns"
     statement: str
@@ -78,7 +78,7 @@ class PlanDraft(Checked):
 
 @dataclass(frozen=True)
 class SurveyDraft(Checked):
-    """What a survey asks of each statement, and whom: each of `answers` is what yes, no and neither are called."""
+    """Question of a survey on each statement, and whom it asks; `answers` are the names of yes, no and neither."""
 
     step: ClassVar[str] = "plan"
     questions: tuple[str, ...] = field(metadata={"help": mark("Questions about each statement")})
@@ -93,7 +93,7 @@ class SurveyDraft(Checked):
 
 @dataclass(frozen=True)
 class PeopleDraft(Checked):
-    """Who takes part, by role, under pseudonyms."""
+    """People who take part, by role, under pseudonyms."""
 
     step: ClassVar[str] = "people"
     annotators: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ class GuidelinesDraft(Checked):
 
 @dataclass(frozen=True)
 class BegunDraft(Checked):
-    """Who had the study built; until it is, that was interrupted or failed."""
+    """Person who had the study built; until it is, that was interrupted or failed."""
 
     step: ClassVar[str] = "start"
     by: str
@@ -149,7 +149,7 @@ class Draft:
 
     @property
     def kind(self) -> StudyKind:
-        """What is made of the table: pairs, until it is uploaded for something else."""
+        """The kind of study that the table becomes: pairs, until it is uploaded for something else."""
         return self.table.kind if self.table else "pairs"
 
     @property

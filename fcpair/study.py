@@ -126,7 +126,7 @@ class Study(StudyContext):
 
     @staticmethod
     def exists(path: Place) -> bool:
-        """Whether something is at a place that no new study can be made at."""
+        """Return whether something is at a place that no new study can be made at."""
         return backends.at(path).is_there(path)
 
     @classmethod

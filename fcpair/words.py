@@ -30,14 +30,14 @@ Wordings = Annotated[Mapping[str, Any], "name and wording: a text, or a table of
 
 
 class Wording(NamedTuple):
-    """What people read in place of a name, and the line below it; None where there is none."""
+    """Text in place of a name, and the line below it; None where there is none."""
 
     text: str | None = None
     help: str | None = None
 
 
 class Noun(NamedTuple):
-    """What one unit of somebody's work is called, and several."""
+    """Noun for one unit of somebody's work, and for several."""
 
     one: str
     many: str
@@ -64,7 +64,7 @@ def _table(help: str) -> Any:
 
 @dataclass(frozen=True)
 class Words(Checked):
-    """What people who answer read in place of names. The longer name of a question or option goes before the shorter.
+    """Words that people who answer read in place of names. The longer name of a question goes before the shorter.
 
     A text can be a table of one text by language; without the study's language its English one holds, else any.
     """

@@ -181,7 +181,7 @@ class Progress(Reading):
 
 
 class KeepReason(StrEnum):
-    """Why a file that lies where a sheet is to be written is kept."""
+    """Reason why a file that lies where a sheet is to be written is kept."""
 
     ANSWERS = "it holds answers"
     NOTES = "it holds notes"

@@ -42,7 +42,7 @@ def group_of(category: str, groups: Sequence[str]) -> str:
 
 
 def is_target(category: str, group: str, text: str, tag: str) -> bool:
-    """Whether an option is of the stereotyped group (`group_of`), by the first `text` and the last `tag` of its
+    """Return whether an option is of the stereotyped group (`group_of`), by the first `text` and the last `tag` of its
     `answer_info`.
 
     Its tag stands in the group; of ages, and of `M` and `F`, it is the whole of a group. Nationalities may stand there

@@ -222,7 +222,7 @@ def _undefined_notes(reasons: Mapping[str, str | None]) -> list[str]:
 
 
 def _left_out_notes(read: Answers) -> Iterator[str]:
-    """What could not be read, and which items have no option of the stereotyped group, or two."""
+    """Notes on what could not be read, and on items that have no option of the stereotyped group, or two."""
     times = Counter(read.unread)
     if times:
         listed = [f"`{one}`" + (f" ({n:,} times)" if n > 1 else "") for one, n in times.most_common(UNREAD_SHOWN)]

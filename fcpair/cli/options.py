@@ -306,7 +306,7 @@ def _give_options(
 
 
 def _settings(item: Field[Any], kind: Any, otherwise: Any) -> dict[str, Any]:
-    """What click is told of an option of this type."""
+    """Settings for click of an option of this type."""
     if kind is bool and otherwise is not _effective_default:
         return {"default": None} if otherwise else {"is_flag": True, "default": item.default}
     metavar = item.metadata.get("metavar")

@@ -364,7 +364,7 @@ def figure_row(figure: Figure) -> dict[str, Cell]:
 
 
 def remarks(figure: Figure) -> str:
-    """Why a figure is undefined, or what there is to say of it."""
+    """Remarks on a figure, or the reason why it is undefined."""
     return f"undefined, because {figure.undefined}" if figure.undefined else figure.note
 
 

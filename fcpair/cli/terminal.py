@@ -96,7 +96,7 @@ def as_displayed(text: str) -> str:
 
 
 def can_encode(text: str) -> bool:
-    """Whether the encoding of standard output has every sign of the text."""
+    """Return whether the encoding of standard output has every sign of the text."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -344,7 +344,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def _names_width(columns: Sequence[_Column], width: int) -> int:
-    """How wide the names are in a list."""
+    """Width of the names in a list."""
     return min(max(width_of(column.name) for column in columns), max(width // 3, SHORT))
 
 

@@ -137,7 +137,7 @@ class Judged:
         return self.n_positive + self.n_negative + self.n_unjudged
 
     def hits(self, k: int | None = None) -> Bools:
-        """Which of the first `k` ranks (of all, when None) hold a positive, shape `(n_hs, at most k)`."""
+        """Mask of the first `k` ranks (of all, when None) that hold a positive, shape `(n_hs, at most k)`."""
         return np.asarray(self.labels[:, :k] == POSITIVE)
 
 

@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the corrected p-value is below 0.05."""
+        """Return whether the corrected p-value is below 0.05."""
         return self.p_holm < ALPHA
 
 
@@ -181,7 +181,7 @@ class Outcome(Plotted):
 
 
 def undefined_reason(n: int) -> str | None:
-    """Why a mean over so many HS, or its interval, is undefined."""
+    """The reason why a mean over so many HS, or its interval, is undefined."""
     if not n:
         return NO_HS
     if n >= LEAST_HS:

@@ -178,7 +178,7 @@ class _Pair:
 
 
 def _has_own_ids(frame: pd.DataFrame, columns: list[str], used: Mapping[str, list[Any]]) -> bool:
-    """Whether a ranking calls its texts by the corpus's own ids; `used` has all that it calls them, by side.
+    """Return whether a ranking calls its texts by the corpus's own ids; `used` has all that it calls them, by side.
 
     Raises InputError where it could be those or the study's numbers, which would be other texts.
     """

@@ -73,7 +73,7 @@ class RequestEstimate(NamedTuple):
 
     @property
     def undefined(self) -> str | None:
-        """Why it is not known what the model writes, and so what that costs; None where it is."""
+        """The reason why it is not known what the model writes, and so what that costs; None where it is."""
         return LENGTH_UNKNOWN if self.tokens_out is None else None
 
     @classmethod
@@ -322,7 +322,7 @@ def generate_texts(prompts: Sequence[str], model: Model, decoding: Decoding) -> 
 
 
 def is_chat(tokenizer: Any) -> bool:
-    """Whether the tokenizer has a template for chats."""
+    """Return whether the tokenizer has a template for chats."""
     return bool(getattr(tokenizer, "chat_template", None))
 
 

@@ -29,7 +29,7 @@ _GROUP = 8192  # rows that can be read by themselves
 
 
 def cache_folder() -> Path:
-    """Where vectors, scores and answers are kept: `$FCPAIR_CACHE`, else `fcpair` in the user's cache folder."""
+    """Folder of vectors, scores and answers: `$FCPAIR_CACHE`, else `fcpair` in the user's cache folder."""
     if named := os.environ.get("FCPAIR_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fcpair"
@@ -74,7 +74,7 @@ def key_of(text: str) -> str:
 
 
 def folder_of(model: Model) -> Path:
-    """Where the vectors of a model are kept."""
+    """Folder of the vectors of a model."""
     return cache_folder() / "vectors" / model.key
 
 
@@ -116,7 +116,7 @@ def _array(table: Any) -> NDArray[Any]:
 
 
 def path_of(folder: Path, keys: Sequence[str]) -> Path:
-    """Where the part with the vectors of these texts is kept: it is named for them."""
+    """Path of the part with the vectors of these texts, which is named for them."""
     return folder / f"{hashlib.sha256(''.join(keys).encode()).hexdigest()[:32]}{_SUFFIX}"
 
 

@@ -174,7 +174,7 @@ def run_pieces(
 
 @dataclass(frozen=True)
 class VectorPlaces:
-    """Where the vectors of texts are kept: in which file each is, and in which of its rows."""
+    """Places of the vectors of texts: the file of each, and its row there."""
 
     paths: list[Path]
     path: Ints
@@ -215,7 +215,7 @@ def encode_on_cluster(
 
 
 def cached_places(keys: list[str], folder: Path) -> VectorPlaces:
-    """Where in a folder the vectors of the keys are kept; raises ClusterError where they are not all there."""
+    """Places of the vectors of the keys in a folder; raises ClusterError where they are not all there."""
     paths: list[Path] = []
     place_by_key: dict[str, tuple[int, int]] = {}
     for part in read_parts(folder):

@@ -126,7 +126,7 @@ class CachedRows:
 
 
 class Cut(NamedTuple):
-    """How many different texts, or pairs of texts, are longer than a model reads, so that it does not see their ends;
+    """Number of different texts, or pairs of texts, longer than a model reads, so that it does not see their ends;
     and the note that says so, if there are any.
     """
 
@@ -154,7 +154,7 @@ def count_cut(inputs: Sequence[str | tuple[str, str]], model: Model) -> Cut:
 
 @lru_cache(maxsize=8)
 def _read_window(folder: Path) -> tuple[int, Any]:
-    """How many tokens a model reads, and its tokenizer, without a limit; None where it has no limit or no tokenizer.
+    """Number of tokens that a model reads, and its tokenizer, without a limit; None where it has neither.
 
     sentence-transformers reads `max_seq_length` or, as transformers does, the lesser of its places and of the length
     that its tokenizer names.
@@ -318,7 +318,7 @@ class TorchEncoder:
         return unit
 
     def own_token_mask(self, batch: Tokens) -> Bools:
-        """Which tokens of a batch are of the texts, shape `(n_texts, n_tokens)`: not padding, not added to them."""
+        """Mask of a batch's tokens that are of the texts, shape `(n_texts, n_tokens)`: not padding, not added."""
         is_special = np.isin(batch[IDS], self._loaded.tokenizer.all_special_ids)
         is_unknown = batch[IDS] == self._loaded.tokenizer.unk_token_id  # it stands for a word of the text
         is_own: Bools = batch[MASK].astype(bool) & (~is_special | is_unknown)

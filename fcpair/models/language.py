@@ -1,4 +1,4 @@
-"""Which language a text is in, by py3langid, offline."""
+"""The language of a text, by py3langid, offline."""
 
 from __future__ import annotations
 

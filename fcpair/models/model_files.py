@@ -56,7 +56,7 @@ class Model:
 
 
 def is_english(name: str) -> bool:
-    """Whether a model of that name was trained on English alone; False where that is not known."""
+    """Return whether a model of that name was trained on English alone; False where that is not known."""
     return name.rpartition("/")[2].lower().startswith(_ENGLISH)
 
 
@@ -87,7 +87,7 @@ def resolve(name: str = DEFAULT_MODEL, owner: str = ENCODERS, backend: Backend =
 
 
 def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
-    """Whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
+    """Return whether the encoder `name` is in a local folder, in the model cache or in the weights package."""
     for _, find, model_name in _finders(name, ENCODERS)[:-1]:
         with suppress(Exception):  # the hub's libraries raise many kinds; each only means: not here
             if find(model_name) is not None:
@@ -96,7 +96,7 @@ def is_on_this_machine(name: str = DEFAULT_MODEL) -> bool:
 
 
 def _finders(name: str, owner: str) -> tuple[tuple[str, Callable[[str], Path | None], str], ...]:
-    """Where a model is looked for, in this order: the place, what finds it there, and by which name; the hub last."""
+    """Places where a model is looked for, in order: the place, what finds it there, and by which name; the hub last."""
     repository = name if "/" in name else f"{owner}/{name}"
     return (
         ("local folder", _local_folder, name),

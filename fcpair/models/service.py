@@ -85,7 +85,7 @@ class Prompt:
 
     @property
     def path(self) -> Path:
-        """Where its answer is kept."""
+        """Path of its answer."""
         digest = hashlib.sha256(f"{self.endpoint}\n{self.content}".encode()).hexdigest()
         return cache_folder() / "answers" / digest[:2] / f"{digest}.json"
 

@@ -247,7 +247,7 @@ class GridPart:
 
     @property
     def is_validated(self) -> bool:
-        """Whether the grid has a round that checks what was decided."""
+        """Return whether the grid has a round that checks what was decided."""
         return any(round_.checks for round_ in self.rounds)
 
 

@@ -69,7 +69,7 @@ class CellAnswers:
 
 @dataclass(frozen=True)
 class CellStandings:
-    """What became of each cell, all of shape `(n_cells,)`: `state` by its place in STATES; `final`, the place of the
+    """State of each cell, all of shape `(n_cells,)`: `state` by its place in STATES; `final`, the place of the
     decided choice, -1 for none; and, where there are tiers, the best `tier` of the four, 0 for none, and whether the
     cell is in each of the grid's `own_tiers`.
     """
@@ -207,7 +207,7 @@ class Order:
 
 @dataclass(frozen=True)
 class SideFigures:
-    """What was answered in each row, or each column, all of shape `(n_texts,)`, and its orders but that of the numbers.
+    """Answers in each row, or each column, all of shape `(n_texts,)`, and its orders but that of the numbers.
 
     `shares`, shape `(n_texts, n_choices)`, has the share of each choice among its answers; `disagreement` is the share
     of cells with different answers among those with two or more. Both are NaN where they would rest on nothing.
@@ -309,7 +309,7 @@ class CellMap:
 
     @property
     def is_drawable(self) -> bool:
-        """Whether a browser can draw it."""
+        """Return whether a browser can draw it."""
         return self.shape[0] * self.shape[1] <= MOST_DRAWN and max(self.shape) <= LONGEST_DRAWN
 
     @property

@@ -69,7 +69,7 @@ class Section(NamedTuple):
 
 
 class AnswerSource(NamedTuple):
-    """How many current answers, or skips, came from one run, or from the pages; `model` is empty but for models."""
+    """Number of current answers, or skips, from one run, or from the pages; `model` is empty but for models."""
 
     origin: str
     run: int | None
@@ -152,7 +152,7 @@ def write_sections(
 
 
 def in_one_line(text: str) -> str:
-    """What a template has on several lines, as a paragraph."""
+    """Join the lines of a template to a paragraph."""
     return re.sub(r"\s*\n\s*", " ", text).strip()
 
 
@@ -207,7 +207,7 @@ class _Facts:
         return deals if state.round.options.per_batch else last_deal(deals)
 
     def has_controls(self, grid: str) -> bool:
-        """Whether control pairs were assigned."""
+        """Return whether control pairs were assigned."""
         return any(run.counts.get(str(Known.CONTROLS)) for run in self.runs("assign", grid))
 
     def bias_scores(self, grid: str) -> list[RunRecord]:
@@ -226,7 +226,7 @@ class _Facts:
         return [*dict.fromkeys(str(run.params["seed"]) for run in known or simulations)]
 
     def places_of(self, sources: Sequence[AnswerSource]) -> str:
-        """How many answers came from the pages, from files and from the exports of each tool.
+        """Say how many answers came from the pages, from files and from the exports of each tool.
 
         What came by a file into a calibration was carried over by the run that assigned the round.
         """
@@ -285,7 +285,7 @@ def counted_answers(sources: Sequence[AnswerSource]) -> str:
 
 
 def times(n: int) -> str:
-    """How often, in words."""
+    """Say how often, in words."""
     return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
@@ -295,7 +295,7 @@ def people_of(n: int, role: str) -> str:
 
 
 def loads_of(state: RoundState) -> str:
-    """How many assignments each person has."""
+    """Number of assignments of each person."""
     if len(state.loads) == 1:
         return "all of them"
     least, most = min(state.loads), max(state.loads)
@@ -310,7 +310,7 @@ def seeds_of(runs: Sequence[RunRecord]) -> str:
 
 
 def labels_clause(state: GridState) -> str:
-    """How many pairs were given to how many people."""
+    """Say how many pairs were given to how many people."""
     parts = [
         f"{counted(n, 'pair')} to {k} {'person' if k == 1 else 'people'}" for k, n in state.pairs_by_labels.items() if n
     ]
@@ -334,18 +334,18 @@ def tier_name(tier: str) -> str:
 
 
 def tier_sizes(state: GridState, unit: str) -> str:
-    """How many pairs are in each of the four tiers, the smallest last."""
+    """Number of pairs in each of the four tiers, the smallest last."""
     four = [tier.label for tier in reversed(Tier)]
     return listed([f"{counted(state.tiers[name], unit)} in {tier_name(name)}" for name in four])
 
 
 def released_sizes(pairs: Mapping[str, int]) -> str:
-    """How many pairs are in each tier of a release."""
+    """Number of pairs in each tier of a release."""
     return listed([f"{counted(n, 'pair')} in `{tier}`" for tier, n in pairs.items()])
 
 
 def demands_of(plan: Mapping[str, Any]) -> str:
-    """What a tier of the study's own requires."""
+    """Requirements of a tier of the study's own."""
     labels = "definite labels" if plan.get("counted") == "definite" else "labels"
     equal = "lie on the side of" if plan.get("agreeing") == "side" else "equal"
     agreement = {
@@ -396,7 +396,7 @@ def scores_of(scores: Mapping[str, float | None], ends: Mapping[str, Sequence[fl
 
 
 def divergences_of(values: Mapping[str, float | None]) -> list[str]:
-    """How far the answers of each model are from those of people."""
+    """Say how far the answers of each model are from those of people."""
     return [
         f"{'an undefined amount' if value is None else f'{shown(float(value))} nats'} (`{model}`)"
         for model, value in values.items()

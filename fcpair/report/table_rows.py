@@ -132,7 +132,7 @@ class LogLine:
 
     @property
     def done(self) -> str:
-        """What was done, as a sentence."""
+        """A sentence that says what was done."""
         counted = dict.fromkeys(self.first.counts, self.n) if self.n > 1 else self.first.counts
         return replace(self.first, counts=counted).told
 

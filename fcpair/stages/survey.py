@@ -268,7 +268,7 @@ def merge_small_cells(counts: Mapping[str, int], *, merged: Collection[str] = ()
 
 
 def count_respondents(form: Form, answers: Sequence[Mapping[str, str] | None]) -> dict[str, Counts]:
-    """How many people gave each answer to each closed question of a form on one cell, none from another's counts.
+    """Count the people who gave each answer to each closed question of a form on one cell, none from another's counts.
 
     `answers` are those of each person by the names of the questions, None for a skip. The counts of one question must
     not give away those of another. So skips, which all of them share, are taken together with other answers in all if

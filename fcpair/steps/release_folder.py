@@ -114,7 +114,7 @@ def release_study(
 def load_content(
     tx: Tx, name: str, form: ReleaseForm, *, seed: int, texts: bool, last_run: int | None = None
 ) -> tuple[ReleaseFacts, dict[str, str], dict[str, Any]]:
-    """What a release of this study holds: facts with tables, other files by their paths, and the record of it.
+    """Load the content of a release of this study: facts with tables, other files by their paths, and the record of it.
 
     It has the log up to a run. Raises StageError where nothing was answered.
     """
@@ -305,7 +305,7 @@ def agreement_rows(tx: Tx, key: GridKey, redaction: Redaction) -> Iterator[dict[
 
 
 def _left_out(tx: Tx, withheld: release_tables.Withheld) -> Iterator[str]:
-    """What the study has that no table has: answers to known pairs, of calibrations, and those of respondents."""
+    """Say what the study has and no table: answers to known pairs, of calibrations, and those of respondents."""
     n_calibrating, n_known = 0, 0
     for key in grids.for_each_grid(tx):
         n_calibrating += sum(_n_answers(tx, round_) for round_ in rounds.calibration_rounds(tx))
@@ -372,7 +372,7 @@ def _counted(what: str, grid: str | None, counts: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found of a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
+    """Findings on a release: its digest, how many files it has, what is wrong with the folder (`faults`), and
     what a study gives otherwise now (`differences`), in a sentence each.
     """
 
@@ -383,7 +383,7 @@ class Verification:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was found."""
+        """Return whether nothing was found."""
         return not self.faults and not self.differences
 
 

@@ -162,7 +162,7 @@ class GridTables:
             yield ReleaseTable(name, rows, about, columns, SIDES, metadata, tier=rule.tier, rule=str(rule))
 
     def _evidence_tables(self) -> Iterator[ReleaseTable]:
-        """What tiers rest on: pairs, labels, decisions and verdicts."""
+        """Tables that tiers rest on: pairs, labels, decisions and verdicts."""
         if self.tiers is None or self._question is None:
             return
         bodies = self._texts.set_index("text_id")["body"].map(digest)
@@ -236,7 +236,7 @@ class GridTables:
         return ReleaseTable(name, _sorted(rows, "cell", "by"), about, _columns(rows, answers), texts)
 
     def _survey_tables(self, round_: Round, name: str) -> Iterator[ReleaseTable]:
-        """How many respondents gave each answer, in cells of five or more; their own words are not published."""
+        """Numbers of respondents who gave each answer, in cells of five or more; their own words are not published."""
         form = form_of(round_.form)
         rows = answers_table(self._tx, round_)
         names = [name for name, _ in form.questions]
@@ -278,7 +278,7 @@ def uncounted_questions(round_: Round) -> list[tuple[str, Question[Any]]]:
 
 
 def _columns(rows: pd.DataFrame, about: Mapping[str, str] = MappingProxyType({})) -> Mapping[str, str]:
-    """What each column holds, first by `about`."""
+    """Describe each column, first by `about`."""
     known = {**_ABOUT, **about}
     return {str(name): known.get(str(name), "metadata of that name") for name in rows.columns}
 
@@ -295,7 +295,7 @@ _CODE = 16**10  # 40 bits
 
 
 class Withheld(NamedTuple):
-    """Where answers of respondents are, of which nothing is published but counts of people, whatever the question.
+    """Rounds with answers of respondents, of which only counts of people are published, whatever the question.
 
     `rounds`, by the names of grid and round, are answered by respondents, or edit what they wrote; `grids` have such
     texts as a side.
@@ -322,7 +322,7 @@ def load_withheld(tx: Tx) -> Withheld:
 
 
 def is_survey(round_: Round) -> bool:
-    """Whether respondents answer a round, so that a release has of it only how many people gave each answer."""
+    """Return whether respondents answer a round, so that a release has of it only how many people gave each answer."""
     return round_.role is Role.RESPONDENT
 
 
@@ -423,7 +423,7 @@ def _join(earlier: Mapping[str, Any], line: Mapping[str, Any]) -> dict[str, Any]
 
 
 def demographic_counts(tx: Tx) -> list[tuple[str, str, int]]:
-    """What people said about themselves: question, answer and number of people, in cells of five or more."""
+    """Counts of what people said about themselves: question, answer and number of people, in cells of five or more."""
     said = [dict(item["demographics"]) for item in people.terms(tx) if item["role"] != Role.MODEL.value]
     questions = sorted({question for answers in said for question in answers})
     counts = {question: Counter(answers.get(question) or "(not said)" for answers in said) for question in questions}

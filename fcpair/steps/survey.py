@@ -127,7 +127,7 @@ def survey_of(tx: Tx, name: str, by: Sequence[str] = ()) -> Survey:
 
 
 def is_survey(form: Form) -> bool:
-    """Whether a form asks one question with two definite answers."""
+    """Return whether a form asks one question with two definite answers."""
     return len(form.questions) == 1 and bool(_meaning_by_answer(form.questions[0][1]))
 
 
@@ -305,7 +305,7 @@ def declared_questions(tx: Tx) -> tuple[tuple[str, ...], str | None]:
 
 
 def _answers_by_person(tx: Tx, by: Sequence[str]) -> dict[str, dict[str, str]]:
-    """What people said about themselves; raises InputError for a question of `by` that nobody has answered."""
+    """Answers of people about themselves; raises InputError for a question of `by` that nobody has answered."""
     answers_by_person = {str(item["name"]): dict(item["demographics"]) for item in people.terms(tx)}
     known_labels = list(dict.fromkeys(key for own in answers_by_person.values() for key in own))
     for label in by:

@@ -93,7 +93,7 @@ def disputed_pairs(
 
 
 def is_requested(tx: Tx, cell_id: int) -> bool:
-    """Whether a person's decision on a pair was requested and has not been made."""
+    """Return whether a person's decision on a pair was requested and has not been made."""
     newest = select(adjudication.c.rule).where(adjudication.c.cell_id == cell_id, latest_rows.DECISION)
     return tx.scalar(newest) == Rule.REQUESTED.value
 
@@ -109,7 +109,7 @@ def _labelled_pairs(
 
 
 def _labelled(tx: Tx, column: ColumnElement[int]) -> Select[Any]:
-    """What is asked of each current label."""
+    """Columns of each current label."""
     query = select(column).join(judgement, latest_rows.ANSWER)
     return query.where(rounds.in_round(rounds.primary(tx)), ~judgement.c.skipped)
 
@@ -139,7 +139,7 @@ def pairs_touched_since(tx: Tx, judgement_id: int, adjudication_id: int) -> list
 
 
 def has_open_label(cell_id: Any) -> ColumnElement[bool]:
-    """Whether somebody has still to label a pair, or may ask for it; until then nobody decides or checks it."""
+    """Return whether somebody has still to label a pair, or may ask for it; until then nobody decides or checks it."""
     labelling, counting = assignment.alias("given"), select(round_.c.id).where(round_.c.counts)
     is_open = (labelling.c.cell_id == cell_id) & (labelling.c.status == Status.OPEN.value)
     is_assigned = exists().where(is_open, labelling.c.round_id.in_(counting))
@@ -176,7 +176,7 @@ def pairs_to_label(tx: Tx, cell_ids: Sequence[int]) -> set[int]:
 
 
 def is_labelling(tx: Tx) -> bool:
-    """Whether anybody has still to label any pair of the grid."""
+    """Return whether anybody has still to label any pair of the grid."""
     is_open = (assignment.c.person_id == person.c.id) & (assignment.c.status == Status.OPEN.value)
     has_open = exists().where(rounds.in_round(rounds.primary(tx)), is_open)
     return is_true(tx, exists(select(person.c.id).where(has_open)))
@@ -284,13 +284,13 @@ def n_pairs_decided(tx: Tx, person_id: int, since: str) -> int:
 
 
 def decision_times(tx: Tx, person_id: int, n: int) -> list[str]:
-    """When a person made their newest `n` decisions, the oldest of them first."""
+    """Times of a person's newest `n` decisions, the oldest of them first."""
     own = (adjudication.c.person_id == person_id) & _BY_PERSON
     query = select(adjudication.c.at).where(own).order_by(adjudication.c.id.desc()).limit(n)
     return list(tx.scalars(query))[::-1]
 
 
 def has_decided(tx: Tx, cell_id: int, person_id: int) -> bool:
-    """Whether a person has ever decided on a pair."""
+    """Return whether a person has ever decided on a pair."""
     own = (adjudication.c.cell_id == cell_id) & (adjudication.c.person_id == person_id) & _BY_PERSON
     return is_true(tx, exists().where(own))

@@ -30,7 +30,7 @@ class OptOut:
     topics: tuple[str, ...]
 
     def covers(self, value: str | None) -> bool:
-        """Whether a value of the column has a part that is left out."""
+        """Return whether a value of the column has a part that is left out."""
         return not split_topics(value or "", self.split).keys().isdisjoint(map(topic_key, self.topics))
 
     def unlisted_part(self, offered: Collection[str]) -> OptOut:
@@ -92,7 +92,7 @@ def _column_values(column: str) -> Select[Any]:
 
 
 def _is_about(tx: Tx, opted_out: Sequence[OptOut], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
+    """Return whether a text of a pair, or the one it answers, meets the conditions and holds what is opted out of."""
     answering, covered = text.alias("answering"), list[ColumnElement[bool]]()
     for opt_out in opted_out:
         all_values = tx.scalars(_column_values(opt_out.column).where(*conditions))
@@ -133,7 +133,7 @@ def withdraw_about(tx: Tx, person_id: int, opted_out: Sequence[OptOut]) -> int:
 
 
 def taken_back(tx: Tx, person_id: int, opted_out_now: Sequence[OptOut]) -> Sequence[Any]:
-    """What was taken back from a person, in the role that they have now, for topics that are not in `opted_out_now`:
+    """Assignments taken back from a person, in their present role, for topics that are not in `opted_out_now`:
     assignments by `id`, `round_id` and `grid_id`.
     """
     rows = latest_rows.joined(assignment, cell, round_, person)

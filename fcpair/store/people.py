@@ -80,7 +80,7 @@ SESSION_SECRET = select(study.c.session_secret).scalar_subquery()
 
 
 def has_ended(session: BindParameter[Any]) -> ColumnElement[bool]:
-    """Whether somebody has ended a session."""
+    """Return whether somebody has ended a session."""
     return exists().where(ended_session.c.session == session)
 
 
@@ -115,7 +115,7 @@ def _to_visitor(row: Any) -> Visitor | None:
 
 
 def _precedes(consented_at: str | None, asked_at: str | None) -> bool:
-    """Whether a consent was given before everybody was asked again."""
+    """Return whether a consent was given before everybody was asked again."""
     return consented_at is not None and asked_at is not None and consented_at <= asked_at
 
 
@@ -144,7 +144,7 @@ def ask_consent_again(tx: Tx, run_id: int) -> None:
 
 
 def is_asked_again(tx: Tx, person_id: int) -> bool:
-    """Whether a person consented before everybody was asked again, and has not since."""
+    """Return whether a person consented before everybody was asked again, and has not since."""
     consented_at = tx.scalar(select(person.c.consented_at).where(person.c.id == person_id))
     return _precedes(consented_at, _asking(tx).get(_ASKED_AT))
 
@@ -249,7 +249,7 @@ def add_attempt(tx: Tx, place: str, at: str) -> None:
 
 
 def has_attempts_outside(tx: Tx, span: TimeSpan) -> bool:
-    """Whether there are any outside a span of time."""
+    """Return whether there are any outside a span of time."""
     return bool(tx.scalar(select(exists().where(~_COUNTS)), {"after": span[0], "until": span[1]}))
 
 

@@ -96,7 +96,7 @@ def read_label_table(
     ignored_keys = {fold_name(name) for name in ignored}
 
     def mark_labels(name: str, left_out: Collection[str] = (), hint: str = "") -> Bools:
-        """Which labels each row has; what is not known, or duplicated, is found."""
+        """Mark the labels of each row; what is not known, or duplicated, is found."""
         labels_of, known = dict(zip(table[name], cells[name], strict=True)), list(label_by_key)
 
         def find_places(cell: str) -> list[int]:

@@ -198,7 +198,7 @@ class SelectionCheck:
 
 
 def check_selection(measure: Floats, population: Floats | None = None) -> SelectionCheck:
-    """Whether texts with this measure, shape (n_texts,), look picked by its extremes.
+    """Return whether texts with this measure, shape (n_texts,), look picked by its extremes.
 
     With a `population` (n,), from which they were taken: of texts that are taken at random as many as binomially
     distributed are in its middle half (first to third quartile). The warning is given where so few have a probability

@@ -408,5 +408,5 @@ def often_repeated(texts: pd.Series[str]) -> pd.Series[int]:
 
 
 def own_copies(texts: pd.Series[str], by: pd.Series[str]) -> pd.Series[bool]:
-    """Which texts their writer had given before, earlier in the table."""
+    """Mask of texts that their writer had given before, earlier in the table."""
     return pd.DataFrame({"by": by, "text": texts.map(identity)}).duplicated()

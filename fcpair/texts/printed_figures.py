@@ -152,7 +152,7 @@ def _check_figure(printed: PrintedFigure, described: DescribedFigure | None) -> 
 
 
 def is_printed_as(value: Fraction | float | None, printed: PrintedFigure) -> bool:
-    """Whether a value is rounded to the printed one, whichever way a half goes."""
+    """Return whether a value is rounded to the printed one, whichever way a half goes."""
     half = Fraction(1, 2 * 10**printed.decimals)
     return value is not None and abs(Fraction(value) - Fraction(printed.printed)) <= half
 
@@ -177,7 +177,7 @@ def _explain(printed: PrintedFigure, described: DescribedFigure, reading: Readin
 
 
 def grim(printed: Decimal, n: int) -> bool | None:
-    """Whether the mean of `n` whole numbers can be printed so, a half rounded either way.
+    """Return whether the mean of `n` whole numbers can be printed so, a half rounded either way.
 
     None where n is 10 to the power of the decimals, or more: there every mean is possible. The GRIM test: N. J. L.
     Brown and J. A. J. Heathers (2017), Social Psychological and Personality Science 8(4), 363-369, DOI

@@ -42,7 +42,7 @@ class Condition:
         return f"{self.column}{' has ' if self.sign == 'has' else self.sign}{self.value}"
 
     def meets(self, cell: str) -> bool:
-        """Whether a cell is so; raises InputError for one of several labels that cannot be read."""
+        """Return whether a cell is so; raises InputError for one of several labels that cannot be read."""
         if self.sign == "has":
             return self.value in split_cell(cell)
         return (cell.strip() == self.value) == (self.sign == "=")

@@ -101,7 +101,7 @@ class Auth:
         request.scope.pop(_CALLER_KEY, None)
 
     def has_wrong_token(self, request: Request) -> bool:
-        """Whether a request came with a wrong token that was not counted yet."""
+        """Return whether a request came with a wrong token that was not counted yet."""
         caller: _Caller | None = request.scope.get(_CALLER_KEY)
         return caller is not None and caller.is_wrong
 
@@ -209,7 +209,7 @@ def _credentials(request: Request) -> bytes:
 
 
 def is_known(scope: Mapping[str, Any]) -> bool:
-    """Whether a request was found to be from somebody of the study."""
+    """Return whether a request was found to be from somebody of the study."""
     caller: _Caller | None = scope.get(_CALLER_KEY)
     return caller is not None and caller.visitor is not None
 
@@ -252,7 +252,7 @@ class Sessions:
         return Session(person_id, fingerprint, session_id)
 
     def has_key(self, session: Session, key: str) -> bool:
-        """Whether a session began with this key."""
+        """Return whether a session began with this key."""
         return hmac.compare_digest(session.fingerprint, _digest(self.secret, "key", key))
 
     def csrf_token(self, value: str) -> str:

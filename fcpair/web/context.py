@@ -135,16 +135,16 @@ class Context:
         return _if_readable(lambda: self.study.page_words(visitor.role, grid, visitor.language), None)
 
     def noun(self, visitor: Visitor | None, here: CurrentGrid | None = None) -> Noun:
-        """What pages call a unit of a visitor's work."""
+        """Noun for a unit of a visitor's work."""
         words = self.page_words(visitor, here)
         return words.noun if words else Noun.of("pair")
 
     def has_practice(self, visitor: Visitor) -> bool:
-        """Whether a visitor can practise on known pairs; not where that cannot be read."""
+        """Return whether a visitor can practise on known pairs; not where that cannot be read."""
         return _if_readable(lambda: visitor.role in PRACTISING and bool(self.study.known_items()), False)
 
     def has_discussion(self, visitor: Visitor) -> bool:
-        """Whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
+        """Return whether a visitor has a discussion of a calibration to read; not where that cannot be read."""
         return _if_readable(lambda: visitor.role in WORKERS and self.study.has_discussion(visitor), False)
 
     def language(self, visitor: Visitor | None) -> Language:
@@ -200,7 +200,7 @@ class Context:
 
 
 def _if_readable(read: Callable[[], Read], otherwise: Read) -> Read:
-    """What a study has, or something else where it cannot be read now: the page that says so needs it all the same."""
+    """Read from a study, or return something else where it cannot be read now, for the page that says so."""
     try:
         return read()
     except FcpairError:

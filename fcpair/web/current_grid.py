@@ -144,7 +144,7 @@ class LeadPage:
     parts: tuple[str, ...] = ()
 
     def has_part(self, path: str) -> bool:
-        """Whether what is at an address is about one thing on this page."""
+        """Return whether what is at an address is about one thing on this page."""
         return path.startswith(self.parts)
 
 

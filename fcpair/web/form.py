@@ -1,4 +1,4 @@
-"""What is sent, read from the body that the guard has read: forms, also of parameters, and strict JSON; JSON sent.
+"""Requests, read from the body that the guard has read: forms, also of parameters, and strict JSON; JSON sent.
 
 Only what holds no secret is compressed: static files, and texts that the API sends. From the length of what is
 compressed together with what an attacker chose, a secret can be guessed (BREACH), and pages guard against forged forms.
@@ -99,7 +99,7 @@ class StrictJsonRoute(APIRoute):
 
 
 def takes_gzip(request: Request) -> bool:
-    """Whether a request names gzip among the encodings that it takes, and does not refuse it by `q=0`."""
+    """Return whether a request names gzip among the encodings that it takes, and does not refuse it by `q=0`."""
     for coding in request.headers.get("accept-encoding", "").split(","):
         name, _, quality = coding.partition(";")
         if name.strip().lower() == "gzip":
@@ -126,7 +126,7 @@ def json_response(request: Request, content: Any) -> Response:
 
 
 class FieldError(InputError):
-    """What was typed into a `field` of a form is no value that it takes."""
+    """The value that was typed into a `field` of a form is none that it takes."""
 
     def __init__(self, template: str, field: ParamField, text: str) -> None:
         self.parameter = field.name
@@ -148,7 +148,7 @@ class ParamField:
 
     @property
     def label(self) -> str:
-        """What the field is called."""
+        """Name of the field."""
         return str(self.item.metadata.get("label", self.item.metadata["help"]))
 
     @property
@@ -158,7 +158,7 @@ class ParamField:
 
     @property
     def mode(self) -> str:
-        """Which keys a telephone shows for it."""
+        """Keyboard that a telephone shows for it."""
         return {int: "numeric", float: "decimal"}.get(self.kind, "text")
 
     def write(self, value: Any) -> str:

@@ -131,7 +131,7 @@ class Language:
 
     @cached_property
     def _locale(self) -> Locale:
-        """What Babel knows of the language: 1 MB, and 3 MB for the first one, which pages in English do without."""
+        """Babel's data on the language: 1 MB, and 3 MB for the first one, which pages in English do without."""
         return Locale.parse(self.code)
 
     @cached_property
@@ -143,7 +143,7 @@ class Language:
 
     @cached_property
     def _percent(self) -> str:
-        """What follows a number in percent."""
+        """Sign that follows a number in percent."""
         sign: str = self._locale.number_symbols[self._numbering]["percentSign"]
         suffix: str = self._locale.percent_formats[None].suffix[0]
         return suffix.replace("%", sign)
@@ -163,7 +163,7 @@ class Language:
         return message if isinstance(message, str) else text
 
     def knows(self, text: str) -> bool:
-        """Whether a text is a message."""
+        """Return whether a text is a message."""
         return text in self._messages
 
     def gettext(self, message: str, **values: Any) -> str:
@@ -268,7 +268,7 @@ class Language:
         return self.ngettext(*NOUN_PHRASES[noun.one].counted, n)
 
     def noun_phrases(self, noun: Noun) -> dict[str, Any]:
-        """What messages say for a unit of work: `this_noun`, `This_noun` and so on, and `counted` forms for numbers."""
+        """Phrases for a unit of work: `this_noun`, `This_noun` and so on, and `counted` forms for numbers."""
         phrases = NOUN_PHRASES[noun.one]
         texts = dict(zip(NAMED_PHRASES, map(self.find, (*phrases.forms, *phrases.placed)), strict=True))
         capitals = {name[:1].upper() + name[1:]: text[:1].upper() + text[1:] for name, text in texts.items()}

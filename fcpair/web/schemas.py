@@ -44,7 +44,7 @@ Seconds = Annotated[
 
 
 class RequestModel(BaseModel):
-    """What is sent, and nothing else."""
+    """A request with these fields, and no others."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -116,7 +116,7 @@ class Finding(BaseModel):
 
 
 class Invalid(BaseModel):
-    """Why a request cannot be used: a sentence, or a list of errors."""
+    """The reason why a request cannot be used: a sentence, or a list of errors."""
 
     detail: str | list[Finding]
 

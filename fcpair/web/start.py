@@ -142,7 +142,7 @@ class StepVisit(Visit):
         return self.study.start
 
     def typed(self, name: str) -> str:
-        """What was typed into a field of the form."""
+        """Text that was typed into a field of the form."""
         return field(self.request, name).strip()
 
     def save(self, *parts: DraftPart) -> Draft:
@@ -289,7 +289,7 @@ async def _receive(request: Request, path: Path, most: int, too_large: str, empt
 
 
 def _refusal(visit: Visit, error: FcpairError) -> Response:
-    """What is wrong, as its script shows it: in the language of the page."""
+    """Say what is wrong, as its script shows it: in the language of the page."""
     return PlainTextResponse(visit.translate(str(error)), status_of(error))
 
 
@@ -361,7 +361,7 @@ def _show_plan(visit: StepVisit, chosen: PlanDraft | SurveyDraft) -> Response:
 
 
 def _figures_or_problem(visit: StepVisit, read: Callable[[], Any]) -> Any:
-    """What a plan or survey amounts to, or a sentence that says why it cannot be carried out."""
+    """Figures of a plan or survey, or a sentence that says why it cannot be carried out."""
     figures: Any = visit.start.survey_figures if visit.draft.kind == "survey" else visit.start.figures
     try:
         return figures(visit.draft, read())
@@ -372,7 +372,7 @@ def _figures_or_problem(visit: StepVisit, read: Callable[[], Any]) -> Any:
 @router.post(f"{START}/figures")
 @router.post(f"{START}/survey-figures")
 def figures(visit: LeadVisit) -> Response:
-    """What the plan in the form amounts to, as a part of its page."""
+    """Show the figures of the plan in the form, as a part of its page."""
     step_visit = StepVisit.of(visit, PlanDraft.step)
     template = "lead_start_survey_figures" if step_visit.draft.kind == "survey" else "lead_start_figures"
     shown = _figures_or_problem(step_visit, lambda: _parse_plan(step_visit))
@@ -472,7 +472,7 @@ def build(visit: BeginVisit) -> Response:
 
 @router.get(f"{START}/progress")
 def progress(visit: LeadVisit) -> Response:
-    """How far the building is, as a part of its page; leads on when that has ended, well or not."""
+    """Show how far the building is, as a part of its page; leads on when that has ended, well or not."""
     state = _builder_of(visit).state
     if state.is_running:
         return visit.page("lead_start_progress.html.j2", state=state, stages=BUILD_STAGES)

@@ -1,4 +1,4 @@
-"""What an endpoint is called with, which says whose its address is: the visit of somebody who may ask for it."""
+"""Visits, with which endpoints are called; each says whose its address is: the visit of somebody who may ask for it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Visit:
 
     @property
     def overview(self) -> dict[str, Any]:
-        """How far the grid is that the address names."""
+        """Progress of the grid that the address names."""
         return next(overview for _, overview in self.overviews if overview["name"] == self.here.grid.grid.name)
 
     def translate(self, sentence: str, here: CurrentGrid | None = None) -> str:

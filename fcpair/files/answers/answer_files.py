@@ -108,7 +108,7 @@ class ImportedAnswers:
 
     @property
     def has_finding(self) -> Bools:
-        """Which rows have a finding already, shape `(n_rows,)`."""
+        """Mask of the rows that have a finding already, shape `(n_rows,)`."""
         lines = {(finding.file, finding.line) for finding in self.findings}
         return np.array([line in lines for line in self.lines], np.bool_)
 

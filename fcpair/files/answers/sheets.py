@@ -43,7 +43,7 @@ class SheetLayout:
     headings: Mapping[str, str]  # as the study calls columns of a workbook, if no two have the same
 
     def heading_row(self, columns: Sequence[str]) -> list[str]:
-        """What stands above the columns of a workbook."""
+        """The row above the columns of a workbook."""
         row = [self.headings.get(name, name) for name in columns]
         folded = [*map(fold_name, (*row, *columns))]
         return [

@@ -71,7 +71,7 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
 
 
 def _is_read(path: PurePath, suffixes: Sequence[str]) -> bool:
-    """Whether a file is read; hidden ones, such as those that macOS adds to what it packs, are no exports."""
+    """Return whether a file is read; hidden ones, such as those that macOS adds to what it packs, are no exports."""
     is_hidden = any(part.startswith((".", "__MACOSX")) for part in path.parts)
     return path.suffix.lower() in suffixes and path.name != PEOPLE and not is_hidden
 
@@ -168,11 +168,11 @@ class AnnotationTool(ABC):
         """The answers of an export; raises InputError for files that cannot be read."""
 
     def names_nobody(self, user: str) -> bool:
-        """Whether what an export calls a user tells nobody apart."""
+        """Return whether what an export calls a user tells nobody apart."""
         return not user
 
     def shown_text(self, headings: Sequence[str], texts: Sequence[str]) -> str:
-        """What the tool is given to show, and what its export has of it."""
+        """The text that the tool shows, as its export has it."""
         return "\n\n".join(f"{heading}\n{text}" for heading, text in zip(headings, texts, strict=True))
 
     def obstacle(self, form: Form) -> str:

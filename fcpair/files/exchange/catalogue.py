@@ -236,7 +236,7 @@ class JsonLinesTool(AnnotationTool):
         return ToolExport(answers, [self.lacks], findings)
 
     def task(self, project: Project, item: Item) -> dict[str, Any]:
-        """What the tool is given of an item: its key, and the texts that are shown."""
+        """An item as the tool gets it: its key, and the texts that are shown."""
         return {KEY: str(item.key), "text": self.shown_text(project.headings, item.texts)}
 
     def shards(self, project: Project) -> dict[str, str]:
@@ -291,7 +291,7 @@ class Doccano(JsonLinesTool):
         )
 
     def names_nobody(self, user: str) -> bool:
-        """Whether the file is that of a project that is annotated together."""
+        """Return whether the file is that of a project that is annotated together."""
         return super().names_nobody(user) or user == EVERYBODY
 
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer | None:
@@ -430,7 +430,7 @@ class Prodigy(JsonLinesTool):
         return super().task(project, item) | {"html": html} | listed
 
     def names_nobody(self, user: str) -> bool:
-        """Whether a session was opened without a name."""
+        """Return whether a session was opened without a name."""
         return super().names_nobody(user) or _UNNAMED.fullmatch(user) is not None
 
     def read_answer(self, file: ExportFile, line: int, value: Mapping[str, Any], form: Form) -> ToolAnswer:

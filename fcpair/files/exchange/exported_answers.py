@@ -137,7 +137,7 @@ def _person(user: str, tool: AnnotationTool, users: Mapping[str, str] | None) ->
 
 
 def _submitted(form: Form, words: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """What a page would have sent in place of these words; raises InputError for what no question here has."""
+    """The answer that a page would have sent for these words; raises InputError for what no question here has."""
     questions, submitted, problems = dict(form.questions), dict[str, object](), list[str]()
     for name, chosen in words.items():
         if name not in questions:

@@ -135,7 +135,7 @@ def licence_url(licence: str) -> str:
 
 
 def synthetic_note(facts: ReleaseFacts) -> str:
-    """How many answers are made up or by models; empty where none are."""
+    """Say how many answers are made up or by models; empty where none are."""
     kinds = ((facts.n_simulated, "made up by simulated people"), (facts.n_generated, "given by language models"))
     total = sum(facts.origins.values())
     return " and ".join(f"{n:,} of {total:,} answers were {kind}" for n, kind in kinds if n)
@@ -207,7 +207,7 @@ def document_texts(facts: ReleaseFacts) -> dict[str, str]:
     spdx, n_rows = facts.licence.lower(), len(facts.default_table.rows)
 
     def stated(path: str) -> str:
-        """What the form has under a key; of one that is empty that it is."""
+        """The form's entry under a key, or a note that it is empty."""
         answer = facts.form[path]
         return (answer if isinstance(answer, str) else ", ".join(answer)) or Escaped(f"*not stated (`{path}`)*")
 

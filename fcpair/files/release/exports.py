@@ -25,7 +25,7 @@ class ExportKind:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder; else it is a file."""
+        """Return whether it is a folder; else it is a file."""
         return "." not in self.file
 
     def write(self, exports: Any, path: Path, tier: str | None, options: Export) -> Any:

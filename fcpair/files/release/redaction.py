@@ -142,7 +142,7 @@ class Redaction:
         return value
 
     def _are_people(self, value: Any) -> bool:
-        """Whether a value is somebody's name, or a list of nothing but names or such lists."""
+        """Return whether a value is somebody's name, or a list of nothing but names or such lists."""
         if isinstance(value, list | tuple):
             return all(map(self._are_people, value))
         return isinstance(value, str) and value in self._names
@@ -202,7 +202,7 @@ def _clean_plain(text: str) -> str:
 
 
 def _is_phone(run: str) -> bool:
-    """Whether a run of digits and separators may be a telephone number; dates, years and decimals are none."""
+    """Return whether a run of digits and separators may be a telephone number; dates, years and decimals are none."""
     if _DATE.search(run) or _YEARS.fullmatch(run) or _DECIMAL.fullmatch(run):
         return False
     if sum(character.isdigit() for character in run) not in PHONE_DIGITS:

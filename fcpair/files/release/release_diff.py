@@ -88,7 +88,7 @@ class ReleaseChanges(Result, tuple[PairChange, ...]):
         return ({**vars(change), "because": "; ".join(change.because)} for change in self)
 
     def counts(self) -> dict[str, int]:
-        """How many pairs came, went, and changed."""
+        """Numbers of pairs that came, went, and changed."""
         counts = Counter(change.change for change in self)
         return {kind: counts[kind] for kind in (CAME, WENT, CHANGED)}
 

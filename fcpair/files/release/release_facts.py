@@ -1,4 +1,4 @@
-"""What is known of a release: its tables, what people say of it in release.toml, and what its documents state."""
+"""Facts about a release: its tables, what people say of it in release.toml, and what its documents state."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ _PATTERNS: dict[str, tuple[re.Pattern[str], str]] = {
 
 @dataclass(frozen=True)
 class ReleaseForm:
-    """What people have said of a release, by `FormEntry.path`; what is missing has no entry."""
+    """The entries that people made for a release, by `FormEntry.path`; what is missing has no entry."""
 
     answers: Mapping[str, Any]
 
@@ -259,7 +259,7 @@ class ReleaseTable:
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """What the documents of a release state; all of it comes from the study, but the form, which people fill in."""
+    """Facts that the documents of a release state; all come from the study, but the form, which people fill in."""
 
     name: str
     form: ReleaseForm
@@ -307,10 +307,10 @@ class ReleaseFacts:
 
     @property
     def n_simulated(self) -> int:
-        """How many answers simulated people gave."""
+        """Number of answers that simulated people gave."""
         return self.origins.get("simulated", 0)
 
     @property
     def n_generated(self) -> int:
-        """How many answers models gave."""
+        """Number of answers that models gave."""
         return self.origins.get("generated", 0)

@@ -1,4 +1,4 @@
-"""What is written of tiers: tables, grades, BEIR and Hugging Face folders, training sets, and the corpus less one."""
+"""Files of tiers: tables, grades, BEIR and Hugging Face folders, training sets, and the corpus less one."""
 
 from __future__ import annotations
 

@@ -233,7 +233,7 @@ def _chosen_options(table: pa.Table, answer: str) -> Ints:
 
 
 def _are_targets(table: pa.Table, stereotyped: Stereotyped | None) -> Bools:
-    """Whether an option is of the stereotyped group, `(n, n_options)`; looked up once for each kind."""
+    """Return whether an option is of the stereotyped group, `(n, n_options)`; looked up once for each kind."""
     if stereotyped is None:
         groups = pc.binary_join(pc.struct_field(table["additional_metadata"], 0), _FIELD_SEPARATOR)
     else:

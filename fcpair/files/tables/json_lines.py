@@ -140,7 +140,7 @@ class JsonObjects:
         return self._decode_value(_skip_space(self.text, 0))[0]
 
     def values_at(self, *, by_line: bool) -> Iterator[int]:
-        """Where the one value of the file begins, or that of each line that is not empty; a second one is refused."""
+        """Start of the file's value, or that of each line that is not empty; a second one is refused."""
         starts = self._starts if by_line else [0]
         for start, end in pairwise([*starts, len(self.text) + 1]):
             at = _skip_space(self.text, start)

@@ -198,7 +198,7 @@ def read_cells(
     findings: list[Finding],
     otherwise: T,
 ) -> list[T]:
-    """What `read` makes of each cell; where it raises ValueError, a finding for the line, and `otherwise` instead."""
+    """Read each cell by `read`; where that raises ValueError, a finding for the line, and `otherwise` instead."""
     rows = list(zip(cells, lines, strict=True))
     values: dict[str, T] = {}
     problems: dict[str, str] = {}

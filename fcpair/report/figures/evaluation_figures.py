@@ -54,7 +54,7 @@ def warnings(outcome: Outcome) -> Iterator[str]:
 
 
 def significance_cautions(outcome: Outcome) -> Iterator[str]:
-    """Where no test between two systems can be significant, whatever they score, and what it would take."""
+    """Warn where no test between two systems can be significant, whatever they score, and say what it would take."""
     if not outcome.n_pairs:
         return
     n_pairs = "1 pair" if outcome.n_pairs == 1 else f"{outcome.n_pairs:,} pairs"

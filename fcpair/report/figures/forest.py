@@ -116,7 +116,7 @@ def draw_forest(forest: Forest, inks: Inks = PAPER, sheet: Sheet = layout.SCREEN
 
 
 def axis_range(forest: Forest) -> tuple[float, float]:
-    """Where the horizontal axis begins and ends: at round numbers around what is drawn; shares are on all of 0 to 1."""
+    """Ends of the horizontal axis: at round numbers around what is drawn; shares are on all of 0 to 1."""
     ends = [end for mark in forest.marks for end in (mark.value, mark.low, mark.high) if end is not None]
     ends += [] if forest.line is None else [forest.line]
     low, high = (min(ends), max(ends)) if ends else (forest.bounds or (0.0, 1.0))

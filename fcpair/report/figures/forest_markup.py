@@ -44,7 +44,7 @@ def as_in_english(written: str) -> str:
 
 @dataclass(frozen=True)
 class ForestWords:
-    """How a page says what is written in a figure: `say` words, `figure` a value; `label` describes it."""
+    """The words of a figure on a page: `say` words, `figure` a value; `label` describes it."""
 
     label: str
     say: Callable[[str], str] = as_in_english

@@ -88,7 +88,7 @@ class Canvas:
 
 @dataclass(frozen=True)
 class Legend:
-    """What marks mean, by their names: from `left` inches on, and `below` so many lines."""
+    """Meaning of the marks, by their names: from `left` inches on, and `below` so many lines."""
 
     marks: dict[str, Artist]
     left: float = MARGIN
@@ -180,7 +180,7 @@ class Band(Generic[T]):
     items: list[T]
 
     def slots(self, slot: float) -> Iterator[tuple[float, T]]:
-        """Where each slot begins; they stand in the middle of a row whose name is higher."""
+        """Position at which each slot begins; they stand in the middle of a row whose name is higher."""
         start = self.top + (self.height - slot * len(self.items)) / 2
         return ((start + slot * at, item) for at, item in enumerate(self.items))
 

@@ -181,7 +181,7 @@ def draw_pairs(cell_id: Ints, n: int | None, seed: int, *, first: Collection[int
 
 
 def is_valid(balance: Any) -> Any:
-    """Whether a pair is valid by how many more validators agree than disagree: a number, or an array of them."""
+    """Return whether a pair is valid by how many more validators agree than disagree: a number, or an array of them."""
     return balance > 0
 
 

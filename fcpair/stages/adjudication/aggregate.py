@@ -47,7 +47,7 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True)
 class PersonErrors:
-    """What one person says of pairs of each true class, as a model has it.
+    """A person's labels of pairs of each true class, as a model estimates them.
 
     `expected[k][l]` is the expected number of their labels `l` on pairs of the true class `k`, of the `n_shared` labels
     on pairs that somebody else labelled too: elsewhere the model has their word alone. `shares[k]` has the shares of
@@ -92,7 +92,7 @@ class LabelModel(Result):
 
     @property
     def leads(self) -> Bools:
-        """Whether each class is the most probable one of the pair, or tied with it: `(n_pairs, n_classes)`."""
+        """Return whether each class is the most probable one of the pair, or tied with it: `(n_pairs, n_classes)`."""
         return _leading(self.probability)
 
     @property
@@ -143,7 +143,7 @@ class LabelModel(Result):
 
 @dataclass(frozen=True, repr=False)
 class Aggregation(Result):
-    """What label models make of the labels of one round; nothing of it is a decision.
+    """Estimates of label models from the labels of one round; none of them is a decision.
 
     `n_labels` definite labels are on `n_pairs` pairs, of which `n_single` have one. `n_left_out` pairs have labels, but
     no definite one, and are in no model. `cautions` say what the models cannot know from these labels.

@@ -170,7 +170,7 @@ class Evidence:
         return [self.tally.question.codes.index(code) for code in codes]
 
     def has_answer(self, plan: TierPlan) -> Bools:
-        """Whether the final label of each pair is one that the tier lets in."""
+        """Return whether the final label of each pair is one that the tier lets in."""
         if not plan.answers:
             return np.asarray(self.final != NO_CODE)
         codes = [choice.code for choice in self.tally.question if choice.name in plan.answers]
@@ -185,7 +185,7 @@ def _n_needed(plan: TierPlan, n_labels: Ints) -> Ints:
 
 
 def is_in_tier(rule: TierRule, evidence: Evidence) -> Bools:
-    """Whether each pair passes `rule`, shape `(n_pairs,)`."""
+    """Return whether each pair passes `rule`, shape `(n_pairs,)`."""
     verdict = evidence.verdict
     has_verdict = {"none": verdict >= NO_CODE, "any": verdict != NO_CODE, "accepted": verdict == Verdict.AGREE}
     is_in = evidence.final != NO_CODE
@@ -202,7 +202,7 @@ def memberships(evidence: Evidence, rules: tuple[TierRule, ...]) -> Ints:
 
 
 def is_member(tiers: ArrayLike, rules: tuple[TierRule, ...], tier: Tier | str) -> Bools:
-    """Whether each pair, of which `memberships` has the bits, is in a tier; raises what `find_rule` does."""
+    """Return whether each pair, of which `memberships` has the bits, is in a tier; raises what `find_rule` does."""
     return (np.asarray(tiers, np.int64) >> rules.index(find_rule(rules, tier)) & 1).astype(bool)
 
 
@@ -306,7 +306,7 @@ def tier_table_rows(
 
 
 def verdict_table_rows(pairs: Mapping[str, Ints], heads: ColumnHeads = PAIR_HEADS) -> TableRows:
-    """How many of the pairs with a final label and a verdict are valid, by how many labels they have, and of all.
+    """Rows with the number of valid pairs among those with a final label and a verdict, by their labels, and of all.
 
     `pairs` is as in `tier_table_rows`, with the `verdict` of each. Columns: `labels`, `pairs`, `valid`, `not_valid` and
     `share`, of those not valid (0 to 1; None without a pair).

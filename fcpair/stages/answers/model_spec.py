@@ -92,7 +92,7 @@ def _parse_options(text: str, source: str, option_text: str) -> tuple[tuple[str,
 
 
 def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> list[tuple[int, int]]:
-    """Which column each model answers, as places `(column, model)`, by column.
+    """Column that each model answers, as places `(column, model)`, by column.
 
     Where columns have the names of models, each model answers its own; a model that no column is named for answers all
     that are not some model's own. Raises InputError where a column would be answered by none.

@@ -1,4 +1,4 @@
-"""What a model replied: marks for those who curate it, which drop and mend nothing, and which answer it gave.
+"""Replies of models: marks for those who curate it, which drop and mend nothing, and which answer it gave.
 
 The answer to a closed question is in what it wrote, or in how probable it holds each. Of a file of answers: whether a
 column was sorted apart from its rows, as a spreadsheet program does when it is asked to.
@@ -157,12 +157,12 @@ RARE = 0.001  # how seldom chance would sort the cells so, for them to be called
 
 
 def is_ascending(places: Sequence[int]) -> bool:
-    """Whether rows stand in the order of their places, so that they were not sorted by anything else."""
+    """Return whether rows stand in the order of their places, so that they were not sorted by anything else."""
     return all(one < other for one, other in pairwise(places))
 
 
 def is_sorted(cells: Sequence[str]) -> bool:
-    """Whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
+    """Return whether the cells of a column, row by row, are sorted, and fewer than 0.1 % of all their orders would be.
 
     They are sorted where equal ones stand together, in whatever order of the words, or where all ascend or descend, as
     numbers if they are numbers. Empty cells are left out: a program moves them to one end. Cells that are all the same

@@ -246,7 +246,7 @@ def _ordered(question: Closed) -> list[int]:
 
 
 def draw_pairs(hs: Ints, cn: Ints, effects: Effects, seed: int) -> Floats:
-    """What each pair is like, by the numbers of its texts, shape `(n_pairs,)`: normal, with variance 1."""
+    """Effect of each pair, by the numbers of its texts, shape `(n_pairs,)`: normal, with variance 1."""
     rng = np.random.default_rng([seed, 5])
     of_hs, of_cn = (np.unique(ids, return_inverse=True)[1] for ids in (hs, cn))
     drawn = rng.normal(0, (1 - effects.hs - effects.cn) ** 0.5, len(hs))
@@ -268,7 +268,7 @@ def true_codes(pairs: Floats, question: Closed, positive: float) -> Ints:
 
 
 def draw_leniency(person_ids: Ints, effects: Effects, seed: int) -> Floats:
-    """How lenient each of these people is, shape `(n,)`: the same for a person whenever it is asked."""
+    """Leniency of each of these people, shape `(n,)`: the same for a person whenever it is asked."""
     ids, place = np.unique(person_ids, return_inverse=True)
     drawn = [np.random.default_rng([seed, 6, int(person_id)]).normal(0, effects.leniency) for person_id in ids]
     return np.asarray(drawn, np.float64)[place]

@@ -87,7 +87,7 @@ class OverlapPlan(Plotted):
 
     @property
     def next_step(self) -> str | None:
-        """How to come from what is assigned to the recommended overlap; None before pairs are assigned, or a wish."""
+        """The step from what is assigned to the recommended overlap; None before pairs are assigned, or a wish."""
         if not self.recommended or not self.grid.assigned:
             return None
         if self.recommended == self.assigned:
@@ -219,7 +219,7 @@ def plan_overlap(plan: Plan, question: Closed, grid: GridFacts, pilot: Overlap |
 def _describe_miss(
     source: WidthSource, figure: str, grid: GridFacts, plan: Plan, nearest: PredictedWidth, likeliest: float | None
 ) -> str:
-    """Why a wish cannot be met, and what is nearest to it."""
+    """Say why a wish cannot be met, and what is nearest to it."""
     if nearest.safe is None:
         return f"{figure} has no interval even where all pairs have several labels: {nearest.undefined}"
     surely = "" if nearest.high is None else " for sure"

@@ -115,7 +115,7 @@ def estimate_time(n_open: int, times: Sequence[float], new: Sequence[float], now
 
 
 def end_time(n_open: int, daily: float, now: float) -> float | None:
-    """When `n_open` pairs will be answered at `daily` answers a day, a POSIX time; None where none is answered."""
+    """POSIX time at which `n_open` pairs will be answered at `daily` answers a day; None where none is answered."""
     if not n_open:
         return now
     return now + n_open / daily * DAY_S if daily else None
@@ -133,7 +133,7 @@ def answers_per_day(times: Sequence[float], now: float) -> float:
 
 
 def last_end(estimates: Sequence[TimeEstimate]) -> float | None:
-    """When the last of several people will be done, a POSIX time; None where nobody has anything to do, or where
+    """POSIX time at which the last of several people will be done; None where nobody has anything to do, or where
     somebody who has did nothing in the last days.
     """
     return _most([estimate.end_at for estimate in estimates if estimate.n_open])

@@ -99,7 +99,7 @@ def assign_rows(row: Ints, barred: Bools, answers: int, *, seed: int = 0, unit: 
 
 
 def draw_columns(row: Ints, column: Ints, per_row: int, seed: int) -> Bools:
-    """Which cells are drawn where each row is to have `per_row` of its columns, shape `(n_cells,)`.
+    """Draw cells so that each row has `per_row` of its columns, shape `(n_cells,)`.
 
     `row` and `column`, `(n_cells,)`, name the two ends of each cell by any integers. Rows come in an order drawn by
     `seed`, and each takes those of its columns that were taken least so far, and of these the ones that were least
@@ -138,7 +138,7 @@ def batches(row: Ints, size: int, seed: int) -> Ints:
 
 
 def draw_per_batch(batch: Ints, n: int, seed: int) -> Bools:
-    """Which cells are drawn where each batch is to give `n` of its own, or all where it has no more; `(n_cells,)`."""
+    """Draw `n` cells of each batch, or all where it has no more, shape `(n_cells,)`."""
     order = np.lexsort((np.random.default_rng([seed, n]).random(len(batch)), batch))
     drawn = np.zeros(len(batch), np.bool_)
     drawn[order[n_earlier_equal(batch[order]) < n]] = True

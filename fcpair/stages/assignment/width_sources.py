@@ -110,7 +110,7 @@ class AssumedLabels:
 
     @property
     def basis(self) -> tuple[str, ...]:
-        """What is assumed."""
+        """The assumptions."""
         plan = self._plan
         return (
             f"assumed: {plan.prevalence:.1%} of labels positive, {plan.not_sure:.1%} not sure, kappa {plan.kappa:g}",
@@ -165,7 +165,7 @@ class AssumedLabels:
         return VarianceParts(0.0, *self._explained(coefficient)).floor_width(size, self._plan.level)
 
     def parts(self, name: str, size: OverlapSize) -> VarianceParts:
-        """What a pair adds to the variance of a coefficient, to that of alpha for kappas of two and their mean."""
+        """Share of a pair in the variance of a coefficient, in that of alpha for kappas of two and their mean."""
         coefficient = self._coefficients.get(name, self.alpha)
         by_labels = {m: n / size.n_pairs for m, n in size.pairs.items() if coefficient.n_labels in {None, m}}
         pair = self._of_pair(coefficient, tuple((m, round(share, 2)) for m, share in by_labels.items()))
@@ -248,7 +248,7 @@ class PilotLabels:
         return self._alpha.floor_width(size, self._per_pair(size), self._level)
 
     def _per_pair(self, size: OverlapSize) -> float:
-        """How much a pair adds to the variance beside one of the pilot, which has fewer or more labels."""
+        """Share of a pair in the variance, as a multiple of that of a pilot's pair, which has fewer or more labels."""
         there, here = (self._independent.parts(self._alpha.name, of).pair for of in (size, self._alpha.size))
         return float(there / here)
 
@@ -270,7 +270,7 @@ class PilotLabels:
         return None
 
     def _reach(self, pilot: Pilot, size: OverlapSize) -> float:
-        """How far the range of a width reaches."""
+        """Ends of the range of a width."""
         if size.n_pairs < 2 or min(map(len, size.pairs_of_texts)) < 2:
             return 0.0
         low, _, high = pilot.widths(size, self._per_pair(size), self._level).tolist()

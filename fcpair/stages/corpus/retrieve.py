@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 def labelled_by_majority(labels: Sequence[str], without: Collection[str]) -> Bools:
-    """Which rows more than half of the people gave a label that is among `without`, shape `(n_rows,)`.
+    """Mask of rows to which more than half of the people gave a label that is among `without`, shape `(n_rows,)`.
 
     `labels` has one cell for each row, with what every person said of it, separated by semicolons or commas. With as
     many labels for it as against it a row stays, as does one without labels. Capitals make no difference.
@@ -38,7 +38,7 @@ def labelled_by_majority(labels: Sequence[str], without: Collection[str]) -> Boo
 
 
 def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_words: int) -> Bools:
-    """Which texts have a slur and fewer than `least_other_words` words that are none, shape `(n_texts,)`.
+    """Mask of texts that have a slur and fewer than `least_other_words` words that are none, shape `(n_texts,)`.
 
     CrowdCounter leaves such texts out (Saha et al. 2024, section 3.1, with ten words). A word is a run of letters and
     digits, with apostrophes and hyphens inside it; capitals make no difference.
@@ -55,7 +55,7 @@ def have_many_slurs(texts: Sequence[str], slurs: Collection[str], least_other_wo
 def draw_rows(
     groups: Sequence[str], order: Ints, quota: Mapping[str, int], per_group: int | None, n: int | None, seed: int
 ) -> Bools:
-    """Which rows are drawn by `seed`, shape `(n_rows,)`; all where nothing limits them.
+    """Mask of the rows that are drawn by `seed`, shape `(n_rows,)`; all where nothing limits them.
 
     `groups` has the group of each row, `order` is from `own_order`. `quota` says how many rows of a group to draw (of
     one that it does not name none, where it names any), `per_group` how many of every group, `n` how many of what these

@@ -200,7 +200,7 @@ class SparseCells:
         return rows + in_rows, columns + in_columns
 
     def free_columns(self, row: int) -> Bools:
-        """Which columns a row could still have, `(n_columns,)`."""
+        """Mask of the columns that a row could still have, `(n_columns,)`."""
         free = np.ones(self.n_columns, np.bool_)
         free[self.column[self.row == row]] = False
         first, last = np.searchsorted(self.known, [row * self.n_columns, (row + 1) * self.n_columns])

@@ -1,4 +1,4 @@
-"""When two spellings are the same: of a text, of a word in a file, of a number, and letters read alike."""
+"""Rules by which two spellings are the same: of a text, of a word in a file, of a number, and letters read alike."""
 
 from __future__ import annotations
 

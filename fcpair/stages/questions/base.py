@@ -112,11 +112,11 @@ class Question(ABC, Generic[Value]):
         """The answer as people read it, which `read` reads back."""
 
     def is_definite(self, answer: Value) -> bool:
-        """Whether the answer can be a cell's final one; only a `Closed` question has answers that cannot."""
+        """Return whether the answer can be a cell's final one; only a `Closed` question has answers that cannot."""
         return True
 
     def is_positive(self, answer: Value) -> bool:
-        """Whether the answer makes the cell count as positive; only a `Closed` question has answers that do."""
+        """Return whether the answer makes the cell count as positive; only a `Closed` question has answers that do."""
         return False
 
     @abstractmethod
@@ -205,11 +205,11 @@ class Closed(Question[int]):
         return self[answer].name
 
     def is_definite(self, answer: int) -> bool:
-        """Whether the code is one of `definite`."""
+        """Return whether the code is one of `definite`."""
         return self[answer].definite
 
     def is_positive(self, answer: int) -> bool:
-        """Whether the code is one of `positive`."""
+        """Return whether the code is one of `positive`."""
         return self[answer].positive
 
     def parts(self) -> tuple[Part, ...]:

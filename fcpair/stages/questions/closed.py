@@ -143,7 +143,7 @@ def _word_problems(words: Sequence[str]) -> Iterator[tuple[bool, str]]:
 
 
 def all_distinct(names: Iterable[str]) -> bool:
-    """Whether no two names are the same, whatever their capitals."""
+    """Return whether no two names are the same, whatever their capitals."""
     words = [comparable_word(name) for name in names]
     return len(set(words)) == len(words)
 

@@ -124,7 +124,7 @@ class Form:
         return next(((name, question) for name, question in self.questions if isinstance(question, Edit)), None)
 
     def is_asked(self, name: str, answer: Answer) -> bool:
-        """Whether a question is asked, by what the ones before it were answered."""
+        """Return whether a question is asked, by what the ones before it were answered."""
         when = dict(self.conditions).get(name)
         if when is None:
             return True
@@ -133,7 +133,7 @@ class Form:
 
     @property
     def has_always(self) -> bool:
-        """Whether the name of a cell's column is always among the labels of a question."""
+        """Return whether the name of a cell's column is always among the labels of a question."""
         return any(isinstance(question, AnyOf) and question.always for _, question in self.questions)
 
     def complete(self, answer: Answer, column: str) -> Answer:

@@ -45,7 +45,7 @@ def need_tiers(question: Question[Any]) -> Closed:
 
 
 def tier_obstacle(question: Question[Any]) -> str:
-    """Why `need_tiers` refuses a question; empty where it does not."""
+    """The reason why `need_tiers` refuses a question; empty where it does not."""
     try:
         need_tiers(question)
     except InputError as error:

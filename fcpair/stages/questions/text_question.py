@@ -149,11 +149,11 @@ class Edit(Text):
     kind: ClassVar[str] = "edit"
 
     def is_unchanged(self, answer: str, given_text: str) -> bool:
-        """Whether the text is the given one still."""
+        """Return whether the text is the given one still."""
         return identity(answer) == identity(given_text)
 
     def reason(self, answer: str) -> str | None:
-        """Why the text is rejected; None where it is kept, as always here."""
+        """The reason why the text is rejected; None where it is kept, as always here."""
         return None
 
     def act(self, answer: str, given_text: str) -> Act:
@@ -236,7 +236,7 @@ class Curate(Edit):
         return self.load(stored) if isinstance(stored, dict) else super().recall(stored)
 
     def reason(self, answer: str) -> str | None:
-        """Why the text is rejected; None where it is kept."""
+        """The reason why the text is rejected; None where it is kept."""
         return answer.removeprefix(_PREFIX) if answer.startswith(_PREFIX) else None
 
     def store(self, answer: str) -> Any:

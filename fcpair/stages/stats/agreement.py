@@ -319,7 +319,7 @@ LEVEL = Written("95 %")
 
 
 def find_cautions(overlap: Overlap, classes: Sequence[str], sides: Sides = HS_AND_CN) -> tuple[Sentence, ...]:
-    """Why intervals may hold less often than they say; docs/reference/stages/07-agree.md has what was measured.
+    """Reasons why intervals may hold less often than they say; docs/reference/stages/07-agree.md has what was measured.
 
     Three things can be seen in the labels on overlapping pairs: that these lie unevenly on a side, that few texts of a
     side differ strongly (in camps or not), and that nearly all labels are of one class.

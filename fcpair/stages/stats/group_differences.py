@@ -287,7 +287,7 @@ def _compare_pair(
 
 
 def _as_arrays(labels: pd.DataFrame, kind: str) -> tuple[Floats, NDArray[np.intp]]:
-    """Whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
+    """Return whether each label is of a kind, `(n,)`, and the numbers of its item and annotator, `(n, 2)`, from 0."""
     clusters = np.stack([pd.factorize(labels[name])[0] for name in ("item", "annotator")], axis=1)
     return np.asarray(labels["label"] == kind, dtype=np.float64), clusters
 

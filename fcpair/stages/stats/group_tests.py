@@ -1,4 +1,4 @@
-"""How surely two groups of annotators differ: permutation tests, intervals, and odds by a mixed model."""
+"""Differences between groups of annotators: permutation tests, intervals, and odds by a mixed model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class PermutationTest:
 
     @property
     def n_drawn(self) -> int:
-        """How many random ways were drawn; 0 where p is exact."""
+        """Number of random ways that were drawn; 0 where p is exact."""
         return 0 if self.exact else self._n_ways
 
     @property

@@ -85,7 +85,7 @@ class Sides:
         return say(name)
 
     def count(self, n_each: Mapping[Cluster, int]) -> list[Sentence]:
-        """How many clusters there are of each kind."""
+        """Number of clusters of each kind."""
         forms = {one.split()[1]: (one, many) for one, many in COUNTED}
         return [
             say_number(*forms[name], Id(n))

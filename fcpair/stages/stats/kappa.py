@@ -136,7 +136,7 @@ class Subsets:
 
     @property
     def used(self) -> Ints:
-        """How often the two annotators of each subset used each class, shape (n_subsets, n_classes)."""
+        """Number of times the two annotators of each subset used each class, shape (n_subsets, n_classes)."""
         first, second = np.split(self._use[:, 2:], 2, axis=1)
         return np.asarray(first + second, dtype=np.int64)
 

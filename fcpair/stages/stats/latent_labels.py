@@ -51,7 +51,7 @@ class ClassModel:
 
     @property
     def joint(self) -> Floats:
-        """How probable two answers on one pair are, (n_classes, n_classes); symmetric, sum 1."""
+        """Probability of two answers on one pair, (n_classes, n_classes); symmetric, sum 1."""
         return np.asarray(self.answers.T @ (self.truths[:, None] * self.answers))
 
     @property
@@ -60,7 +60,7 @@ class ClassModel:
         return kappa_of_joint(self.joint)
 
     def probabilities(self, profiles: Ints) -> Floats:
-        """How probable each profile (n_profiles, n_classes) is among pairs with as many labels, whose sum is 1."""
+        """Probability of each profile (n_profiles, n_classes) among pairs with as many labels, whose sum is 1."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.answers)
         logs = np.where(np.isfinite(logs), logs, NEVER)
@@ -210,19 +210,19 @@ class Effects:
 
     @property
     def camps(self) -> tuple[Floats, Floats]:
-        """What an HS of each camp adds, and how likely it is of that camp."""
+        """Effect of an HS of each camp, and the probability of that camp."""
         share = self.camp or 0.5
         ends = np.array([-((share / (1 - share)) ** 0.5), ((1 - share) / share) ** 0.5])
         return ends * self.hs**0.5, np.array([1 - share, share])
 
     def of_hs(self, rng: np.random.Generator, n: int) -> Floats:
-        """What each of `n` HS adds to its pairs."""
+        """Effect of each of `n` HS on its pairs."""
         if self.camp is None:
             return rng.normal(0, self.hs**0.5, n)
         return rng.choice(self.camps[0], n, p=self.camps[1])
 
     def of_pair(self) -> tuple[Floats, Floats]:
-        """What a new pair is like, as nodes and weights."""
+        """Distribution of a new pair's effect, as nodes and weights."""
         nodes, weights = _normal(PAIR_NODES)
         if self.camp is None:
             return nodes, weights
@@ -231,7 +231,7 @@ class Effects:
 
 
 def joint(effects: Effects, leniency: Floats) -> Floats:
-    """How probable two answers on a new pair are, by annotators of this leniency: (n, n, n_classes, n_classes). Exact
+    """Probability of two answers on a new pair, by annotators of this leniency: (n, n, n_classes, n_classes). Exact
     but for the quadrature over what a pair is like and how hard it is.
     """
     from scipy.special import ndtr

@@ -175,7 +175,7 @@ def _power(n: int, difference: float, sd: float, level: float, least: int) -> fl
 
 
 def noncentral_tails(df: int, shift: float, level: float) -> float:
-    """How probable it is that noncentral t lies beyond the bounds of a two-sided t test at a level.
+    """Probability that noncentral t lies beyond the bounds of a two-sided t test at a level.
 
     Integrated over the estimate of the standard deviation, as `nct` of scipy 1.17 is NaN for many plans, also where the
     power is far from 1: 10,000 HS and a shift of 5 at level 0.05 / 66.

@@ -71,12 +71,12 @@ class OverlapSize:
 
     @property
     def shared(self) -> float:
-        """How many pairs every two annotators share, on average."""
+        """Mean number of pairs that two annotators share."""
         return sum(n * comb(m, 2) for m, n in self.pairs.items()) / comb(self.n_annotators, 2)
 
     @property
     def pairs_of_texts(self) -> tuple[Floats, Floats]:
-        """How many of the pairs each HS and each CN has; 1 or more, those without any left out."""
+        """Number of pairs of each HS and each CN; 1 or more, those without any left out."""
         return self._spread(self.of_hs, self.n_hs, self.n_cn), self._spread(self.of_cn, self.n_cn, self.n_hs)
 
     def _spread(self, of_texts: tuple[int, ...], n_texts: int, n_others: int) -> Floats:
@@ -178,7 +178,7 @@ class Pilot:
 
     @property
     def parts(self) -> VarianceParts:
-        """What HS and CN explain, by these variances; below 0 where pairs of one text differ more than others."""
+        """Shares that HS and CN explain; below 0 where pairs of one text differ more than others."""
         n = self.size.n_pairs
         explained = (
             float((of_side - self.of_pair) * n**2 / max((n_each * (n_each - 1)).sum(), n))
@@ -187,7 +187,7 @@ class Pilot:
         return VarianceParts(self.of_pair * n, *explained)
 
     def enlarge(self, n_hs: int, n_cn: int) -> Pilot:
-        """What a pilot on so many HS and CN may be expected to show, whose pairs are as dense as in this one."""
+        """The pilot to be expected on so many HS and CN, with pairs as dense as in this one."""
         times = n_hs * n_cn / (len(self.size.of_hs) * len(self.size.of_cn))
         parts, n = self.parts, round(self.size.n_pairs * times)
         spread = (tuple((n + at) // n_texts for at in range(n_texts)) for n_texts in (n_hs, n_cn))

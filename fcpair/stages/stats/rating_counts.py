@@ -135,7 +135,7 @@ class LeftOutSums:
 
     @property
     def pairs_by_n_labels(self) -> Ints:
-        """How many pairs have 0, 1, 2 ... labels."""
+        """Number of pairs with 0, 1, 2 ... labels."""
         return np.bincount(self._profiles.sum(axis=1)[self._profile])
 
     def _products(self, values: Floats) -> Floats:

@@ -135,7 +135,7 @@ class AdjudicationQueue:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether the order by doubt is known here, or that there is none."""
+        """Return whether the order by doubt is known here, or that there is none."""
         return self._ranking.is_ready
 
     def wait_for_ranking(self) -> None:

@@ -316,7 +316,7 @@ def _label_columns(tx: Tx, of: Round) -> dict[str, Ints]:
 
 
 def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
-    """What people have decided, and the decisions that validators agreed with or not, by a person or a rule."""
+    """Decisions by people, and those that validators agreed with or not, by a person or a rule."""
     decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code")
     decisions = decisions[decisions["code"].notna()]
     cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))

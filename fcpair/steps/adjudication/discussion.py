@@ -108,7 +108,7 @@ def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
 
 
 def has_discussion(study: StudyContext, visitor: Visitor) -> bool:
-    """Whether somebody who answers has a discussion to read now."""
+    """Return whether somebody who answers has a discussion to read now."""
     with study._store.read() as tx:
         return any(_cells_to_discuss(tx, state, visitor) for _, state in _open_states(tx, visitor))
 

@@ -226,7 +226,7 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, 
 
 
 def _is_unassigned(tx: Tx, round_: Round) -> bool:
-    """Whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
+    """Return whether answers bring their own work: nothing was dealt in the round, or only what files had brought."""
     if round_.options.calibrates:
         return False
     if not is_planned(tx):
@@ -265,7 +265,7 @@ def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, superse
 
 
 def differing_rows(rows: pd.DataFrame, current_answers: pd.DataFrame) -> Bools:
-    """Whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
+    """Return whether each row says something else than `current_answers`, where there is one; shape `(n_rows,)`."""
     differs = np.zeros(len(rows), np.bool_)
     for name in {"code", "own_code", "answer_id"} & set(rows.columns):
         old_codes = rows["assignment_id"].map(current_answers[name].astype("Int64")).fillna(NO_CODE).to_numpy()
@@ -466,7 +466,7 @@ def _compare_texts(
 
 
 def describe_change(column: str, was: str, found: str) -> str:
-    """What a cell of a column was and is, in short, from a little before where they differ."""
+    """Say in short what a cell of a column was and is, from a little before where they differ."""
     same = takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))
     start = max(sum(1 for _ in same) - 10, 0)
     old, new = (("…" if start else "") + _shorten(text[start:]) for text in (was, found))

@@ -77,12 +77,12 @@ _RepliesByQuery = dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]
 
 
 def queries_a_service(round_: Round) -> bool:
-    """Whether any model of a round is one of a service, to which texts are sent."""
+    """Return whether any model of a round is one of a service, to which texts are sent."""
     return any(model_spec.parse_model_spec(model).source == "service" for model in round_.options.models)
 
 
 def service_obstacle(grid: GridContext, name: str) -> str | None:
-    """Why the service that models of a round are asked at cannot be asked; None where it can, or none is needed."""
+    """The reason why the service of a round's models cannot be asked; None where it can, or none is needed."""
     with grid._store.read() as tx:
         if not queries_a_service(rounds.by_name(tx, name)):
             return None

@@ -94,7 +94,7 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
 
 
 def is_published_partition(tx: Tx) -> bool:
-    """Whether the study's labels and decisions are those of a published partition."""
+    """Return whether the study's labels and decisions are those of a published partition."""
     return bool(settings.of_stage(tx, PUBLISHED))
 
 

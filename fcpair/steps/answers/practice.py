@@ -71,7 +71,7 @@ def read_practice_text(study: StudyContext, text: str) -> list[KnownItem]:
 
 
 def is_saved(tx: Tx, options: Practice) -> bool:
-    """Whether these are the known items that were set, also where their file holds something else by now."""
+    """Return whether these are the known items that were set, also where their file holds something else by now."""
     with grids.on_first_grid(tx):
         return matches_saved_options(tx, options)
 
@@ -154,7 +154,7 @@ def review_qualifications(study: StudyContext, visitor: Visitor) -> list[Qualifi
 
 
 def waits_for_lead(study: StudyContext, visitor: Visitor) -> bool:
-    """Whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
+    """Return whether somebody is below the pass mark of a qualification, and the lead has not decided yet."""
     with study._store.read() as tx:
         qualifications = [round_ for round_ in rounds.seen_in_role(tx, visitor.role) if round_.options.known]
         return any(standing_of(tx, qualification, visitor.id) is Standing.WAITS for qualification in qualifications)

@@ -237,7 +237,7 @@ class _SimulatedPeople:
 
 
 def has_open_work(tx: Tx, round_: Round) -> bool:
-    """Whether simulated people can answer anything in a round now: its cells, or known pairs that go with it."""
+    """Return whether simulated people can answer anything in a round now: its cells, or known pairs that go with it."""
     if open_slots.n_free(tx, round_):
         return True
     holders = assignments.n_open_by_person(tx, rounds.with_known_pairs(tx, round_))
@@ -250,7 +250,7 @@ def has_open_work(tx: Tx, round_: Round) -> bool:
 
 
 def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, Bools]:
-    """What is open in a round, and whether its person may answer it: has qualified for the `gated` round."""
+    """Open rows of a round, and whether its person may answer it: has qualified for the `gated` round."""
     rows = assignments.assignments(tx, of)  # answers are drawn for all, so that who waits changes none of anybody else
     rows = rows[rows["status"] == Status.OPEN.value]
     return rows, ~rows["person_id"].isin(permissions.unqualified(tx, gated, rows["person_id"])).to_numpy(np.bool_)

@@ -60,7 +60,7 @@ def _make_blank(
 
 
 def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
-    """Why a file is not to be overwritten by a sheet with these columns; None for one that nobody has filled in."""
+    """The reason not to overwrite a file by a sheet with these columns; None for one that nobody has filled in."""
     try:
         rows = read_table(path)
     except InputError:
@@ -134,7 +134,7 @@ def _refuse_free(tx: Tx, round_: Round) -> None:
 
 
 def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
-    """What people have open in a round and can begin, with control pairs; StageError where all have yet to qualify."""
+    """Open work of people who can begin a round, with control pairs; StageError where all have yet to qualify."""
     rows, everybody = assignments.open_work(tx, rounds.with_known_pairs(tx, round_)), people.people(tx)
     unqualified = permissions.unqualified(tx, round_, [person.id for person in everybody])
     waiting = [person.name for person in everybody if person.id in unqualified]

@@ -184,7 +184,7 @@ def _open_rounds(tx: Tx, visitor: Visitor) -> Iterator[tuple[Round, int]]:
 
 
 def is_work_available(tx: Tx, visitor: Visitor) -> bool | None:
-    """Whether there is something for somebody who asks; None where nothing is dealt openly."""
+    """Return whether there is something for somebody who asks; None where nothing is dealt openly."""
     offers = [next(_offers(tx, visitor, round_, "no"), []) for round_, _ in _open_rounds(tx, visitor)]
     return any(offers) if offers else None
 

@@ -114,7 +114,7 @@ def assign_round(grid: GridContext, round: str | None = None, *, redo: bool = Fa
 
 
 def has_people(tx: Tx, round_: Round) -> bool:
-    """Whether somebody is there to be dealt a round, or its plan says how many are to be added."""
+    """Return whether somebody is there to be dealt a round, or its plan says how many are to be added."""
     return bool(open_slots.candidates(tx, round_.role)) or n_people_to_add(tx, round_) is not None
 
 
@@ -296,7 +296,7 @@ def cells_due(tx: Tx, round_: Round, pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_due(tx: Tx, round_: Round) -> bool:
-    """Whether a batch is done that is not checked yet."""
+    """Return whether a batch is done that is not checked yet."""
     try:
         return not cells_due(tx, round_, cells.cells(tx)).empty
     except StageError:

@@ -193,7 +193,7 @@ def more_validation_hint(tx: Tx, n: int, grid_option: str = "") -> str:
 
 
 def is_blind(tx: Tx) -> bool:
-    """Whether the validators to whom pairs are dealt now do not see the label."""
+    """Return whether the validators to whom pairs are dealt now do not see the label."""
     return effective_options(tx, Validate, {}).blind
 
 

@@ -19,7 +19,7 @@ BOTH = ["cell_id", "person_id"]
 
 
 class Phase(StrEnum):
-    """How far a calibration is: everybody answers, people discuss and answer again, or it is over."""
+    """Phase of a calibration: everybody answers, people discuss and answer again, or it is over."""
 
     ANSWER = "answer"
     DISCUSS = "discuss"

@@ -75,7 +75,7 @@ class GridContext(StudyContext):
 
     @cached_property
     def _figures(self) -> FigureCache:
-        """What was computed of the grid, as long as it is open."""
+        """Figures that were computed of the grid, as long as it is open."""
         return FigureCache(self._store)
 
     @property
@@ -110,7 +110,7 @@ def find_grid(tx: Tx, name: str | None = None) -> GridKey:
 
 
 def is_planned(tx: Tx) -> bool:
-    """Whether the grid has a plan of its own: it is not one of HS and CNs that the building stages make."""
+    """Return whether the grid has a plan of its own: it is not one of HS and CNs that the building stages make."""
     return bool(settings.of_stage(tx, PLAN))
 
 
@@ -191,7 +191,7 @@ def _setting_as_given(value: Any) -> Any:
 
 
 def has_saved_options(tx: Tx, cls: Any) -> bool:
-    """Whether options of this kind were set, or the stage that takes them was done."""
+    """Return whether options of this kind were set, or the stage that takes them was done."""
     return bool(settings.of_stage(tx, cls.stage))
 
 
@@ -226,7 +226,7 @@ def as_settings(options: Any) -> dict[str, Any]:
 
 
 def is_file(value: Any) -> bool:
-    """Whether a parameter names a file, or several."""
+    """Return whether a parameter names a file, or several."""
     return isinstance(value, Path) or (isinstance(value, tuple) and any(isinstance(one, Path) for one in value))
 
 
@@ -336,7 +336,7 @@ class Basis(Generic[Loaded]):
 
 
 def is_same(first: Any, second: Any) -> bool:
-    """Whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
+    """Return whether two things that were loaded are alike: frames, arrays, records and all that is made of these."""
     if type(first) is not type(second):
         return False
     if is_dataclass(first):  # by every field: some are no part of what makes records equal

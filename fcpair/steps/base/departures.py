@@ -67,7 +67,7 @@ def update_people(tx: Tx, run_id: int) -> None:
 
 
 def is_same(saved_value: Any, value: Any) -> bool:
-    """Whether two values are the same; files are, wherever they lie, if they hold the same, else by name."""
+    """Return whether two values are the same; files are, wherever they lie, if they hold the same, else by name."""
     if isinstance(saved_value, list) and isinstance(value, list):
         return len(saved_value) == len(value) and all(map(is_same, saved_value, value))
     if not isinstance(saved_value, dict) or not isinstance(value, dict):

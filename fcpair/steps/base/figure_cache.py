@@ -33,7 +33,7 @@ class Kept(Generic[Made]):
 
 @dataclass
 class _Place:
-    """Where one figure is kept; made by one thread while the others wait for it."""
+    """Place of one figure; made by one thread while the others wait for it."""
 
     lock: Lock = field(default_factory=Lock)
     kept: Kept[Any] | None = None

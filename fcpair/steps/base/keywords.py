@@ -127,7 +127,7 @@ def plan_sections(plan: GridPlan) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def matches_saved_options(tx: Tx, options: Any) -> bool:
-    """Whether these options are those that were set, with files that hold the same; never while none were."""
+    """Return whether these options are those that were set, with files that hold the same; never while none were."""
     saved = settings.of_stage(tx, options.stage)
     if not saved:
         return False

@@ -114,7 +114,7 @@ class SpeedFigures:
 
 @dataclass
 class _ActTimes:
-    """When one person acted in one stage: at `times`; at `new` about a pair for the first time."""
+    """Times at which one person acted in one stage; those in `new` were about a pair for the first time."""
 
     times: list[float] = field(default_factory=list)
     together: list[Hashable | None] = field(default_factory=list)  # what acts share that came at once
@@ -385,7 +385,7 @@ def current_labels(tx: Tx, answers: AnswerArrays) -> dict[str, Ints]:
 
 
 def load_people(tx: Tx) -> PeopleFigures:
-    """What annotators and validators did."""
+    """Load the activity of annotators and validators."""
     counts, question = assignments.counts_of_grid(tx), scheme_of(tx)
     return PeopleFigures(
         question,

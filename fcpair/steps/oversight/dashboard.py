@@ -142,7 +142,7 @@ class Monitor:
 
     @kept
     def decisions(self, tx: Tx) -> DecisionsPart:
-        """What was decided, and the tiers that follow, by the grid's own rules."""
+        """The decisions, and the tiers that follow, by the grid's own rules."""
         rules, labels = effective_options(tx, Partition, {}), activity.current_labels(tx, answer_arrays(tx))
         return activity.decision_figures(tx, rules, self._tally(tx), labels)
 
@@ -152,7 +152,7 @@ class Monitor:
         return activity.load_people(tx)
 
     def may_have_surveys(self) -> bool:
-        """Whether the grid may have something that `survey_sections` shows."""
+        """Return whether the grid may have something that `survey_sections` shows."""
         from fcpair.steps.survey import declared_questions
 
         asked = (Role.RESPONDENT, Role.MODEL)
@@ -186,7 +186,7 @@ class Monitor:
 
     @kept
     def notes(self, tx: Tx) -> StudyNotes:
-        """What whoever reads a figure of the study must know; of its oldest grid, as `Study.status` has it."""
+        """Notes for whoever reads a figure of the study; of its oldest grid, as `Study.status` has it."""
         return load_notes(tx, n_by_origin(tx), self._tally)
 
     def stages(self, now: datetime | None = None) -> tuple[activity.StageActivity, ...]:
@@ -219,7 +219,7 @@ class Monitor:
         return tuple(stages)
 
     def headlines(self) -> Headlines:
-        """What is next in the grid, who is at work just now, and how many answers came on which day."""
+        """The next act in the grid, who is at work just now, and how many answers came on which day."""
         return self._figures.get("headlines", lambda: self._read(self._find_headlines), _minute_marks).made
 
     def _find_headlines(self, tx: Tx) -> Headlines:
@@ -365,7 +365,7 @@ def _choice_places(question: Closed, codes: Ints) -> Ints:
 
 
 def _standings(tx: Tx, question: Closed, answers: CellAnswers, cell_ids: Ints) -> CellStandings:
-    """What became of each cell, its states as `tallies.tally` counts them."""
+    """Standing of each cell, its states as `tallies.tally` counts them."""
     decisions = adjudications.decided_codes(tx)
     stands = decisions["stands"] == 1
     decided, code = np.searchsorted(cell_ids, decisions["cell_id"][stands]), decisions["code"][stands]

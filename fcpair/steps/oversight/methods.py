@@ -112,7 +112,7 @@ def write_methods(study: StudyContext, *, evaluation: int | None = None) -> Meth
 
 
 def _load_state(tx: Tx) -> GridState:
-    """What the tables have of the grid that the transaction is about."""
+    """Load what the tables have of the transaction's grid."""
     checking = [round_ for round_ in rounds.of_grid(tx) if round_.checks is not None]
     work = [_round_state(tx, round_) for round_ in (*rounds.answer_rounds(tx), *checking)]
     standings = Counter(score["standing"] for score in scores(tx) if score["standing"])

@@ -57,7 +57,7 @@ class Act(StrEnum):
 
 
 class ActRow(NamedTuple):
-    """What is said and offered of an act.
+    """An act as it is described and offered.
 
     `main` and `planned` are printed of it in the grid of HS and CNs and in a planned one; empty where nothing is. Of a
     round of a planned grid, `planned` is used when nobody has anything open in it. A page says `text` in a `stage` of
@@ -260,7 +260,7 @@ class NextStep(NamedTuple):
 
     @property
     def row(self) -> ActRow:
-        """What is said and offered of the act."""
+        """The act as it is described and offered."""
         return ACTS[self.act]
 
     @property
@@ -298,7 +298,7 @@ TallyOf = Callable[[Tx], Tally]
 
 
 def has_decisions(tx: Tx) -> bool:
-    """Whether the pairs of the grid are decided: those of a planned one are once a policy is set."""
+    """Return whether the pairs of the grid are decided: those of a planned one are once a policy is set."""
     return not is_planned(tx) or has_saved_options(tx, Adjudicate)
 
 

@@ -228,7 +228,7 @@ def _due_figures(tx: Tx, plan: GridPlan | None, recipe: Recipe, progress: Progre
 
 
 def _is_outdated(tx: Tx, stage: str, grid: str) -> bool:
-    """Whether figures of the grid were noted, and there are answers or decisions that they do not rest on."""
+    """Return whether figures of the grid were noted, and there are answers or decisions that they do not rest on."""
     # A run that set options, or wrote a tier, noted none.
     noted = [run for run in runs.runs(tx, stage) if grid_of(run) == grid and run.counts and "tier" not in run.params]
     if not noted:

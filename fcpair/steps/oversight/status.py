@@ -333,7 +333,7 @@ def _rows(study: StudyContext) -> list[dict[str, object]]:
 
 
 def _progress(tx: Tx) -> str:
-    """How far a grid has come: what its last building stage made, and how many answers it has."""
+    """Progress of a grid: what its last building stage made, and how many answers it has."""
     n_built = build_progress.n_built(tx)
     made = [f"{n_built[stage]:,} {STAGE_PRODUCTS[stage]}" for stage in build_progress.BUILDING[:4] if n_built[stage]]
     n_answers = sum(judgements.n_judgements(tx, round_) for round_ in rounds.of_grid(tx))

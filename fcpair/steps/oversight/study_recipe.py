@@ -270,7 +270,7 @@ def _setup_differences(tx: Tx, setup: Setup | None) -> Iterator[Difference]:
 
 
 def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
-    """Where `plan --save` has written an overlap for pairs that are still to be assigned, and the recipe has none."""
+    """The overlap that `plan --save` has written for pairs still to be assigned, where the recipe has none."""
     if assign is None or assign.overlap or build_progress.n_built(tx)["assign"] or not runs.runs(tx, Plan.stage):
         return
     if saved_overlap := settings.of_stage(tx, settings.RECIPE + Assign.stage).get("overlap"):
@@ -278,7 +278,7 @@ def _planned_overlap(tx: Tx, assign: Assign | None) -> Iterator[Difference]:
 
 
 def _grid_differences(tx: Tx, recipe: Recipe) -> Iterator[Difference]:
-    """Where grids that the study has are not as the recipe plans them; one that it lacks is added."""
+    """Differences between the study's grids and the recipe's plans; a grid that the study lacks is added."""
     grid_ids = {key.name: key.id for key in grids.keys(tx)}
     if recipe.has_main and (MAIN not in grid_ids or is_planned(tx)):
         yield Difference("grid", MAIN, "made of a corpus", "planned" if MAIN in grid_ids else "no such grid")
@@ -335,7 +335,7 @@ def _later_differences(tx: Tx, sections: Recipe | GridPlan) -> Iterator[Differen
 
 
 def _stage_differences(tx: Tx, options: Any) -> Iterator[Difference]:
-    """Where the options are not those with which their stage was done, if it was."""
+    """Differences of the options from those with which their stage was done, if it was."""
     if options is None or not (saved_settings := settings.of_stage(tx, options.stage)):
         return
     values, shown_values, defaults = as_settings(options), as_params(options), defaults_of(options)

@@ -78,7 +78,7 @@ class StudyStart:
 
     @property
     def is_open(self) -> bool:
-        """Whether the study has no corpus yet, or began to be built of the draft and has not come to its end."""
+        """Return whether the study has no corpus yet, or began to be built of the draft and has not come to its end."""
         with self._store.read() as tx, grids.on_first_grid(tx):
             return _is_open(tx)
 
@@ -157,7 +157,7 @@ class StudyStart:
 
     @cached_property
     def can_retrieve(self) -> bool:
-        """Whether the model that finds candidates is on this machine, so that it need not be downloaded."""
+        """Return whether the model that finds candidates is on this machine, so that it need not be downloaded."""
         return model_files.is_on_this_machine()
 
     def default_plan(self, draft: Draft) -> PlanDraft:

@@ -61,7 +61,7 @@ def _read_pairs(path: Path, _mtime: int, options: tuple[tuple[str, Any], ...]) -
 
 
 def _read(read: Callable[..., Made], path: Path, name: str, *options: Any) -> Made:
-    """What is read of a table, again only once it has changed; raises InputError that calls the table by its name."""
+    """Read a table, again only once it has changed; raises InputError that calls the table by its name."""
     try:
         return read(path, path.stat().st_mtime_ns if path.is_file() else 0, *options)
     except InputError as error:
@@ -108,7 +108,7 @@ def _read_corpus(path: Path, name: str, columns: ColumnsDraft) -> corpora.Corpus
 
 
 def reword(sentence: str, path: Path, name: str) -> str:
-    """What is wrong with a table, with the name that its owner knows, and without options of the command line."""
+    """Say what is wrong with a table, with the name that its owner knows, and without options of the command line."""
     if sentence == corpora.MAY_BE_UNPAIRED:
         return say("tick “rows with one text” to read such a row as a text without a pair")
     if isinstance(sentence, Joined):

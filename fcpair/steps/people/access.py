@@ -435,7 +435,7 @@ def neighbourhood(address: str) -> str:
 
 
 def _counting_span(now: datetime) -> people.TimeSpan:
-    """When what counts was; a clock that runs ahead by no more than WINDOW_S does not let anybody off."""
+    """Span of time that counts; a clock that runs ahead by no more than WINDOW_S does not let anybody off."""
     window = timedelta(seconds=WINDOW_S)
     return _format_time(now - window), _format_time(now + window)
 

@@ -140,13 +140,13 @@ def known_pairs_of(tx: Tx, use: Known) -> list[KnownPair]:
 
 
 def has_control_pairs(study: StudyContext) -> bool:
-    """Whether any grid of the study has control pairs, of which consent says that there are some."""
+    """Return whether any grid of the study has control pairs, of which consent says that there are some."""
     with study._store.read() as tx:
         return any(known_pairs_of(tx, Known.CONTROLS) for _ in grids.for_each_grid(tx))
 
 
 def has_known_pairs(tx: Tx) -> bool:
-    """Whether the grid has known pairs for any use."""
+    """Return whether the grid has known pairs for any use."""
     return any(known_pairs_of(tx, use) for use in Known)
 
 
@@ -154,7 +154,7 @@ LET_ON = "let_on"  # those whom a lead has let on: the setting with their ids, a
 
 
 class Standing(StrEnum):
-    """Where somebody stands in a qualification: `waits` is below the pass mark, until the lead decides."""
+    """Standing of a person in a qualification: `waits` is below the pass mark, until the lead decides."""
 
     OPEN = "open"
     PASSED = "passed"
@@ -175,7 +175,7 @@ class KnownScore(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is open any more; false where nothing was assigned."""
+        """Return whether nothing is open any more; false where nothing was assigned."""
         return 0 < self.assigned == self.answered + self.skipped
 
     def reaches(self, pass_mark: float) -> bool:
@@ -198,23 +198,23 @@ def _score(answers: list[assignments.KnownAnswer], codes: Mapping[tuple[int, int
 
 
 def score_of(tx: Tx, known_round: Round, person_id: int) -> KnownScore:
-    """What one person got right in a round of known pairs of the grid."""
+    """Score of one person in a round of known pairs of the grid."""
     return _score(assignments.known_answers(tx, known_round, person_id), known_codes(tx, known_round))
 
 
 def standing_of(tx: Tx, qualification: Round, person_id: int) -> Standing:
-    """Where somebody stands in a qualification, in whatever grid."""
+    """Standing of a person in a qualification, in whatever grid."""
     with grids.on_grid(tx, qualification.grid_id):
         return _standing(tx, person_id, score_of(tx, qualification, person_id))
 
 
 def may_begin(tx: Tx, qualification: Round, person_id: int) -> bool:
-    """Whether somebody may begin what they had to qualify for."""
+    """Return whether somebody may begin what they had to qualify for."""
     return standing_of(tx, qualification, person_id) in QUALIFIED
 
 
 def is_over(tx: Tx, qualification: Round, person_id: int) -> bool:
-    """Whether somebody has answered or skipped all of a qualification, and so may have read what was right."""
+    """Return whether somebody has answered or skipped all of a qualification, and so may have read what was right."""
     with grids.on_grid(tx, qualification.grid_id):
         return score_of(tx, qualification, person_id).is_done
 
@@ -227,7 +227,7 @@ def is_closed_to(tx: Tx, round_: Round, person_id: int) -> bool:
 
 
 def standings(tx: Tx, qualification: Round) -> dict[int, Standing]:
-    """Where everybody stands who has something in a qualification of the grid, by person."""
+    """Standing of everybody who has something in a qualification of the grid, by person."""
     codes = known_codes(tx, qualification)
     return {
         person_id: _standing(tx, person_id, _score(answers, codes))

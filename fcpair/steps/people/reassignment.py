@@ -229,7 +229,7 @@ def ineligibility_matrix(
 
 
 def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_: Round) -> Bools:
-    """Whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
+    """Return whether each of these cells has a row that the person of each name made, shape `(n_cells, n_names)`."""
     authors_by_cell = authorship.authors_of_rows(tx, cell_ids, round_.options.author)
     folded_names = [authorship.fold_name(name) for name in names]
     is_author = [[name in authors_by_cell.get(id_, ()) for name in folded_names] for id_ in cell_ids]
@@ -237,7 +237,7 @@ def authorship_matrix(tx: Tx, cell_ids: list[int], names: Sequence[str], round_:
 
 
 def _is_about(later: Round, earlier: Round) -> bool:
-    """Whether a round is about what was said in an earlier one, so that other people are to answer it."""
+    """Return whether a round is about what was said in an earlier one, so that other people are to answer it."""
     if later.checks is not None and earlier.options.calibrates:
         return True
     return later.checks == earlier.id or (

@@ -137,7 +137,7 @@ class ReadingAllowance:
 
     @property
     def shown(self) -> Reading:
-        """What the person is shown of it."""
+        """The part that the person is shown."""
         return Reading(self.today, self.read, self.daily_limit, self.total_limit, self.limit)
 
 
@@ -153,7 +153,7 @@ def reading_allowance(tx: Tx, person_id: int, annotate: Annotate, *, decides: bo
 
 
 def has_limit(annotate: Annotate) -> bool:
-    """Whether these terms limit what one person may read."""
+    """Return whether these terms limit what one person may read."""
     return (annotate.daily_limit, annotate.total_limit) != (None, None)
 
 

@@ -264,7 +264,7 @@ def _build_templates(rows: pd.DataFrame, row_table: pd.DataFrame, name: str) -> 
 
 
 def _test_side(rows: pd.DataFrame, options: Export) -> NDArray[np.bool_]:
-    """Which texts are on the test side: whole rows of the grid, with types as evenly as that allows."""
+    """Mask of the texts on the test side: whole rows of the grid, with types as evenly as that allows."""
     groups = rows["hs"].factorize(sort=True)[0].astype(np.int64)
     types = rows["types"].str.get_dummies("; ").to_numpy(np.bool_)
     shares = complete_shares([round(1 - options.test_share, 12)])

@@ -116,7 +116,7 @@ class TierTable(Result):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many pairs each tier has: the four, the best first, then the study's own."""
+        """Number of pairs of each tier: the four, the best first, then the study's own."""
         return {rule.tier: len(self.in_tier(rule.tier)) for rule in best_first(self.rules)}
 
     def _summary(self) -> str:

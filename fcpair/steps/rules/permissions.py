@@ -167,7 +167,7 @@ def _conflict(sentence: str, cell_id: int, **values: str) -> ConflictError:
 
 
 def _decider(standing: disputes.StandingDecision) -> str:
-    """Who decided, or the file that says so; empty for a rule."""
+    """The person who decided, or the file that says so; empty for a rule."""
     if standing.rule != Rule.IMPORTED:
         return standing.by or ""
     return say("%(name)s (in a file)", name=standing.by) if standing.by else say("a file")
@@ -206,7 +206,7 @@ def check_may_take_back(tx: Tx, person: Person | None, cell_id: int) -> None:
 
 
 def is_own_decision(standing: disputes.StandingDecision, person: Person | None) -> bool:
-    """Whether this person made a decision, in the study and not in a file."""
+    """Return whether this person made a decision, in the study and not in a file."""
     return person is not None and standing.rule == Rule.PERSON and standing.person_id == person.id
 
 
@@ -235,7 +235,7 @@ def agenda(tx: Tx, person: Person | None) -> Agenda:
 
 
 def has_checked(tx: Tx, cell_id: pd.Series[int], person_id: pd.Series[int]) -> NDArray[np.bool_]:
-    """Whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
+    """Return whether each person validates that pair or has decided it, and so may not label it, shape `(n,)`."""
     pairs = pd.MultiIndex.from_arrays([cell_id, person_id])
     validated = assignments.assignments(tx, rounds.validation(tx))[["cell_id", "person_id"]]
     decided = adjudications.people_who_decided(tx)

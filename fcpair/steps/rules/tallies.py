@@ -1,4 +1,4 @@
-"""How far pairs and rounds are, which every status, page and report shows, and what readers of figures must know."""
+"""Progress of pairs and rounds, which every status, page and report shows, and what readers of figures must know."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class Tally:
-    """Where the pairs of a grid are, and the decisions and verdicts that brought them there."""
+    """States of the pairs of a grid, and the decisions and verdicts that brought them there."""
 
     pairs: PairCounts
     by_rule: dict[str, int]  # newest decisions, those taken back included
@@ -112,7 +112,7 @@ class RoundProgress(NamedTuple):
 
     @property
     def done(self) -> bool:
-        """Whether it was dealt, and nothing of it is open."""
+        """Return whether it was dealt, and nothing of it is open."""
         return self.dealt and not self.counts["open"]
 
 
@@ -136,7 +136,7 @@ def check_done(tx: Tx, grid: str, round_: Round) -> None:
 
 
 def wait_for_grids(tx: Tx, names: str | Sequence[str]) -> bool:
-    """Whether what rests on earlier grids, or on one, waits for the round that counts in one of them."""
+    """Return whether what rests on earlier grids, or on one, waits for the round that counts in one of them."""
     for name in grid_names(names):
         with grids.on_grid(tx, find_grid(tx, name).id):
             if not round_progress(tx, rounds.primary(tx)).done:

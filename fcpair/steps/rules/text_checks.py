@@ -35,7 +35,7 @@ _N_REREAD = 200  # judgements that are read once more: with several servers, a l
 
 
 def is_checked(round_: Round) -> bool:
-    """Whether texts of a round are checked as they come: wherever people write, in studies since 0.8."""
+    """Return whether texts of a round are checked as they come: wherever people write, in studies since 0.8."""
     answers_rows = round_.role is not Role.MODEL and round_.options.answers_rows
     return answers_rows and form_of(round_.form).written_question is not None
 

@@ -28,7 +28,7 @@ _WITHOUT_ROUNDS = {Role.RESPONDENT: "statement", Role.WRITER: "text", Role.RATER
 
 
 class PageWords(NamedTuple):
-    """What pages call a unit of somebody's work, and the rows and columns of a grid; and the `language` of pages."""
+    """Names for a unit of somebody's work and for the rows and columns of a grid; and the `language` of pages."""
 
     noun: Noun
     row_name: str
@@ -104,7 +104,7 @@ def page_language(study: StudyContext) -> str:
 
 
 def role_noun(tx: Tx, role: Role, words: Words | None = None) -> Noun:
-    """What one unit of the work of a role is called: as the study's words have it, else by what is shown."""
+    """Noun for one unit of a role's work: as the study's words have it, else by what is shown."""
     if word := (words or effective_words(tx)).nouns.get(role.value):
         return Noun.of(word)
     if role is Role.ADJUDICATOR:
@@ -133,14 +133,14 @@ def sheet_headings(tx: Tx, of: CellColumns) -> dict[str, str]:
 
 
 def side_headings(tx: Tx, words: Words | None = None) -> tuple[str, str]:
-    """What workbooks and pages call the two texts of a cell in the grid of a transaction."""
+    """Names that workbooks and pages use for the two texts of a cell in the grid of a transaction."""
     worded = side_words(tx, words or effective_words(tx))
     row_name, column_name = grids.side_names(tx)
     return worded.row.text or row_name, worded.column.text or column_name
 
 
 def number_heading(noun: str) -> str:
-    """What a workbook calls the column of the numbers of cells, where a cell is not called a pair."""
+    """Heading in a workbook of the column of the numbers of cells, where a cell is not called a pair."""
     return f"{noun} number"
 
 

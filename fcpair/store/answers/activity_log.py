@@ -38,7 +38,7 @@ def change_marks(tx: Tx) -> ChangeMarks:
 
 
 def newest_act_times(tx: Tx) -> dict[int, str]:
-    """When each person answered on the pages, or decided, the last time; by their id."""
+    """Time of each person's newest answer on the pages, or decision, by their id."""
     own_answers = select(func.max(assignment.c.answered_at)).where(assignment.c.person_id == person.c.id)
     own_decisions = select(func.max(adjudication.c.at)).where(adjudication.c.person_id == person.c.id)
     own_decisions = own_decisions.where(adjudication.c.rule.in_((Rule.PERSON.value, Rule.REOPENED.value)))
@@ -81,7 +81,7 @@ _NEXT = PreparedStatement(
 
 
 def is_counted(tx: Tx) -> bool:
-    """Whether it is counted how often figures were made: a file has one server."""
+    """Return whether it is counted how often figures were made: a file has one server."""
     return backends.backend_of(tx).MANY_WRITE
 
 

@@ -57,11 +57,11 @@ class AnswerArrays:
         return AnswerArrays(*(getattr(self, field.name)[is_meant] for field in fields(self)))
 
     def is_from(self, origin: Origin) -> Bools:
-        """Whether each came in this way."""
+        """Return whether each came in this way."""
         return np.equal(self.origin, _ORIGINS[origin.value])
 
     def is_first(self) -> Bools:
-        """Whether each is the first among them on its assignment."""
+        """Return whether each is the first among them on its assignment."""
         first = np.zeros(len(self), np.bool_)
         first[np.unique(self.assignment_id, return_index=True)[1]] = True
         return first

@@ -166,7 +166,7 @@ def _edited_sources(tx: Tx) -> EditedSources:
 
 
 def sources_of_rows(tx: Tx, edited: EditedSources | None = None) -> dict[int, str]:
-    """Where the row of each cell is from, if known: what its metadata say, or who wrote it in an earlier grid."""
+    """Source of the row of each cell, if known: what its metadata say, or who wrote it in an earlier grid."""
     query = select(cell.c.id, text.c.id.label("text_id"), text.c.meta).join(text, text.c.id == cell.c.row_id)
     rows = tx.execute(query.where(grids.cell_range(tx).holds(cell.c.id))).all()
     origins = origins_of(tx, sorted({row.text_id for row in rows}), edited)

@@ -125,6 +125,6 @@ def add_reviews(tx: Tx, reviews: Sequence[tuple[int, bool]], person_id: int | No
 
 
 def has_example(tx: Tx, of: Round, example_id: int) -> bool:
-    """Whether a round has the example with this id."""
+    """Return whether a round has the example with this id."""
     query = select(example.c.id).where(example.c.round_id == of.id, example.c.id == example_id)
     return tx.execute(query).first() is not None

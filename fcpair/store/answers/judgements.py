@@ -242,7 +242,7 @@ def judged_cells(tx: Tx, of: Round, cell_ids: Iterable[int]) -> NDArray[np.int64
 
 
 def is_answered(tx: Tx) -> bool:
-    """Whether anybody has answered anything, a skip included, that was not withdrawn."""
+    """Return whether anybody has answered anything, a skip included, that was not withdrawn."""
     # From the first answer on, one after the other: as a join, PostgreSQL would read all of them first.
     newest = select(assignment.c.judgement_id).where(assignment.c.id == judgement.c.assignment_id).correlate(judgement)
     answers = select(judgement.c.id).where(judgement.c.id == newest.scalar_subquery(), judgement.c.withdraws.is_(None))

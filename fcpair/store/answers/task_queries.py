@@ -358,7 +358,7 @@ def status_counts(tx: Tx, person_id: int, round_ids: Sequence[int]) -> dict[tupl
 
 
 def answer_times(tx: Tx, person_id: int, n: int) -> list[tuple[str, int, int]]:
-    """When a person gave their last `n` answers online, oldest first, in which round, and on which row, by its text."""
+    """Times of a person's last `n` answers online, oldest first, in which round, and on which row, by its text."""
     return [(row[0], row[1], row[2]) for row in tx.execute(_TIMES, {"person": person_id, "n": n})][::-1]
 
 

@@ -142,7 +142,7 @@ def reopen_checks(tx: Tx, ids: list[int], *, blind: bool) -> None:
 
 
 def blind_kinds(tx: Tx, person_id: int | None = None) -> set[bool]:
-    """Whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
+    """Return whether what was dealt to validators, or to one of them, is blind: one of both, both, or none of them."""
     query = select(round_.c.blind).join(assignment, assignment.c.round_id == round_.c.id).distinct()
     query = query.where(round_.c.checks.is_not(None), round_.c.grid_id == current_grid_id(tx))
     return set(tx.scalars(query if person_id is None else query.where(assignment.c.person_id == person_id)))
@@ -308,7 +308,7 @@ _KNOWN_OF_PERSON = PreparedStatement(_KNOWN_ANSWERS.where(assignment.c.person_id
 
 
 def known_answers(tx: Tx, of: Round, person_id: int | None = None) -> list[KnownAnswer]:
-    """What people have, or one person has, of a round of known pairs, whatever was withdrawn left out."""
+    """Answers that people have, or one person has, in a round of known pairs, withdrawn ones left out."""
     params = {"rounds": as_param(of.ids)}
     rows = _ALL_KNOWN.all(tx, **params) if person_id is None else _KNOWN_OF_PERSON.all(tx, person=person_id, **params)
     return [KnownAnswer(*row) for row in rows]
@@ -323,7 +323,7 @@ def known_cell_ids(tx: Tx, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, 
 
 
 def open_places(tx: Tx, of: Round, person_id: int) -> Sequence[Any]:
-    """What somebody has open in a round, in its order: `id`, `position` and `row_id`, the text of its row."""
+    """Open places of a person in a round, in its order: `id`, `position` and `row_id`, the text of its row."""
     query = select(assignment.c.id, assignment.c.position, cell.c.row_id).join(cell, cell.c.id == assignment.c.cell_id)
     own = (assignment.c.person_id == person_id) & (assignment.c.status == Status.OPEN.value)
     return tx.execute(query.where(rounds.in_round(of), own).order_by(*assignment.c["position", "id"])).all()

@@ -224,7 +224,7 @@ _ANY = PreparedStatement(select(slot.c.id).where(slot.c.round_id == bindparam("r
 
 
 def has_free(tx: Tx, of: Round) -> bool:
-    """Whether any slot of a round is free."""
+    """Return whether any slot of a round is free."""
     return any(_ANY.first(tx, round=id_) is not None for id_ in of.ids)
 
 
@@ -323,7 +323,7 @@ _ANY_OVERDUE = PreparedStatement(select(assignment.c.id).where(_OVERDUE).limit(1
 
 
 def has_overdue(tx: Tx) -> bool:
-    """Whether any lease has run out."""
+    """Return whether any lease has run out."""
     return _ANY_OVERDUE.first(tx, now=now()) is not None
 
 

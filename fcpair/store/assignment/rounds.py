@@ -148,7 +148,7 @@ ROUND_PARAM = assignment.c.round_id.in_(param_subquery("rounds"))
 
 
 def in_round(of: Round) -> ColumnElement[bool]:
-    """Whether an assignment is of this round."""
+    """Return whether an assignment is of this round."""
     return assignment.c.round_id.in_(of.ids)
 
 
@@ -224,7 +224,7 @@ def seen_in_role(tx: Tx, role: Role) -> list[Round]:
 
 
 def has_known_pairs(seen: Sequence[Round]) -> bool:
-    """Whether any of these rounds, as `seen_in_role` has them, is of known pairs or has control pairs."""
+    """Return whether any of these rounds, as `seen_in_role` has them, is of known pairs or has control pairs."""
     return any(one.options.known or (one.checks is None and len(one.ids) > 1) for one in seen)
 
 

@@ -137,7 +137,7 @@ def n_cells(tx: Tx) -> int:
 
 
 def row_numbers(tx: Tx, cell_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which row each of these cells is in, counted from 0, in a planned grid, which no cell was left out of."""
+    """Row of each of these cells, counted from 0, in a planned grid, which no cell was left out of."""
     n_columns = len(sides.text_ids(tx, "column", drawn=True))
     return (cell_ids - cell_range(tx).first - 1) // max(n_columns, 1)
 
@@ -222,7 +222,7 @@ def cell_contents(tx: Tx, cell_ids: Iterable[int], *, rewords: bool) -> dict[int
 
 
 def has_cell(tx: Tx, cell_id: int) -> bool:
-    """Whether the grid has this cell; what is no id of any grid may be asked for."""
+    """Return whether the grid has this cell; what is no id of any grid may be asked for."""
     return cell_range(tx).has(cell_id) and is_true(tx, exists().where(cell.c.id == cell_id))
 
 

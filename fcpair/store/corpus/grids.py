@@ -26,11 +26,11 @@ class CellRange(NamedTuple):
     last: int
 
     def holds(self, cell_id: ColumnElement[int]) -> ColumnElement[bool]:
-        """Whether a cell is of this grid."""
+        """Return whether a cell is of this grid."""
         return cell_id.between(self.first, self.last)
 
     def has(self, cell_id: int) -> bool:
-        """Whether this is the id of a cell that the grid can have."""
+        """Return whether this is the id of a cell that the grid can have."""
         return self.first <= cell_id <= self.last
 
 

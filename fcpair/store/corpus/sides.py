@@ -19,7 +19,7 @@ CORPUS = ("hs", "cn")  # the kinds of the texts that the corpus brings
 
 
 def on_side(tx: Tx, axis: Axis) -> ColumnElement[bool]:
-    """Whether a row of the table is of this side of the grid."""
+    """Return whether a row of the table is of this side of the grid."""
     return (side.c.grid_id == current_grid_id(tx)) & (side.c.axis == axis)
 
 

@@ -43,7 +43,7 @@ class Manifest:
 
 
 def is_backup_start(start: bytes) -> bool:
-    """Whether a file that begins like this is a backup, be it whole or not."""
+    """Return whether a file that begins like this is a backup, be it whole or not."""
     return start.startswith(_START) and start[_NAME_AT:].startswith(_MEMBERS)
 
 

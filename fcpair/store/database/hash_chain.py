@@ -53,7 +53,7 @@ class Chain:
 
     @cached_property
     def person_at(self) -> int:
-        """Where in a digest the person is."""
+        """Place of the person in a digest."""
         return (*self.says, *self.of_cell).index("person_id")
 
 
@@ -94,7 +94,7 @@ DECISIONS = Chain(
 
 
 class Head(NamedTuple):
-    """Where a chain ends: how many rows it has, and the digest of the newest."""
+    """End of a chain: how many rows it has, and the digest of the newest."""
 
     n: int
     digest: bytes
@@ -104,7 +104,7 @@ START = Head(0, FIRST)
 
 
 def heads(tx: Tx, of: Chain) -> dict[int, Head]:
-    """Where each person's chain ends, by person; NOBODY's too."""
+    """End of each person's chain, by person; NOBODY's too."""
     query = select(*chain.c["person_id", "n", "head"]).where(chain.c.kind == of.kind)
     return {row.person_id: Head(row.n, row.head) for row in tx.execute(query)}
 

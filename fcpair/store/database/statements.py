@@ -131,7 +131,7 @@ def count(tx: Tx, rows: FromClause, *conditions: ColumnElement[bool]) -> int:
 
 
 def is_true(tx: Tx, condition: ColumnElement[bool]) -> bool:
-    """Whether a condition holds, such as that a row exists."""
+    """Return whether a condition holds, such as that a row exists."""
     return bool(tx.execute(select(condition)).scalar_one())
 
 

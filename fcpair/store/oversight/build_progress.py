@@ -28,12 +28,12 @@ def n_built(tx: Tx) -> dict[str, int]:
 
 
 def has_corpus(tx: Tx) -> bool:
-    """Whether the study has texts of a corpus."""
+    """Return whether the study has texts of a corpus."""
     return is_true(tx, exists().where(text.c.kind.in_(sides.CORPUS)))
 
 
 def is_assigned(tx: Tx) -> bool:
-    """Whether pairs of the grid are assigned, or there are slots for whoever asks."""
+    """Return whether pairs of the grid are assigned, or there are slots for whoever asks."""
     return any(is_true(tx, exists().where(cell_range(tx).holds(table.c.cell_id))) for table in (assignment, slot))
 
 

@@ -23,7 +23,7 @@ from fcpair.store.database.tables import Number, adjudication, assignment, cell,
 
 @dataclass(frozen=True)
 class FilterIds:
-    """What the names in a filter stand for."""
+    """Ids that the names in a filter stand for."""
 
     texts: tuple[list[int], ...] = ()  # with each of its words
     person: int | None = None
@@ -101,7 +101,7 @@ def people_with_pairs(tx: Tx) -> list[str]:
 
 
 def has_answers(tx: Tx) -> bool:
-    """Whether anybody has a current answer, a skip included, in the labelling of the grid."""
+    """Return whether anybody has a current answer, a skip included, in the labelling of the grid."""
     return is_true(tx, _answered(rounds.in_round(rounds.primary(tx))).exists())
 
 

@@ -110,7 +110,7 @@ def releases(tx: Tx) -> list[dict[str, Any]]:
 
 
 def is_answered_since(tx: Tx, run: RunRecord, of: Iterable[Round]) -> bool:
-    """Whether an answer of these rounds came after a run: of a later run, or online at a later time."""
+    """Return whether an answer of these rounds came after a run: of a later run, or online at a later time."""
     is_of_rounds = assignment.c.round_id.in_([round_id for one in of for round_id in one.ids])
     is_later = or_(judgement.c.run_id > run.id, and_(judgement.c.run_id.is_(None), judgement.c.at > run.at))
     return is_true(tx, exists().where(assignment.c.id == judgement.c.assignment_id, is_of_rounds, is_later))

@@ -42,7 +42,7 @@ def _is_of_stage(stage: str) -> ColumnElement[bool]:
 
 
 def time_set(tx: Tx, stage: str, name: str) -> str | None:
-    """When the value that holds was set, by the recipe or else by the stage; None where it has its default."""
+    """Time at which the current value was set, by the recipe or else by the stage; None where it has its default."""
     own = (setting.c.grid_id == current_grid_id(tx)) & setting.c.key.in_([f"{stage}.{name}", f"{RECIPE}{stage}.{name}"])
     query = select(run.c.at).join(setting, setting.c.run_id == run.c.id).where(own)
     return cast("str | None", tx.scalar(query.order_by(setting.c.key.startswith(RECIPE).desc())))

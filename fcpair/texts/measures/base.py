@@ -1,4 +1,4 @@
-"""What a measure of texts is: a value with a name, and a figure for each text, or for a set; and what it measures."""
+"""Measures of texts: a value with a name, and a figure for each text, or for a set; and what it measures."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Measure(NamedValue):
 
     @property
     def is_pooled(self) -> bool:
-        """Whether it gives one figure for a set, and none for a text."""
+        """Return whether it gives one figure for a set, and none for a text."""
         return getattr(self, "per_text", True) is False
 
     @property
@@ -148,7 +148,7 @@ class Measure(NamedValue):
 
     @property
     def tokeniser(self) -> str:
-        """How it splits texts into tokens, as its option `tokens` has it; empty where it does not, or a model does."""
+        """Its tokeniser, as its option `tokens` has it; empty where it splits no texts, or a model does."""
         return str(getattr(self, "tokens", ""))
 
     def for_language(self, language: str | None) -> Measure:
@@ -159,7 +159,7 @@ class Measure(NamedValue):
         """Raise InputError where what the measure needs beside the texts is not there."""
 
     def unfit_reason(self, table: TextTable) -> str:
-        """Why the measure cannot be right on these texts, and is undefined there; empty where nothing speaks for it."""
+        """The reason why the measure cannot be right on these texts, and is undefined there; empty without one."""
         return ""
 
     def notes(self, table: TextTable) -> Iterator[str]:
@@ -247,7 +247,7 @@ class ReferenceMeasure(Measure):
         self._required_references(table)
 
     def unfit_reason(self, table: TextTable) -> str:
-        """Why it is not right for these texts: copies of half of them or more do not reach the maximum."""
+        """The reason why it is not right for these texts: copies of half of them or more do not reach the maximum."""
         low, copies = self.low_copies(table), self.comparable_texts(table)
         if not low or 2 * len(low) < len(copies):
             return ""
@@ -289,7 +289,7 @@ class ReferenceMeasure(Measure):
 
 
 def below_maximum(what: str, text: str, reached: float, most: float) -> str:
-    """Why a measure is not right for texts of which a copy has a figure that is not the maximum."""
+    """The reason why a measure is not right for texts of which a copy has a figure that is not the maximum."""
     shown = textwrap.shorten(text, SHOWN, placeholder=" ...")
     return (
         f"it is not right for these texts: a copy does not reach its maximum for {what}, such as `{shown}`, with "

@@ -125,7 +125,7 @@ class TokenVectorMeasure(ReferenceMeasure):
         raise NotImplementedError
 
     def has_token(self, table: TextTable, text: str) -> bool:
-        """Whether the encoder has a token for a text."""
+        """Return whether the encoder has a token for a text."""
         return bool(text.strip()) and len(table.token_vectors(self.model)[text]) > 0
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:

@@ -143,7 +143,7 @@ class Ngd(BoundedMeasure):
         return SetFigure(total if self.over == "sum" else total / self.n, words.n, left_out=words.left_out)
 
     def notes(self, table: TextTable) -> Iterator[str]:
-        """Whether n-grams cross from one text into the next."""
+        """Return whether n-grams cross from one text into the next."""
         if self.join:
             yield "n-grams cross from each text into the next, as the texts are put together in their order"
         else:

@@ -43,7 +43,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         raise NotImplementedError
 
     def undefined_reason(self, result: Any) -> str:
-        """Why what sacrebleu found for a set is no figure, but made up for want of n-grams; empty where it is one."""
+        """The reason why sacrebleu's result for a set is made up, for want of n-grams; empty where it is a figure."""
         return ""
 
     def scores(self, table: TextTable, texts: Sequence[str], references: Refs) -> Floats:
@@ -70,7 +70,7 @@ class SacrebleuMeasure(ReferenceMeasure):
         return SetFigure(float(result.score), len(kept_rows), left_out=left_out)
 
     def unfit_reason(self, table: TextTable) -> str:
-        """Why it is not right for these texts: copies do not reach 100, of each text, or of all of them together. Those
+        """The reason why it is not right for these texts: copies of each, or of all together, do not reach 100. Those
         too short for a figure are no reason.
         """
         if self.per_text:
@@ -146,7 +146,7 @@ class TokenMeasure(ReferenceMeasure):
         return split_tokens(text, self.tokens)
 
     def has_token(self, table: TextTable, text: str) -> bool:
-        """Whether a text has a token."""
+        """Return whether a text has a token."""
         return bool(self.tokens_of(text))
 
 

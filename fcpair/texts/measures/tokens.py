@@ -68,7 +68,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def has_no_spaces(text: str) -> bool:
-    """Whether a text is in a script that puts no spaces between words, at least in part."""
+    """Return whether a text is in a script that puts no spaces between words, at least in part."""
     return _WITHOUT_SPACES.search(text) is not None
 
 

@@ -72,7 +72,7 @@ def _confirmation(preview: DryRun) -> str:
 
 
 def _way_back(grid: Grid, log: list[RunRecord], done: RunRecord | None, previous_key: str) -> dict[str, Any] | None:
-    """What takes back the policy that was just set, unless another was applied since: the `policy` before it, and what
+    """Act that takes back the policy that was just set, unless another followed: the `policy` before it, and what
     `confirmed` it needs. Where `none` held, it is the one that decides least.
     """
     policy_runs = [run for run in log if run.stage == Adjudicate.stage and "policy" in run.params]

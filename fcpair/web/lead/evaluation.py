@@ -132,7 +132,7 @@ def begin_act(visit: Visit, what: str, values: dict[str, Any], folder: Path | No
 
 @router.get(PATH)
 def act(visit: LeadVisit, part: bool = False) -> Response:
-    """How far the act is, as a page or as the `part` that is read anew; leads on when it has been done."""
+    """Show how far the act is, as a page or as the `part` that is read anew; leads on when it has been done."""
     state = long_acts_of(visit).state
     page = PAGES.get(state.what, PROGRESS)
     here = visit.context.grids.by_name(state.grid) if state.grid else visit.context.grids.oldest

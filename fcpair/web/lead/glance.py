@@ -47,7 +47,7 @@ INVITING = {
 
 @dataclass(frozen=True)
 class Offer:
-    """What is next in a `stage`: a `button` does it, by a form of `fields`, or leads to an `address`."""
+    """The next act of a `stage`: a `button` does it, by a form of `fields`, or leads to an `address`."""
 
     stage: str
     text: str

@@ -85,7 +85,7 @@ def texts(visit: LeadVisit, side: str = "rows", first: int = 0) -> Response:
 
 @router.get("/lead/grid/{side}.csv")
 def side_file(visit: LeadVisit, side: str, question: str = "") -> Response:
-    """What was answered in each row, or in each column, as a file."""
+    """Answers of each row, or of each column, as a file."""
     _check_side(side)
     here, cell_map = _find_map(visit, question)
     return table_attachment(pd.DataFrame(side_rows(here, cell_map, side), columns=side_heads(cell_map)), f"{side}.csv")

@@ -1,4 +1,4 @@
-"""What people read, as the lead edits it: guidelines, pairs to practise on, the terms, and words in place of names."""
+"""Texts that people read, for the lead to edit: guidelines, practice pairs, the terms, and words in place of names."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _show_practice(visit: Visit, text: str, checked: Sequence[KnownItem] | None 
 
 
 def _mark(items: Sequence[KnownItem]) -> str:
-    """What tells whether the pairs are those that a page showed."""
+    """Mark that tells whether the pairs are those that a page showed."""
     return hashlib.sha256(format_known_items(items).encode()).hexdigest()[:12]
 
 
@@ -265,7 +265,7 @@ class WordEntry(NamedTuple):
 
     @property
     def field(self) -> str:
-        """What the names of its fields begin with."""
+        """Beginning of the names of its fields."""
         return f"{self.table}:{self.key}"
 
 

@@ -40,7 +40,7 @@ def panel(visit: LeadVisit, name: str, seen: str = "") -> Response:
 
 @router.get("/lead/pair/{cell_id}")
 def pair(visit: LeadVisit, cell_id: int) -> Response:
-    """Why a pair is where it is."""
+    """Explain why a pair is where it is."""
     explanation = visit.here.grid.explain(cell_id)
     # A decision that stands again has the time at which it was made.
     decided = accumulate((str(row["at"]) for row in explanation.decisions), max)
@@ -71,7 +71,7 @@ def answers(visit: LeadVisit, round: str | None = None, after: int = 0) -> Respo
 
 @router.get(AGREEMENT.path)
 def agreement(visit: LeadVisit, by: str = "") -> Response:
-    """How far people agree; with `by`, such as `row topic`, on each value of this metadata as well."""
+    """Show how far people agree; with `by`, such as `row topic`, on each value of this metadata as well."""
     here, monitor = visit.here, visit.here.monitor
     values: dict[str, Any] = {"compared": (), "by_choices": {}, "blocks": ()}
     if AGREEMENT.fits(here):

@@ -86,7 +86,7 @@ def stage_title(language: Language, name: str, role: Role) -> str:
 
 
 def if_measured(measure: Callable[[], Made]) -> Made | None:
-    """What is measured; None while nothing is there to measure."""
+    """Measure, or return None while nothing is there to measure."""
     try:
         return measure()
     except StageError:

@@ -86,7 +86,7 @@ def grid_pairs(visit: LeadVisit, query: Query, after: int = 0, run: int = 0) -> 
     choices = here.grid.desk.search_choices() if has_labels(here) else None
 
     def name_value(name: str, value: str) -> str:
-        """What people read for a value of a filter; a person, and what a text came with, as it is."""
+        """Name that people read for a value of a filter; a person, and what a text came with, as it is."""
         if name == "state" and value in STATES:
             return language.find(STATES[FilterState(value)])
         return language.say(named(value), Noun.of("pair")) if name in NAMED else value
@@ -247,7 +247,7 @@ def _chosen_pairs(visit: Visit, query: dict[str, str]) -> pd.DataFrame:
 
 
 def _digest(forecast: Any, pairs: list[int]) -> str:
-    """What confirms that so much is done with these pairs."""
+    """Digest that confirms that so much is done with these pairs."""
     return hashlib.sha256(repr((forecast, pairs)).encode()).hexdigest()[:32]
 
 

@@ -160,7 +160,7 @@ DocketVisit = Annotated[Docket, enter_by(open_docket, Role.ADJUDICATOR)]
 
 
 def _parse_choice(visit: Visit, name: str, usual: Choice) -> Choice:
-    """What the address names; raises InputError with the names there are."""
+    """Choice that the address names; raises InputError with the names there are."""
     choices = {choice.value: choice for choice in type(usual)}
     word = visit.request.query_params.get(name, usual.value)
     if word not in choices:

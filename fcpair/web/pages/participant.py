@@ -142,7 +142,7 @@ def show_farewell(request: Request, reason: str) -> Response:
 
 @router.get("/join")
 def ask_for_token(request: Request) -> Response:
-    """Where an invite link leads; join.js posts the token."""
+    """Show the page to which an invite link leads; join.js posts the token."""
     context = context_of(request)
     return context.page(request, context.door.visitor(request), "join.html.j2", problem="")
 

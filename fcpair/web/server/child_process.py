@@ -35,7 +35,7 @@ KILLED = say("the process has ended, perhaps for lack of memory; what models hav
 
 @dataclass(frozen=True)
 class ProcessState:
-    """How far an act is: its stages, with counts; in which `grid`, if in one, and its `run` in the log."""
+    """Progress of an act: its stages, with counts; in which `grid`, if in one, and its `run` in the log."""
 
     is_running: bool = False
     stages: tuple[tuple[str, dict[str, Any]], ...] = field(default_factory=tuple)
@@ -50,7 +50,7 @@ class ProcessState:
 
 @dataclass(frozen=True)
 class Act:
-    """What a process is to do, with the files that were sent for it in `folder`."""
+    """Task of a process, with the files that were sent for it in `folder`."""
 
     what: str
     address: str

@@ -145,7 +145,7 @@ class ReportWorker:
 
 
 class _Terms(NamedTuple):
-    """What a study is served on: its address, what is given of the terms, and how often they have changed."""
+    """Terms on which a study is served: its address, what is given of the terms, and how often they have changed."""
 
     address: str
     given: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What is particular to one database: `sqlite` and `postgres` say what each does in its own way (begin, lock, insert
+"""Databases, each with a module of its own: `sqlite` and `postgres` say what each does in its way (begin, lock, insert
 many, protect, seal); `sqlite_file` reaches the file that was opened and no other, `postgres_server` that of a server.
 """
 
@@ -21,13 +21,13 @@ Place = str | Path  # a file, or the URL of a database: `postgresql+psycopg://us
 
 
 class Places(Protocol):
-    """Where studies in one kind of database are, and their backups: all of one in a stream, which is read again."""
+    """Places of studies in one kind of database, and their backups: all of one in a stream, which is read again."""
 
     KIND: str  # which database this is
     MEMBER: str  # the name of what is written of a study
 
     def is_there(self, place: Place) -> bool:
-        """Whether something is at a place that is no new one: a file, or a database with tables in it."""
+        """Return whether something is at a place that is no new one: a file, or a database with tables in it."""
 
     def find(self, place: Place) -> Home:
         """The study at this place; raises StudyError when there is none."""
@@ -71,7 +71,7 @@ def at(place: Place) -> Places:
 
 
 def is_url(place: Place) -> bool:
-    """Whether this is the URL of a database, and no file."""
+    """Return whether this is the URL of a database, and no file."""
     return isinstance(place, str) and "://" in place
 
 

@@ -121,7 +121,7 @@ def is_there(place: str | Path) -> bool:
 
 
 def _is_missing(error: StudyError) -> bool:
-    """Whether the server was reached, and has no such database."""
+    """Return whether the server was reached, and has no such database."""
     return isinstance(error.__cause__, psycopg.OperationalError) and "does not exist" in str(error)
 
 

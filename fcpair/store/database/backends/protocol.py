@@ -1,4 +1,4 @@
-"""What the store needs of a database beyond the SQL that all of them speak."""
+"""Protocols of what the store needs of a database beyond the SQL that all of them speak."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def log_size(path: str) -> int:
 
 
 def has_log(path: str) -> bool:
-    """Whether there is a log beside the file at `path` in which anything was ever written.
+    """Return whether there is a log beside the file at `path` in which anything was ever written.
 
     What only reads a file whose log is missing, as `sqlite3 -readonly` does, leaves an empty one there. A log in which
     no frame has the salts of its beginning holds nothing that SQLite would read, and counts as empty, too:

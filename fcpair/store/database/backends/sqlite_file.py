@@ -81,7 +81,7 @@ def is_left_empty(path: Path) -> bool:
 
 
 def is_there(place: str | Path) -> bool:
-    """Whether there is a file that is not left empty."""
+    """Return whether there is a file that is not left empty."""
     return Path(place).exists() and not is_left_empty(Path(place))
 
 
@@ -193,7 +193,7 @@ class _OpenFile:
 
 
 def identity(path: str) -> Identity | None:
-    """Which file is at `path`; None while there is none."""
+    """Identity of the file at `path`; None while there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -402,7 +402,7 @@ class StudyFile:
     abandon = remove
 
     def _may_checkpoint(self) -> bool:
-        """Whether the log belongs to the file at the place; it is folded from here even if it was moved away."""
+        """Return whether the log belongs to the file at the place; it is folded from here even if it was moved away."""
         reason = self._identity_error()
         return reason is None or (reason == LOG_MOVED and identity(self._real + LOG) is None)
 
