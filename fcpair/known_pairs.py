@@ -114,8 +114,8 @@ def check_items(items: Sequence[Mapping[str, str]], answers: Sequence[str] = ())
     """Raise InputError for all that is wrong with known items, see `item_problems`."""
     problems = [
         say("item %(number)s: %(problem)s", number=Id(at), problem=problem)
-        for at, one in enumerate(items, 1)
-        for problem in item_problems(one, answers)
+        for at, item in enumerate(items, 1)
+        for problem in item_problems(item, answers)
     ]
     if problems:
         raise InputError(join(problems, "; "))

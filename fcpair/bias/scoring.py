@@ -356,8 +356,8 @@ def score_models(
     """
     if people is None and (smooth or question != BELIEVED):
         raise InputError("`question` and `smooth` have no effect without `survey`; add that, or omit them")
-    scores = {by: score(one.answered, scheme, one.categories) for by, one in answers.items()}
+    scores = {by: score(answer.answered, scheme, answer.categories) for by, answer in answers.items()}
     if people is None:
         return ModelScores(answers, scores, {})
-    divergences = {by: measure_divergence(one, people, question, smooth) for by, one in answers.items()}
+    divergences = {by: measure_divergence(answer, people, question, smooth) for by, answer in answers.items()}
     return ModelScores(answers, scores, divergences)

@@ -116,7 +116,7 @@ def build_layers(answers: CellAnswers, standings: CellStandings | None) -> tuple
     if standings is not None and standings.tier is not None:
         outside = mark("in none of the four tiers") if standings.own_tiers else mark("in no tier")
         tiers = [(outside, "nothing"), *((tier.label, tier.label) for tier in Tier)]
-        places = {one.value: at for at, one in enumerate(Tier, 1)}
+        places = {tier.value: at for at, tier in enumerate(Tier, 1)}
         index = np.array([places.get(value, 0) for value in range(max(places) + 1)])[standings.tier]
         layers.append(_build("tier", mark("Tier"), tiers, index))
         # A tier of the grid's own has a layer for itself, because a cell can be in several that are not nested.

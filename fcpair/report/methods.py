@@ -323,7 +323,7 @@ def outcomes(words: Mapping[str, str], counts: Mapping[str, int]) -> str:
     parts = []
     for name, phrase in words.items():
         if n := counts.get(name, 0):
-            fitting = {many: one if n == 1 else many for many, one in verbs.items()}
+            fitting = {many: verb if n == 1 else many for many, verb in verbs.items()}
             parts.append(f"{n:,} {phrase.format(**fitting)}")
     return listed(parts)
 

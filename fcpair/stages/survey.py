@@ -128,7 +128,7 @@ def check_answers(answers: pd.DataFrame, place: str, by: str | None = None) -> N
     ]
     if by is not None:
         findings += group_findings(answers.rename(columns={"person": "annotator"}), by, place)
-    reject(place, sorted(findings, key=lambda one: one.line or 0))
+    reject(place, sorted(findings, key=lambda finding: finding.line or 0))
 
 
 def count_answers(answers: pd.DataFrame, by: str | None = None) -> pd.DataFrame:

@@ -419,14 +419,14 @@ def score_bias(
         "answers": sum(score.n for score in scores.scores.values()),
         "unreadable": sum(score.n_unreadable for score in scores.scores.values()),
         "categories": max(len(answer.categories) for answer in scores.answers.values()),
-        "scores": {by: {name: one.value for name, one in figures.items()} for by, figures in by_name.items()},
+        "scores": {by: {name: figure.value for name, figure in figures.items()} for by, figures in by_name.items()},
         "intervals": {
-            by: {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
+            by: {name: [figure.low, figure.high] for name, figure in figures.items() if figure.low is not None}
             for by, figures in by_name.items()
         },
     }
     if scores.divergences:
-        counts["divergence"] = {by: one.figures[-1].value for by, one in scores.divergences.items()}
+        counts["divergence"] = {by: divergence.figures[-1].value for by, divergence in scores.divergences.items()}
     with grid._store.write() as tx:
         note_run(tx, BIAS, params, counts)
     return scores

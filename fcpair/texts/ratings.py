@@ -160,7 +160,7 @@ class RatedTexts:
         ratings = self.ratings[mask]
         raters = np.asarray((~np.isnan(ratings)).any(axis=0))
         kind = tuple(one for one, is_in in zip(self.kind, mask, strict=True) if is_in)
-        names = tuple(one for one, is_in in zip(self.raters, raters, strict=True) if is_in)
+        names = tuple(rater for rater, is_in in zip(self.raters, raters, strict=True) if is_in)
         return RatedTexts(self.measure[mask], ratings[:, raters], kind, names)
 
 

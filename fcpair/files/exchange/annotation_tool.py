@@ -59,7 +59,7 @@ def open_export(path: str | Path, suffixes: Sequence[str]) -> list[ExportFile]:
                     raise InputError(
                         f"{path}: it unpacks to more than {LARGEST >> 30} GB; unpack it, and name the folder"
                     )
-                members.sort(key=lambda one: one.filename)
+                members.sort(key=lambda member: member.filename)
                 contents = {f"{path}/{member.filename}": archive.read(member) for member in members}
     if not contents:
         raise InputError(f"{path}: no export in it ends in {' or '.join(suffixes)}; export in such a format")

@@ -191,10 +191,10 @@ def _legend_marks(outcome: Outcome, scores: Sequence[Score], inks: Inks) -> tupl
     from matplotlib.patches import Patch
 
     tiers: dict[str, Artist] = {}
-    for one, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
-        n = next(score.n for score in scores if score.tier == one.tier)
-        hs = f"{n:,} HS" if n == one.hs else f"{n:,} of {one.hs:,} HS"
-        label = f"{one.tier.capitalize()}: {hs}, {one.judged:,} of {one.cells:,} pairs judged"
+    for tier, look in zip(outcome.tiers, _tier_looks(outcome), strict=True):
+        n = next(score.n for score in scores if score.tier == tier.tier)
+        hs = f"{n:,} HS" if n == tier.hs else f"{n:,} of {tier.hs:,} HS"
+        label = f"{tier.tier.capitalize()}: {hs}, {tier.judged:,} of {tier.cells:,} pairs judged"
         tiers[label] = Patch(**{**_fill(look), "linewidth": 0.4})
     marks: dict[str, Artist] = {}
     if any(score.low is not None for score in scores):

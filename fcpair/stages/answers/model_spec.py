@@ -97,8 +97,8 @@ def match_columns(columns: Sequence[str], answerers: Sequence[ModelSpec]) -> lis
     Where columns have the names of models, each model answers its own; a model that no column is named for answers all
     that are not some model's own. Raises InputError where a column would be answered by none.
     """
-    names = {one.name: at for at, one in enumerate(answerers)}
-    free = [at for at, one in enumerate(answerers) if one.name not in columns]
+    names = {answerer.name: at for at, answerer in enumerate(answerers)}
+    free = [at for at, answerer in enumerate(answerers) if answerer.name not in columns]
     matches = [
         (at, model) for at, column in enumerate(columns) for model in ([names[column]] if column in names else free)
     ]

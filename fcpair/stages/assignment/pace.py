@@ -211,7 +211,7 @@ def measure_exposure(n_pairs: int, n_hs: int, times: Sequence[float], day_start:
             sitting.end - max(sitting.start, day_start) for sitting in all_sittings if sitting.end >= day_start
         ),
         total_s=math.fsum(sitting.length_s for sitting in all_sittings),
-        longest=max(all_sittings, key=lambda one: one.length_s, default=None),
+        longest=max(all_sittings, key=lambda sitting: sitting.length_s, default=None),
     )
 
 

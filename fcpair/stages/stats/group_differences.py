@@ -243,7 +243,7 @@ def check_groups(labels: pd.DataFrame, by: str) -> None:
         what = f"annotator {labels['annotator'][at]} labels item {labels['item'][at]} more than once"
         findings.append(Finding(place, int(lines[at]), what))
     findings += group_findings(labels, by, place)
-    reject(place, sorted(findings, key=lambda one: one.line or 0))
+    reject(place, sorted(findings, key=lambda finding: finding.line or 0))
 
 
 def group_findings(labels: pd.DataFrame, by: str, place: str) -> list[Finding]:

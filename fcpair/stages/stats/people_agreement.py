@@ -43,9 +43,9 @@ class PeopleComparison(Result):
     def rows(self) -> Iterator[dict[str, Any]]:
         """The table, long: the class of each of the two, under their names, and `n`, the number of pairs."""
         first, other = self.people
-        for one, counts in zip(self.classes, self.table, strict=True):
+        for class_, counts in zip(self.classes, self.table, strict=True):
             for two, n in zip(self.classes, counts, strict=True):
-                yield {first: one, other: two, "n": n}
+                yield {first: class_, other: two, "n": n}
 
     def _summary(self) -> str:
         kappa = self.kappa.undefined if self.kappa.value is None else f"{self.kappa.value:.3f}"

@@ -232,8 +232,8 @@ def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
 
 def _bases(figures: Mapping[str, Figure]) -> dict[str, Any]:
     """The intervals of figures, and why others are undefined."""
-    intervals = {name: [one.low, one.high] for name, one in figures.items() if one.low is not None}
-    undefined = {name: one.undefined for name, one in figures.items() if one.undefined}
+    intervals = {name: [figure.low, figure.high] for name, figure in figures.items() if figure.low is not None}
+    undefined = {name: figure.undefined for name, figure in figures.items() if figure.undefined}
     return {key: values for key, values in (("intervals", intervals), ("undefined", undefined)) if values}
 
 

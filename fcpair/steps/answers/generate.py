@@ -129,7 +129,9 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
         outcomes = [_read_reply(form, queries.round, replies_by_query[key][1], cell) for key, cell, _ in asked]
         with suppress(MovedError), grid._store.write() as tx:
             basis.check_unmoved(tx)
-            models = {one.name: speaker.record() for one, speaker in zip(queries.answerers, speakers, strict=True)}
+            models = {
+                answerer.name: speaker.record() for answerer, speaker in zip(queries.answerers, speakers, strict=True)
+            }
             run_id = begin_run(tx, GENERATE, {"grid": grid.grid.name, "round": round, "models": models})
             _save_outcomes(tx, queries, form, outcomes, run_id)
             n_answers = sum(outcome.answer is not None for outcome in outcomes)
@@ -189,7 +191,7 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
                 model_spec.DEFINITION: definitions.get(column_body, ""),
                 model_spec.EXAMPLES: examples_by_row.get(row_id, ""),
             }
-            row_values = {key: str(one) for key, one in texts["meta"][row_id].items()}
+            row_values = {key: str(text) for key, text in texts["meta"][row_id].items()}
             cell = Cell(row_body, column_body, model_spec.fill_prompt(prompt, places, row_values), row_values)
             unanswered += [(cell_id, cell, model) for model in waiting]
     if not unanswered:

@@ -128,7 +128,7 @@ class WorkQueue(Submissions):
         known_rounds = self._rounds  # another thread may begin anew meanwhile
         if visitor.role not in known_rounds:
             seen_rounds = rounds.seen_in_role(tx, visitor.role)
-            known_rounds[visitor.role] = sorted(seen_rounds, key=lambda one: not one.options.calibrates)
+            known_rounds[visitor.role] = sorted(seen_rounds, key=lambda round_: not round_.options.calibrates)
         seen_rounds = known_rounds[visitor.role]
         for round_ in _rounds_begun(tx, visitor, seen_rounds):
             if len(tasks) < n:

@@ -319,7 +319,7 @@ def _write_plan(tx: Tx, plan: _Plan, options: Assign, pairs: Sequence[int] | Non
     open_slots.fill_slots(tx, refilled_rows)
     replaced_ids = given["replaces"].dropna().tolist()
     successor_ids = open_slots.successors(tx, [-id_ for id_ in replaced_ids if id_ < 0])
-    given["replaces"] = given["replaces"].replace({-slot: one for slot, one in successor_ids.items()})
+    given["replaces"] = given["replaces"].replace({-slot: id_ for slot, id_ in successor_ids.items()})
     assignments.set_status(tx, given["replaces"].dropna().tolist(), Status.WITHDRAWN)
     seen_round = rounds.with_known_pairs(tx, rounds.primary(tx))
     last_positions = assignments.last_positions(tx, seen_round, given["person_id"].unique().tolist())

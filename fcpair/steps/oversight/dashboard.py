@@ -111,7 +111,7 @@ class Monitor:
         labels = activity.current_labels(tx, answer_arrays(tx))
         if not len(labels["cell_id"]):
             return None
-        ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda one: one.name)]
+        ids_by_name = [one.id for one in sorted(people.people(tx), key=lambda person: person.name)]
         place_of = np.zeros(max(ids_by_name, default=0) + 1, np.int64)
         place_of[ids_by_name] = np.arange(len(ids_by_name))
         by_annotator = {**labels, "annotator": place_of[labels["person_id"]]}
@@ -299,7 +299,7 @@ class MapQuestion:
 def map_questions(tx: Tx) -> list[MapQuestion]:
     """The questions of the grid that a map can show, those of the round that counts first."""
     questions = []
-    for round_ in sorted(rounds.answer_rounds(tx), key=lambda one: not one.counts):
+    for round_ in sorted(rounds.answer_rounds(tx), key=lambda answered: not answered.counts):
         parts = [
             MapQuestion(f"{round_.name}: {part.name}", round_, at, part.question)
             for at, part in enumerate(form_of(round_.form).parts())

@@ -367,7 +367,7 @@ def _bias_scores(tx: Tx, name: str, round_: Round) -> tuple[dict[str, ScoredAnsw
     if not all(column in about for about in row_metadata for column in COLUMNS):
         return ()
     answers = answers_to_grid_items(tx, name, round_)
-    weighed = {by: one for by, one in answers.items() if one.answered.probabilities is not None}
+    weighed = {by: answer for by, answer in answers.items() if answer.answered.probabilities is not None}
     return tuple(
         {by: score(one.answered, scheme, one.categories) for by, one in by_model.items()}
         for scheme, by_model in (("bbq", answers), ("pbbq", weighed))

@@ -315,8 +315,8 @@ def replace_skipped(tx: Tx, qualification: Round, n_skipped: Mapping[int, int]) 
     candidates = [candidate for candidate in open_slots.candidates(tx, round_.role) if candidate.id in n_skipped]
     free_cells = _free_cells(tx, round_, Known.QUALIFICATION, candidates)
     return sum(
-        _give(tx, round_, qualification, (one.id, n_skipped[one.id], cells), by_row=False)
-        for one, cells in zip(candidates, free_cells, strict=True)
+        _give(tx, round_, qualification, (candidate.id, n_skipped[candidate.id], cells), by_row=False)
+        for candidate, cells in zip(candidates, free_cells, strict=True)
     )
 
 
@@ -340,10 +340,10 @@ def _shares(tx: Tx, round_: Round, known_round: Round, loads: dict[int, int], *,
         n_each = options.known_pairs or max(n_given.values(), default=0) or min(map(len, free_cells), default=0)
         standing_by_person = standings(tx, known_round)
         is_over = (standing_by_person.get(candidate.id, Standing.OPEN) is not Standing.OPEN for candidate in candidates)
-        wanted = {one.id: 0 if over else n_each for one, over in zip(candidates, is_over, strict=True)}
+        wanted = {candidate.id: 0 if over else n_each for candidate, over in zip(candidates, is_over, strict=True)}
     shares = [
-        (one.id, max(wanted[one.id] - n_given.get(one.id, 0), 0), cells)
-        for one, cells in zip(candidates, free_cells, strict=True)
+        (candidate.id, max(wanted[candidate.id] - n_given.get(candidate.id, 0), 0), cells)
+        for candidate, cells in zip(candidates, free_cells, strict=True)
     ]
     names = {person.id: person.name for person in people.people(tx)}
     for person_id, n, own_cells in shares if strict else ():

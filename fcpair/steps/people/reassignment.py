@@ -303,7 +303,9 @@ def list_pilots(grid: GridContext) -> list[Pilot]:
     """List the pilots that rounds of a grid ask for."""
     with grid._store.read() as tx:
         options_by_round = {round_.name: round_.options for round_ in rounds.answer_rounds(tx)}
-    return [Pilot(name, one.passed, one.pass_at or 0) for name, one in options_by_round.items() if one.passed]
+    return [
+        Pilot(name, option.passed, option.pass_at or 0) for name, option in options_by_round.items() if option.passed
+    ]
 
 
 def pilot_results(grid: GridContext, round: str | None = None) -> list[dict[str, Any]]:

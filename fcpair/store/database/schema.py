@@ -128,8 +128,8 @@ def table_sizes(connection: Any) -> dict[str, TableSize]:
 def torn_tables(connection: Any) -> list[str]:
     """A sentence for each table that has other rows than were written, or gaps that were not accepted."""
     return [
-        f"{name} has {one.n:,} rows up to number {one.top:,}, and should have {expected:,} up to "
-        f"{expected + one.gaps:,}"
-        for name, one in table_sizes(connection).items()
-        if (one.n, one.top) != ((expected := one.noted - one.missing), expected + one.gaps)
+        f"{name} has {size.n:,} rows up to number {size.top:,}, and should have {expected:,} up to "
+        f"{expected + size.gaps:,}"
+        for name, size in table_sizes(connection).items()
+        if (size.n, size.top) != ((expected := size.noted - size.missing), expected + size.gaps)
     ]

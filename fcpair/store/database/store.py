@@ -126,8 +126,10 @@ class Store:
                 return {}
             with store.write() as tx:
                 sizes = schema.table_sizes(driver(tx))
-                missing = {name: lost for name, one in sizes.items() if (lost := one.noted - one.missing - one.n) > 0}
-                finish(tx, missing, {name: (one.noted - one.n, one.top - one.n) for name, one in sizes.items()})
+                missing = {
+                    name: lost for name, size in sizes.items() if (lost := size.noted - size.missing - size.n) > 0
+                }
+                finish(tx, missing, {name: (size.noted - size.n, size.top - size.n) for name, size in sizes.items()})
             return missing
         finally:
             store.close()

@@ -180,7 +180,7 @@ def offers(headlines: Headlines, grid: str, language: Language) -> list[Offer]:
         say, stage = language.gettext, mark("Everything is answered and decided")
         text, button = mark("Nobody has anything left to do."), mark("Go to the downloads")
         return [Offer(say(stage), say(text), say(button), DOWNLOADS.path)]
-    return sorted(all_offers, key=lambda one: not one.button)
+    return sorted(all_offers, key=lambda offer: not offer.button)
 
 
 def _offer(step: NextStep, headlines: Headlines, grid: str, language: Language) -> Offer:

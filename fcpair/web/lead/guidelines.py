@@ -175,7 +175,7 @@ def _show_terms(visit: Visit, typed: Mapping[str, str], *, preview: Annotate | N
         visit.here,
         run,
         page=GUIDELINES,
-        fields=[(one, typed.get(name, one.write(getattr(own, name)))) for name, one in terms.items()],
+        fields=[(term, typed.get(name, term.write(getattr(own, name)))) for name, term in terms.items()],
         served={name: describe(name, value)[1] for name, value in visit.context.terms.given.items()},
         seen=typed.get("seen", ""),
         ask_again="ask_again" in typed,

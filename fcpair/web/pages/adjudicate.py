@@ -213,7 +213,8 @@ def decided(
         "adjudicate_decided.html.j2",
         docket.here,
         decisions=[
-            (one, language.find(mark(", ")).join(said)) for one, said in zip(decisions[:LISTED], reasons, strict=False)
+            (decision, language.find(mark(", ")).join(said))
+            for decision, said in zip(decisions[:LISTED], reasons, strict=False)
         ],
         older=decisions[LISTED - 1].decision_id if len(decisions) > LISTED else None,
         before=before,

@@ -116,7 +116,7 @@ async def next_(visit: WorkerVisit, n: Count = 1, have: Have = "") -> Response:
     names = (
         f"{task.assignment_id}" + (f".{task.decision_id}" if task.decision_id is not None else "") for task in tasks
     )
-    new = [one for one, name in zip(tasks, names, strict=True) if name not in known]
+    new = [task for task, name in zip(tasks, names, strict=True) if name not in known]
     return json_response(visit.request, {"tasks": new, "order": [task.assignment_id for task in tasks]})
 
 

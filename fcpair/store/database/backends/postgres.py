@@ -128,7 +128,9 @@ UNION ALL SELECT proname, prosrc FROM pg_proc WHERE pronamespace = current_schem
         columns = ", ".join(f"c{at}" for at in range(len(names)))
         whole = f"SELECT {packed} FROM ({compiled.statement}) AS q ({columns})"
         row = driver(conn).execute(whole, params, binary=True).fetchone()
-        arrays = {name: np.frombuffer(one or b"", ">i8").astype(np.int64) for name, one in zip(names, row, strict=True)}
+        arrays = {
+            name: np.frombuffer(cell or b"", ">i8").astype(np.int64) for name, cell in zip(names, row, strict=True)
+        }
         missing = {name: values == _MISSING for name, values in arrays.items()}
         return {n: np.where(missing[n], np.nan, values) if missing[n].any() else values for n, values in arrays.items()}
 
