@@ -20,7 +20,7 @@ from fcpair.stages.questions.text_question import REJECTED
 from fcpair.steps.answers import answer_import, curation
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
-from fcpair.steps.base.context import GridContext, is_planned, need_labels, scheme_of
+from fcpair.steps.base.context import GridContext, is_planned, need_cells, need_labels, scheme_of
 from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx, adjudications, people
@@ -382,8 +382,7 @@ def export_rows(grid: GridContext) -> pd.DataFrame:
 
 def rows_table(tx: Tx, name: str) -> pd.DataFrame:
     """The rows of the grid that a transaction is about, as `export_rows` has them."""
-    if not cells.number_range(tx)[1]:
-        raise StageError(f"grid `{name}` has no cells yet; run `fcpair pair --grid {name}`")
+    need_cells(tx, name)
     text_ids = sides.text_ids(tx, "row", drawn=True)
     texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
     keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER, LANGUAGE})

@@ -19,14 +19,14 @@ from fcpair.stages.corpus.nearest_neighbours import NO_NEIGHBOUR
 from fcpair.stages.corpus.retrieve import nearest_examples
 from fcpair.stages.corpus.text_identity import fold_by, strip_zero_decimals
 from fcpair.steps.answers.answer_import import letters, sorted_column_sentence
-from fcpair.steps.base.context import Basis, GridContext, find_grid, note_run
+from fcpair.steps.base.context import Basis, GridContext, find_grid, need_cells, note_run
 from fcpair.steps.base.text_digests import folding
 from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
 from fcpair.store.answers.examples import WrittenText
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, grids, sides
+from fcpair.store.corpus import grids, sides
 
 EXAMPLES = "examples"
 COLUMNS = ("row", "rank", "hs", "cn", "type", "score", "used")
@@ -90,8 +90,7 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
 def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, dict[int, str], list[WrittenText]]:
     """For what examples are sought, the texts of rows by their ids, and among what."""
     round_ = _round_with_examples(tx, grid, name)
-    if not cells.number_range(tx)[1]:
-        raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {quote(grid)}`")
+    need_cells(tx, grid)
     if n := len(judgements.answered_cells(tx, round_)):
         subject = "1 cell has" if n == 1 else f"{n:,} cells have"
         raise StageError(

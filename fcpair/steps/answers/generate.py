@@ -24,7 +24,7 @@ from fcpair.stages.questions.form import Answer
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.answers.examples import prompt_examples
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
-from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run
+from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run, need_cells
 from fcpair.steps.people import reassignment
 from fcpair.steps.rules import rule_decisions
 from fcpair.steps.rules.tallies import check_done
@@ -155,8 +155,7 @@ def _load_queries(tx: Tx, grid: str, name: str) -> _ModelQueries:
         )
     if expected := round_.options.language:
         check_language(str(expected))
-    if not cells.number_range(tx)[1]:
-        raise StageError(f"grid `{grid}` has no cells yet; run `fcpair pair --grid {grid}`")
+    need_cells(tx, grid)
     open_cells = cells.cells(tx)
     if round_.options.rests_on:
         earlier = rounds.by_name(tx, round_.options.rests_on)

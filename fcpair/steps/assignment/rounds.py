@@ -23,7 +23,15 @@ from fcpair.stages.assignment.rounds import (
 )
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.calibration_state import CalibrationState, Phase, latest_answers, load_calibration
-from fcpair.steps.base.context import Basis, GridContext, find_grid, is_planned, note_run, options_as_done
+from fcpair.steps.base.context import (
+    Basis,
+    GridContext,
+    find_grid,
+    is_planned,
+    need_cells,
+    note_run,
+    options_as_done,
+)
 from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import ensure_active, expected_names
 from fcpair.steps.rules import rule_decisions, text_checks
@@ -185,8 +193,7 @@ def _check_assignable(tx: Tx, grid: str, round_: Round, *, redo: bool) -> None:
             name=round_.name,
             grid=grid,
         )
-    if not cells.number_range(tx)[1]:
-        raise StageError.say("grid `%(grid)s` has no cells yet; run `fcpair pair --grid %(grid)s`", grid=grid)
+    need_cells(tx, grid)
     if round_.options.passed:  # in a pilot, which has to be judged
         with grids.on_grid(tx, find_grid(tx, round_.options.passed).id):
             check_done(tx, round_.options.passed, rounds.primary(tx))

@@ -307,6 +307,14 @@ def need_corpus(tx: Tx, stage: str) -> None:
         )
 
 
+def need_cells(tx: Tx, grid: str) -> None:
+    """Raise StageError unless the grid of the transaction, which has this name, has cells."""
+    if not cells.number_range(tx)[1]:
+        raise StageError.say(
+            "grid `%(grid)s` has no cells yet; run `fcpair pair --grid %(quoted)s`", grid=grid, quoted=quote(grid)
+        )
+
+
 def begin_building(tx: Tx, stage: str, *, redo: bool) -> None:
     """Make way for a building stage: check it as `check_building` does, and forget what is to be made anew."""
     check_building(tx, stage, redo=redo)
