@@ -26,14 +26,11 @@ def words_of(figure: Figure) -> str:
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
-def test_an_evaluation_has_a_figure_for_each_measure() -> None:
+def test_an_evaluation_has_a_figure_for_each_measure_and_no_other() -> None:
     first, second = FOUND.plot(), FOUND.plot("MAP(by=all)@5")
     assert "NDCG@5, mean over HS" in words_of(first)
     assert "MAP(by=all)@5, mean over HS" in words_of(second)
     assert first.get_figwidth() == PAPER_SHEETS["page"].width
-
-
-def test_a_figure_that_there_is_not_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(InputError, match="there is no figure `RBP`; there is NDCG@5, MAP"):
         FOUND.plot("RBP")
 
@@ -49,16 +46,12 @@ def test_a_figure_is_drawn_the_same_whatever_the_user_has_set() -> None:
     ]
 
 
-def test_an_evaluation_says_what_is_made_up() -> None:
-    assert "9 of 9 judgements are SIMULATED" in words_of(
-        replace(FOUND, simulated="9 of 9 judgements are SIMULATED").plot()
-    )
-
-
-def test_groups_say_what_is_made_up() -> None:
+def test_figures_say_what_is_made_up() -> None:
+    simulated = "9 of 9 judgements are SIMULATED"
+    assert simulated in words_of(replace(FOUND, simulated=simulated).plot())
     difference = Difference("yes", ("a", "b"), (10, 10), True, 0.04, 0.2, 0.1, 0.3)
     compared = GroupComparison("gender", 20, 0, {"a": 10, "b": 10}, (), (difference,), ())
-    found = GroupsFound("ask", "fit", (compared,), {}, "20 of 20 judgements are SIMULATED")
+    found = GroupsFound("ask", "fit", (compared,), {}, simulated)
     assert "SIMULATED" in words_of(found.plot("gender"))
 
 
