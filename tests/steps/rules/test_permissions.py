@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +26,6 @@ from steps.small import (
     ANNOTATORS,
     NAMES,
     assert_refused,
-    dump,
     labels_of,
     open_work,
     record,
@@ -145,12 +145,13 @@ def nobody_labelled_it(study: Study, folder: Path) -> Situation:
     return Situation(study, pair, "judy")
 
 
+LABELLED_IT = (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it")
 SITUATIONS: dict[Callable[[Study, Path], Situation], tuple[type[FcpairError], str]] = {
-    one_labelled_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
-    one_skipped_it: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
-    one_answered_it_as_a_control_pair: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
-    one_answered_it_in_a_qualification: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
-    one_answered_it_in_a_calibration: (RefusedError, "`ana` labelled pair {pair}, so somebody else must decide it"),
+    one_labelled_it: LABELLED_IT,
+    one_skipped_it: LABELLED_IT,
+    one_answered_it_as_a_control_pair: LABELLED_IT,
+    one_answered_it_in_a_qualification: LABELLED_IT,
+    one_answered_it_in_a_calibration: LABELLED_IT,
     one_opted_out_of_its_topic: (RefusedError, "`vic` opted out of a topic of pair {pair}, so somebody else must"),
     one_validates_it: (RefusedError, "`vera` validates pair {pair}, so somebody else must decide it"),
     somebody_has_still_to_label_it: (ConflictError, "pair {pair} is still being labelled"),
@@ -195,40 +196,27 @@ def admitted(at: Situation) -> int:
 DOORS = (decide, read_in_the_terminal, decide_by_file, look_on_the_page, decide_on_the_page)
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("situation", SITUATIONS)
-def test_every_door_refuses_alike(
-    at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation], door: Callable[[Situation, Path], None]
-) -> None:
-    study = at("paired" if situation in FROM_PAIRED else "labelled")
-    study.add_people(["judy"], Role.ADJUDICATOR)
-    here = situation(study, tmp_path)
-    admit(study, here.who)
-    before = dump(study)
-    error, said = SITUATIONS[situation]
-    expected = InputError if door is decide_by_file else error
-    with pytest.raises(expected, match=said.format(pair=here.pair)):
-        door(here, tmp_path)
-    assert dump(study) == before
-
-
 @pytest.mark.server
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_nobody_is_offered_what_they_may_not_decide(
+def test_every_door_refuses_alike_and_nobody_is_offered_what_they_may_not_decide(
     at: At, tmp_path: Path, situation: Callable[[Study, Path], Situation]
 ) -> None:
     study = at("paired" if situation in FROM_PAIRED else "labelled")
-    grid = study.grid()
     study.add_people(["judy"], Role.ADJUDICATOR)
     here = situation(study, tmp_path)
     who = admit(study, here.who).id
-    offered = grid.desk.agenda(here.who)
+    error, message = SITUATIONS[situation]
+    for door in DOORS:
+        expected = InputError if door is decide_by_file else error
+        assert_refused(study, partial(door, here, tmp_path), expected, message.format(pair=here.pair))
+    offered = study.grid().desk.agenda(here.who)
     assert here.pair not in offered.pairs
-    state = AdjudicationQueue(grid).state(who)
+    queue = AdjudicationQueue(study.grid())
+    state = queue.state(who)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
-    while case := AdjudicationQueue(grid).next(who):
+    while case := queue.next(who):
         assert case.cell_id != here.pair
-        AdjudicationQueue(grid).decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
+        queue.decide(who, DecisionRequest(f"on-{case.cell_id}-pair", case.cell_id, "appropriate"))
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -255,30 +243,23 @@ def test_who_has_left_decides_nothing_more_but_a_file_may_tell_what_they_decided
     assert standing(study)[here.pair] == ("imported", 2)
 
 
-def test_a_decision_by_somebody_else_is_taken_back_by_a_lead_alone(at: At) -> None:
+def test_a_decision_is_taken_back_by_who_made_it_or_a_lead_and_that_of_a_file_by_a_lead_alone(
+    at: At, tmp_path: Path
+) -> None:
     study = at("labelled")
     grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
-    first, second = grid.waiting_pairs()[:2]
+    first, second, third = grid.waiting_pairs()[:3]
     grid.decide(first, 2, by="ada")
     grid.decide(second, 2, by="ada")
-    with pytest.raises(ConflictError, match="only the person who decided, or a lead, can take that back"):
-        grid.take_back(first, by="bo")
-    grid.take_back(first, by="lea")
-    grid.take_back(second, by="ada")
-    assert {first, second} <= set(grid.waiting_pairs())
-
-
-def test_what_a_file_decided_is_taken_back_by_a_lead_alone_whomever_it_names(at: At, tmp_path: Path) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    study.add_people(["lea"], Role.LEAD)
-    pair = grid.waiting_pairs()[0]
-    decide_by_file(Situation(study, pair, "ada"), tmp_path)
-    said = rf"pair {pair} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
-    assert_refused(study, lambda: grid.take_back(pair, by="ada"), ConflictError, said)
-    grid.take_back(pair, by="lea")
-    assert pair in grid.waiting_pairs()
+    decide_by_file(Situation(study, third, "ada"), tmp_path)
+    own = "only the person who decided, or a lead, can take that back"
+    assert_refused(study, lambda: grid.take_back(first, by="bo"), ConflictError, own)
+    message = rf"pair {third} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
+    assert_refused(study, lambda: grid.take_back(third, by="ada"), ConflictError, message)
+    for pair, who in ((first, "lea"), (second, "ada"), (third, "lea")):
+        grid.take_back(pair, by=who)
+    assert {first, second, third} <= set(grid.waiting_pairs())
 
 
 def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:
