@@ -67,7 +67,7 @@ def curated(study: Study, tmp_path: Path) -> Grid:
     return grid
 
 
-def test_each_text_has_its_original_what_was_done_and_how_much_was_changed(curated: Grid) -> None:
+def test_each_text_has_its_original_what_was_done_and_how_much_was_changed(curated: Grid, tmp_path: Path) -> None:
     table = curated.answers("sift")
     columns = ["cell", "row", "column", "by", "skipped", "sift", "original", "act", "words_changed"]
     assert table.columns.tolist() == [*columns, "characters_changed", "seconds", "time", "note", "origin"]
@@ -76,26 +76,11 @@ def test_each_text_has_its_original_what_was_done_and_how_much_was_changed(curat
     assert table["words_changed"].fillna(-1).tolist() == [0, 2, -1, -1]  # we. -> you, + all.
     assert table["characters_changed"].fillna(-1).tolist() == [0, 7, -1, -1]
     assert table["sift"].tolist()[2] == "reject: rude"
-
-
-def test_what_was_rejected_is_no_text_and_what_was_skipped_is_none(curated: Grid) -> None:
+    assert not {"act", "original", "words_changed"} & set(curated.answers("write").columns)
     assert curated.texts("sift")["sift"].tolist() == [WRITTEN[1], "So it is, and so are you all.", ""]
-
-
-def test_what_was_exported_is_taken_in_again(curated: Grid, tmp_path: Path) -> None:
-    curated.answers("sift").to_csv(tmp_path / "all.csv", index=False)
+    table.to_csv(tmp_path / "all.csv", index=False)
     counts = curated.import_answers(tmp_path / "all.csv", "sift").counts
     assert (counts["answers"], counts["already_there"]) == (0, 4)
-
-
-def test_a_round_that_edits_nothing_has_no_such_columns(curated: Grid) -> None:
-    assert not {"act", "original", "words_changed"} & set(curated.answers("write").columns)
-
-
-def test_an_unknown_reason_is_refused_with_its_line_and_the_nearest_one(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ana.csv:3: .*`rued` is not a reason here; did you mean `rude`\?"):
-        study.grid("replies").import_answers(sheet(tmp_path, WRITTEN[1], "reject: rued"), "sift")
-    assert study.grid("replies").answers("sift").empty
 
 
 def test_what_is_rejected_is_on_no_side_of_the_next_grid(study: Study, tmp_path: Path) -> None:
@@ -107,19 +92,18 @@ def test_what_is_rejected_is_on_no_side_of_the_next_grid(study: Study, tmp_path:
 
 
 def test_each_writer_and_all_are_counted(curated: Grid) -> None:
-    found = curated.curation("sift")
+    curation = curated.curation("sift")
     by = dict(zip(curated.answers("write")["cell"], curated.answers("write")["by"], strict=True))
     acts = {1: "accepted", 2: "edited", 3: "rejected"}
-    for one in found.sources:
-        own = [acts[cell] for cell, who in by.items() if who == one.source and cell in acts]
-        assert [one.accepted, one.edited, one.rejected] == [
-            own.count(act) for act in ("accepted", "edited", "rejected")
-        ]
-        assert one.n == len(own)
-    assert (found.all.n, found.all.accepted, found.all.edited, found.all.rejected) == (3, 1, 1, 1)
-    assert found.all.reasons == {"off_topic": 0, "rude": 1}
-    assert (found.all.words_changed.value, found.all.words_changed.n) == (2, 1)
-    assert (found.all.characters_changed.value, found.lost) == (7, 0)
+    for source in curation.sources:
+        own = [acts[cell] for cell, who in by.items() if who == source.source and cell in acts]
+        counts = [own.count(act) for act in ("accepted", "edited", "rejected")]
+        assert [source.n, source.accepted, source.edited, source.rejected] == [len(own), *counts]
+    total = curation.all
+    assert (total.n, total.accepted, total.edited, total.rejected) == (3, 1, 1, 1)
+    assert total.reasons == {"off_topic": 0, "rude": 1}
+    assert (total.words_changed.value, total.words_changed.n) == (2, 1)
+    assert (total.characters_changed.value, curation.lost) == (7, 0)
 
 
 @pytest.mark.server
@@ -146,18 +130,18 @@ def test_an_answer_to_an_empty_reply_of_a_model_is_left_out_and_said(tmp_path: P
     assert (found.all.n, found.lost) == (1, 1)
 
 
-def test_no_mean_is_had_where_nothing_was_edited_and_why(study: Study, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_is_refused_or_undefined(study: Study, tmp_path: Path) -> None:
     grid = study.grid("replies")
+    with pytest.raises(StageError, match="round `write` edits nothing; name one that does with `--round`"):
+        grid.curation("write")
+    with pytest.raises(StageError, match="nothing has been answered in round `sift` yet"):
+        grid.curation("sift")
+    with pytest.raises(InputError, match=r"ana.csv:3: .*`rued` is not a reason here; did you mean `rude`\?"):
+        grid.import_answers(sheet(tmp_path, WRITTEN[1], "reject: rued"), "sift")
+    assert grid.answers("sift").empty
     grid.import_answers(sheet(tmp_path, WRITTEN[1], "reject: rude"), "sift")
     mean = grid.curation("sift").all.words_changed
     assert (mean.value, mean.n, mean.undefined) == (None, 0, "no text was edited")
-
-
-def test_a_round_that_edits_nothing_or_has_no_answers_is_refused(study: Study) -> None:
-    with pytest.raises(StageError, match="round `write` edits nothing; name one that does with `--round`"):
-        study.grid("replies").curation("write")
-    with pytest.raises(StageError, match="nothing has been answered in round `sift` yet"):
-        study.grid("replies").curation("sift")
 
 
 def test_an_edited_text_is_checked_as_any_other_and_a_rejection_is_not(study: Study) -> None:
