@@ -488,17 +488,49 @@ def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path)
     assert len(before) > 10
 
 
-def test_what_changed_since_a_conflict_was_read_is_not_decided_or_overridden_unseen(at: At, tmp_path: Path) -> None:
-    study = given_labels(at, tmp_path, {1: votes("2", "0"), 2: votes("2", "0")})
+# -- people
+
+
+def test_a_decision_is_taken_back_by_who_made_it_or_a_lead_and_that_of_a_file_by_a_lead_alone(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("labelled")
     grid = study.grid()
-    seen, other = grid.desk.conflict(1, by="ada"), grid.desk.conflict(2, by="ada")
-    record(study, tmp_path, [("cleo", 1, "1")])
-    message = "a label of pair 1 has changed since it was shown"
-    assert_refused(study, lambda: grid.decide(1, 2, by="ada", seen=seen), ConflictError, message)
-    grid.decide(1, 2, by="ada", seen=grid.desk.conflict(1, by="ada"))
-    grid.decide(2, 0, by="bo")
-    message = "pair 2 has been decided by bo meanwhile"
-    assert_refused(study, lambda: grid.decide(2, 2, by="ada", seen=other), ConflictError, message)
+    study.add_people(["lea"], Role.LEAD)
+    first, second, third = grid.waiting_pairs()[:3]
+    grid.decide(first, 2, by="ada")
+    grid.decide(second, 2, by="ada")
+    decided = [{"pair": third, "label": "2", "adjudicator": "ada"}]
+    grid.import_outcomes(write_csv(tmp_path / "d.csv", decided))
+    own = "only the person who decided, or a lead, can take that back"
+    assert_refused(study, lambda: grid.take_back(first, by="bo"), ConflictError, own)
+    message = rf"pair {third} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
+    assert_refused(study, lambda: grid.take_back(third, by="ada"), ConflictError, message)
+    for pair, who in ((first, "lea"), (second, "ada"), (third, "lea")):
+        grid.take_back(pair, by=who)
+    assert {first, second, third} <= set(grid.waiting_pairs())
+
+
+def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(["lea"], Role.LEAD)
+    pair = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
+    with pytest.raises(ConflictError, match=f"a rule has decided pair {pair}"):
+        grid.take_back(pair, by="lea")
+    grid.decide(pair, None, by="lea")
+    assert standing(study)[pair] == ("person", None)
+
+
+def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    study.add_people(["ana", "ben"], Role.ANNOTATOR)
+    record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "0")])
+    study.grid().decide(1, 2, by="ada")
+    study.change_role("ada", Role.VALIDATOR)
+    study.change_role("ada", Role.ANNOTATOR)
+    with pytest.raises(InputError, match="ada validates or decided pair 1, so cannot label it"):
+        record(study, tmp_path, [("ada", 1, "2")])
 
 
 def test_a_policy_is_one_of_three() -> None:
