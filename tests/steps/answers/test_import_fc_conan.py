@@ -55,12 +55,7 @@ def test_an_empty_study_gets_texts_grid_labels_decisions_and_verdicts(taken: Stu
         (3, "annotator-3"): "not_appropriate",
     }
     assert labels_of(taken, 40) == {(40, "anonymous"): "not_appropriate"}
-    assert standing(taken) == {
-        3: ("imported", 0),
-        7: ("imported", 2),
-        12: ("imported", 2),
-        40: ("imported", 0),
-    }
+    assert standing(taken) == {3: ("imported", 0), 7: ("imported", 2), 12: ("imported", 2), 40: ("imported", 0)}
     pairs = grid.tiers(Partition("majority")).table().pairs.set_index("cell_id")
     assert pairs["verdict"].to_dict() == {3: 1, 7: 1, 12: 0, 40: 1}
     assert pairs["tier"].to_dict() == {3: 4, 7: 4, 12: 1, 40: 2}

@@ -19,16 +19,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.work_records import KeepReason
 from steps.asked import surveyed
-from steps.small import (
-    ANNOTATORS,
-    assert_refused,
-    labels_of,
-    open_work,
-    record,
-    set_candidates,
-    standing,
-    write_csv,
-)
+from steps.small import ANNOTATORS, assert_refused, labels_of, open_work, record, set_candidates, standing, write_csv
 
 At = Callable[[str], Study]
 GUIDELINES = "# How to answer\n\n- Read both.\n=1+1"

@@ -16,16 +16,7 @@ from fcpair.params import Assign, Simulate
 from fcpair.records import Role
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import (
-    ANNOTATORS,
-    assert_refused,
-    check,
-    label_of,
-    labels_of,
-    open_work,
-    record,
-    verdict_of,
-)
+from steps.small import ANNOTATORS, assert_refused, check, label_of, labels_of, open_work, record, verdict_of
 
 At = Callable[[str], Study]
 

@@ -173,10 +173,7 @@ def test_a_skip_stays_one_when_somebody_else_has_answered_but_a_file_may_still_b
     assert_refused(study, lambda: desk.submit(ana, late), ConflictError, "somebody else")
     record(study, tmp_path, [("ana", task.cell_id, "appropriate")], supersede=True)
     assert task.cell_id not in [mine.cell_id for mine in desk.answers(ana, n=5)]
-    assert labels_of(study, task.cell_id) == {
-        (task.cell_id, "ana"): "appropriate",
-        (task.cell_id, heir): "not_sure",
-    }
+    assert labels_of(study, task.cell_id) == {(task.cell_id, "ana"): "appropriate", (task.cell_id, heir): "not_sure"}
 
 
 def test_what_an_heir_lost_is_not_theirs_under_its_old_number(seated: Desk) -> None:

@@ -128,9 +128,7 @@ def test_gold_never_holds_a_label_that_both_annotators_deny(at: At, tmp_path: Pa
 
 
 POLICIES = st.just(Adjudicate("manual")) | st.builds(
-    Adjudicate,
-    st.sampled_from(["majority", "median"]),
-    st.sampled_from(["wait", "discard"]),
+    Adjudicate, st.sampled_from(["majority", "median"]), st.sampled_from(["wait", "discard"])
 )
 CHANGES = st.lists(
     st.tuples(st.integers(1, 8), st.sampled_from(ANNOTATORS), st.sampled_from(["0", "1", "2", "skip"])),
