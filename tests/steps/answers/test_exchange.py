@@ -80,7 +80,8 @@ def trip(at: At, tmp_path: Path) -> Callable[[str], Trip]:
 def test_all_that_people_say_of_their_open_pairs_comes_back_once(trip: Callable[[str], Trip], tool: str) -> None:
     project = trip(tool)
     assert sorted((task.person, task.number) for task in project.tasks) == sorted(open_work(project.study))
-    assert {task.record.get("fcpair_1", HS[0]) for task in project.tasks} <= set(HS[:4])
+    if tool == "label-studio":
+        assert {task.record["fcpair_1"] for task in project.tasks} == set(HS[:4])
     path = project.export(*((task, as_labelled(task)) for task in project.tasks))
     run = project.bring(path)
     assert run.counts["answers"] == len(project.tasks) == 42

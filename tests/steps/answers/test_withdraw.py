@@ -107,6 +107,7 @@ def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Pat
     give(desk, ben, "appropriate", first.assignment_id)
     assert grid.withdraw(run, "labels").counts["superseded_since"] == 2
     assert labels_of(study) == {(pair, who): "skip", (first.cell_id, "ben"): "appropriate"}
+    assert len(open_work(study)) == 41  # the skip has passed its pair on
     exported = grid.labels()[["pair", "annotator", "label"]].to_numpy().tolist()
     assert sorted(exported) == sorted([[pair, who, "skip"], [first.cell_id, "ben", "appropriate"]])
 
