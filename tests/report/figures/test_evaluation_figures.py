@@ -27,9 +27,9 @@ from fcpair.report.figures.layout import PAPER_SHEETS, SCREEN, Sheet, wrap_text
 from fcpair.report.figures.save import render_for_paper
 
 
-def drawn(found: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
+def drawn(result: Outcome, measure: str = "NDCG@5", inks: Inks | None = None) -> Figure:
     with save.figure_settings():
-        return draw_chart(found, measure, inks or PAPER)
+        return draw_chart(result, measure, inks or PAPER)
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +38,11 @@ def rendered() -> dict[str, bytes]:
     return render_for_paper(evaluation_figures.outcome_figures(outcome()))
 
 
-def scores_of(found: Outcome, measure: str = "NDCG@5") -> list[Score]:
+def scores_of(result: Outcome, measure: str = "NDCG@5") -> list[Score]:
     """In the order of the bars; the first system ranks at random."""
-    own = [score for score in found.scores if score.measure == measure]
-    own = [score for score in own if score.expected is (score.system == found.systems[0].short)]
-    places = {system.short: at for at, system in enumerate(found.systems)}
+    own = [score for score in result.scores if score.measure == measure]
+    own = [score for score in own if score.expected is (score.system == result.systems[0].short)]
+    places = {system.short: at for at, system in enumerate(result.systems)}
     return sorted(own, key=lambda score: places[score.system])
 
 
@@ -85,8 +85,8 @@ def test_the_same_outcome_gives_the_same_bytes_whatever_the_user_has_set(rendere
 
 def test_bars_bands_and_whiskers_are_as_long_as_the_scores_say() -> None:
     """Systems are in their order, the best tier first; a random system is drawn by its exact expectation."""
-    found = outcome()
-    figure, scores = drawn(found), scores_of(found)
+    result = outcome()
+    figure, scores = drawn(result), scores_of(result)
     axes = figure.axes[0]
     assert [bar.get_width() for bar in bars(figure)] == [score.score for score in scores]
     assert [score.tier for score in scores] == [*TIERS, *TIERS]
@@ -104,7 +104,7 @@ def test_bars_bands_and_whiskers_are_as_long_as_the_scores_say() -> None:
     assert len(exact) == len(TIERS)
     assert "exact expectation" in words_of(figure)
     assert "exact expectation" not in words_of(drawn(outcome(TWO[1:])))
-    for shown in (found, outcome((Random(),), TIERS[:1])):  # the axis begins at 0 and holds everything
+    for shown in (result, outcome((Random(),), TIERS[:1])):  # the axis begins at 0 and holds everything
         low, high = drawn(shown).axes[0].get_xlim()
         ends_of = [end for score in scores_of(shown) for end in (score.score, score.high, score.highest) if end]
         assert low == 0
@@ -112,27 +112,29 @@ def test_bars_bands_and_whiskers_are_as_long_as_the_scores_say() -> None:
 
 
 def test_a_random_system_looks_the_same_whatever_was_drawn(rendered: dict[str, bytes]) -> None:
-    found = outcome()
+    result = outcome()
     scores = [
-        replace(one, score=0.9, low=0.8, high=0.95, highest=1.0) if one.system == "random" and not one.expected else one
-        for one in found.scores
+        replace(score, score=0.9, low=0.8, high=0.95, highest=1.0)
+        if score.system == "random" and not score.expected
+        else score
+        for score in result.scores
     ]
-    assert render_for_paper(evaluation_figures.outcome_figures(replace(found, scores=tuple(scores)))) == rendered
+    assert render_for_paper(evaluation_figures.outcome_figures(replace(result, scores=tuple(scores)))) == rendered
 
 
 def test_a_figure_says_what_it_rests_on() -> None:
-    found = outcome(without=("diamond",), pool="/home/me/pool.csv")
-    text = words_of(drawn(found))
-    tier = found.tiers[1]
+    result = outcome(without=("diamond",), pool="/home/me/pool.csv")
+    text = words_of(drawn(result))
+    tier = result.tiers[1]
     assert f"Gold: 9 HS, {tier.judged} of 180 pairs judged" in text
     assert "Pool pool.csv: 20 CNs. Bars: unjudged pairs count as not appropriate." in text
     assert "95 % interval (Bayesian bootstrap over HS)" in text
     assert "HS without an appropriate CN in the pool, counted too: Diamond 9." in text
     assert "Judged pairs outside of the pool, left out: Gold 1, Silver 2, Bronze 3." in text
     assert "SIMULATED" not in text
-    found = replace(outcome(), simulated="5 of 9 judgements are SIMULATED")
-    assert "5 of 9 judgements are SIMULATED." in words_of(drawn(found))
-    assert "SIMULATED" in evaluation_figures.description(found, found.measures[0])
+    result = replace(outcome(), simulated="5 of 9 judgements are SIMULATED")
+    assert "5 of 9 judgements are SIMULATED." in words_of(drawn(result))
+    assert "SIMULATED" in evaluation_figures.description(result, result.measures[0])
 
 
 def test_a_measure_with_one_reading_has_no_band_and_says_so() -> None:
@@ -156,13 +158,13 @@ def test_what_is_undefined_has_no_bar_or_whisker_and_the_figure_says_why() -> No
 
 
 def test_an_svg_is_xml_with_title_description_and_every_name_as_text() -> None:
-    found = outcome(TWELVE, measures=("NDCG",))
-    tree = ElementTree.fromstring(render_for_paper(evaluation_figures.outcome_figures(found))["NDCG@5.svg"])
+    result = outcome(TWELVE, measures=("NDCG",))
+    tree = ElementTree.fromstring(render_for_paper(evaluation_figures.outcome_figures(result))["NDCG@5.svg"])
     tag = "{http://www.w3.org/2000/svg}"
     assert tree.findtext(f"{tag}title") == "NDCG@5"
     text = "".join(line.text or "" for line in tree.iter(f"{tag}text")).replace(" ", "")
     (described,) = tree.iter("{http://purl.org/dc/elements/1.1/}description")
-    for system in found.systems:
+    for system in result.systems:
         name = system.short.replace("\n", "\ufffd").replace("\x01", "\ufffd")
         assert name.replace(" ", "") in text
         assert name in str(described.text)

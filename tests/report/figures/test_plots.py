@@ -60,12 +60,14 @@ def test_figures_say_what_is_made_up() -> None:
     assert simulated in words_of(replace(FOUND, simulated=simulated).plot())
     difference = Difference("yes", ("a", "b"), (10, 10), True, 0.04, 0.2, 0.1, 0.3)
     compared = GroupComparison("gender", 20, 0, {"a": 10, "b": 10}, (), (difference,), ())
-    found = GroupsFound("ask", "fit", (compared,), {}, simulated)
-    assert "SIMULATED" in words_of(found.plot("gender"))
+    groups = GroupsFound("ask", "fit", (compared,), {}, simulated)
+    assert "SIMULATED" in words_of(groups.plot("gender"))
 
 
 def test_every_result_with_figures_is_in_the_table() -> None:
-    assert {one.__name__ for one in (Outcome, OverlapPlan, GroupsFound) if issubclass(one, Plotted)} == {*FIGURES}
+    assert {result.__name__ for result in (Outcome, OverlapPlan, GroupsFound) if issubclass(result, Plotted)} == {
+        *FIGURES
+    }
 
 
 # -- the figure of a plan: widths stand above their hours, the floor and the recommendation where they are
@@ -109,10 +111,10 @@ def svg_of(plan: OverlapPlan) -> str:
 
 def widths(plan: OverlapPlan, name: str) -> list[tuple[float, float]]:
     return [
-        (rung.expected.hours, one.width)
+        (rung.expected.hours, width.width)
         for rung in plan.rungs
-        for one in rung.widths
-        if one.name == name and one.width is not None
+        for width in rung.widths
+        if width.name == name and width.width is not None
     ]
 
 
@@ -121,7 +123,7 @@ def test_each_figure_is_a_line_of_its_widths_but_for_the_kappas_of_two(
     request: pytest.FixtureRequest, name: str
 ) -> None:
     plan: OverlapPlan = request.getfixturevalue(name)
-    names = dict.fromkeys(one.name for rung in plan.rungs for one in rung.widths if one.width is not None)
+    names = dict.fromkeys(width.name for rung in plan.rungs for width in rung.widths if width.width is not None)
     assert KAPPA_OF_TWO in names
     expected = [widths(plan, figure) for figure in names if figure != KAPPA_OF_TWO]
     drawn = lines(axes_of(plan), "-")
@@ -147,9 +149,9 @@ def test_the_range_of_a_pilot_lies_around_the_figure_that_is_wished_for(
     ends = {
         (round(rung.expected.hours, 9), round(end, 9))
         for rung in piloted.rungs
-        for one in rung.widths
-        if one.name == piloted.figure
-        for end in (one.low or np.nan, one.high or np.nan)
+        for width in rung.widths
+        if width.name == piloted.figure
+        for end in (width.low or np.nan, width.high or np.nan)
     }
     corners = {(round(x, 9), round(y, 9)) for x, y in np.asarray(area.get_paths()[0].vertices).tolist()}
     assert ends <= corners

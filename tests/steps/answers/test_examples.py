@@ -208,13 +208,13 @@ def test_a_sheet_says_which_are_used_and_the_newest_word_counts(found: Grid, tmp
 
 
 def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_path: Path) -> None:
-    there = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
-    there.loc[1, "cn"] = "Another reply."
-    twice = pd.concat([there, there.loc[[2]].assign(used="no")])
+    table = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
+    table.loc[1, "cn"] = "Another reply."
+    twice = pd.concat([table, table.loc[[2]].assign(used="no")])
     write_table(twice, path := tmp_path / "sheet.csv")
     with pytest.raises(InputError) as raised:
         found.review_examples("propose", path)
-    assert [(one.line, one.message.partition(";")[0]) for one in raised.value.findings] == [
+    assert [(finding.line, finding.message.partition(";")[0]) for finding in raised.value.findings] == [
         (2, "`used` is `maybe`"),
         (3, "there is no such example in this round"),
         (6, "line 4 has the opposite for the same example"),

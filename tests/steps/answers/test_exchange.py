@@ -52,9 +52,8 @@ class Trip:
         return export(self.tool, self.folder / f"export-{self.n_exports}", answers)
 
     def bring(self, path: Path, **options: Any) -> Any:
-        return self.grid.import_export(
-            path, self.tool, **{"people": self.people, "announce": self.said.append} | options
-        )
+        given: dict[str, Any] = {"people": self.people, "announce": self.said.append, **options}
+        return self.grid.import_export(path, self.tool, **given)
 
     def refuses(self, path: Path, match: str, **options: Any) -> None:
         assert_refused(self.study, lambda: self.bring(path, **options), InputError, match)
@@ -167,7 +166,7 @@ def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool
     theirs = next(other for other in project.tasks if other.number not in mine)
     taken = theirs._replace(person="ana", user=task.user)
     project.refuses(project.export((taken, as_labelled(theirs))), "was not assigned to ana")
-    path = project.export(*((one, as_labelled(one)) for one in project.tasks))
+    path = project.export(*((any_task, as_labelled(any_task)) for any_task in project.tasks))
     file = sorted(path.iterdir())[-1]
     file.write_bytes(file.read_bytes()[:-40])
     project.refuses(path, r"cut off\?")
@@ -202,7 +201,7 @@ def test_answers_in_which_nobody_is_named_are_refused(at: At, tmp_path: Path) ->
 
 def test_drafts_are_left_out_and_said(trip: Callable[[str], Trip]) -> None:
     project = trip("label-studio")
-    drafts = {"drafts": [{"result": []}, {"result": []}]}
+    drafts: dict[str, Any] = {"drafts": [{"result": []}, {"result": []}]}
     assert project.bring(project.edited(lambda task: task.update(drafts))).counts["answers"] == 1
     assert any("drafts that nobody has submitted are left out (2)" in said for said in project.said)
     only_drafts = project.edited(lambda task: task.update(drafts, annotations=[]))

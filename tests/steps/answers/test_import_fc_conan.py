@@ -82,7 +82,7 @@ def test_columns_that_are_places_and_not_people_are_not_compared_as_people(taken
         (partial(taken.report, tmp_path / "r.html", agreement=for_new), reason),
         (lambda: list(taken.walk(Recipe(agreement=for_new))), reason),
     ):
-        assert_refused(taken, call, InputError, message)  # type: ignore[arg-type]
+        assert_refused(taken, call, InputError, message)
     assert grid.agreement().interval_scope == "new HS and CN, the same annotators"
 
 

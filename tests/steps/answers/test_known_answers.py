@@ -207,7 +207,7 @@ def works_of_ana(study: Study, use: Known | None) -> list[Work]:
         (round_,) = rounds.of_known_pairs(tx, use=use) if use else [rounds.primary(tx)]
         rows = assignments.assignments(tx, round_)
         own, ids = rows[rows["person_id"] == person].head(4), load_opaque_ids(tx)
-        return [Work(ids.encrypt_assignment(row.id), row.cell_id) for row in own.itertuples()]
+        return [Work(ids.encrypt_assignment(row["id"]), row["cell_id"]) for row in own.to_dict("records")]
 
 
 def qualify(desk: WorkQueue, visitor: Visitor, *, right: bool) -> None:

@@ -43,7 +43,8 @@ def as_excel_csv(sheet: pd.DataFrame, path: Path, encoding: str, separator: str)
 
 
 def as_spreadsheet(sheet: pd.DataFrame, path: Path) -> Path:
-    sheet.assign(pair=sheet["pair"].astype(int)).to_excel(path, index=False, engine="odf")
+    engine: Any = "odf"
+    sheet.assign(pair=sheet["pair"].astype(int)).to_excel(path, index=False, engine=engine)
     return path
 
 

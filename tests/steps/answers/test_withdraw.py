@@ -74,26 +74,14 @@ def test_its_answers_stay_on_record_and_its_cells_wait_again(at: At, tmp_path: P
             "INSERT INTO judgement (id, assignment_id, skipped, answer_id, origin, note, at, withdraws) "
             "VALUES (999, 1, false, 2, 'imported', '', '', 1)",
         )
+    again = record(study, tmp_path, [(who, pair, "not_sure") for who, pair in work])  # it was the right one after all
+    assert again.counts["answers"] == 42
+    grid.withdraw(again.id, "labels")
+    simulated = grid.simulate(Simulate(skips=0))
+    assert simulated.counts["answers"] == 42
+    grid.withdraw(simulated.id, "labels")
     give(desk, ana, "appropriate")
     assert labels_of(study) == {(shown[0], "ana"): "appropriate"}
-
-
-def test_after_a_withdrawal_any_file_comes_in_and_the_first_is_not_withdrawn_again(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    grid, work = study.grid(), open_work(study)
-    run = all_wrong(study, tmp_path)
-    grid.withdraw(run, "labels")
-    again = rf"run {run} \(label import\) has been withdrawn already"
-    assert_refused(study, lambda: grid.withdraw(run, "labels"), StageError, again)
-    second = record(study, tmp_path, [(who, pair, label_of(pair, who)) for who, pair in work])
-    assert labels_of(study) == {(pair, who): label_of(pair, who) for who, pair in work}
-    assert open_work(study) == []
-    assert_refused(study, lambda: grid.withdraw(run, "labels"), StageError, again)
-    grid.withdraw(second.id, "labels")
-    third = record(study, tmp_path, [(who, pair, "not_sure") for who, pair in work])  # it was the right one after all
-    assert third.counts["answers"] == 42
-    grid.withdraw(third.id, "labels")
-    assert grid.simulate(Simulate(skips=0)).counts["answers"] == 42
 
 
 def test_what_was_answered_since_in_a_file_or_online_stays(at: At, tmp_path: Path) -> None:
@@ -119,15 +107,10 @@ def test_what_brought_no_labels_is_not_withdrawn_as_labels(at: At, tmp_path: Pat
         rf"run {run} \(label import\) brought no verdicts but labels; `fcpair labels withdraw {run}` takes them back"
     )
     assert_refused(study, lambda: study.grid().withdraw(run, "verdicts"), StageError, message)
-    record(study, tmp_path, [(who, pair, "0") for pair, who in labels_of(study)], supersede=True)
-    message = "every answer of run .* superseded since"
-    assert_refused(study, lambda: study.grid().withdraw(run, "labels"), StageError, message)
     study = at("labelled")
     same = record(study, tmp_path, [(who, pair, label) for (pair, who), label in labels_of(study).items()])
     for number, error, message in (
         (same.id, StageError, "brought no new answers"),
-        (99, UnknownIdError, "there is no run 99; `fcpair log` lists the runs"),
-        (1, StageError, r"run 1 \(init\) brought no answers"),
         (10**30, UnknownIdError, "there is no run 1000"),
         (-1, UnknownIdError, "there is no run -1"),
     ):

@@ -486,40 +486,6 @@ def test_the_upgrade_of_a_study_without_stale_decisions_writes_none(older: Path)
     assert len(before) > 10
 
 
-# -- people
-
-
-def test_a_decision_is_taken_back_by_who_made_it_or_a_lead_and_that_of_a_file_by_a_lead_alone(
-    at: At, tmp_path: Path
-) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    study.add_people(["lea"], Role.LEAD)
-    first, second, third = grid.waiting_pairs()[:3]
-    grid.decide(first, 2, by="ada")
-    grid.decide(second, 2, by="ada")
-    decided = [{"pair": third, "label": "2", "adjudicator": "ada"}]
-    grid.import_outcomes(write_csv(tmp_path / "d.csv", decided))
-    own = "only the person who decided, or a lead, can take that back"
-    assert_refused(study, lambda: grid.take_back(first, by="bo"), ConflictError, own)
-    message = rf"pair {third} has been decided by ada \(in a file\) meanwhile, and only a lead can take that back"
-    assert_refused(study, lambda: grid.take_back(third, by="ada"), ConflictError, message)
-    for pair, who in ((first, "lea"), (second, "ada"), (third, "lea")):
-        grid.take_back(pair, by=who)
-    assert {first, second, third} <= set(grid.waiting_pairs())
-
-
-def test_a_rule_s_decision_is_not_taken_back_but_decided_otherwise(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
-    study.add_people(["lea"], Role.LEAD)
-    pair = next(pair for pair, kept in standing(study).items() if kept[0] == "unanimous")
-    with pytest.raises(ConflictError, match=f"a rule has decided pair {pair}"):
-        grid.take_back(pair, by="lea")
-    grid.decide(pair, None, by="lea")
-    assert standing(study)[pair] == ("person", None)
-
-
 def test_who_decided_a_pair_cannot_come_to_label_it(at: At, tmp_path: Path) -> None:
     study = at("paired")
     study.add_people(["ana", "ben"], Role.ANNOTATOR)

@@ -107,7 +107,7 @@ ITEMS = items_table(TEMPLATES, 7)
 
 def test_answers_to_items_are_read_by_letter_or_text_and_all_others_counted(tmp_path: Path) -> None:
     said = ["A", "b.", str(ITEMS["option_2"][2]), "That depends.", ""]
-    replies = [{"item_id": one, "reply": text} for one, text in zip(ITEMS["item_id"], said, strict=False)]
+    replies = [{"item_id": item, "reply": text} for item, text in zip(ITEMS["item_id"], said, strict=False)]
     (replied,) = asked(tmp_path, replies).grid().item_answers().values()
     assert replied.answered.chosen.tolist()[:6] == [0, 1, 2, UNREADABLE, UNREADABLE, UNREADABLE]
     assert len(replied.answered) == 320
@@ -121,9 +121,9 @@ def test_answers_to_items_are_read_by_letter_or_text_and_all_others_counted(tmp_
 def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     shares = rng.dirichlet([1, 1, 1], 320)
-    told = [json.dumps(dict(zip("ABC", one, strict=True))) for one in shares.tolist()]
+    told = [json.dumps(dict(zip("ABC", share, strict=True))) for share in shares.tolist()]
     told[0], told[1] = "A", '{"A": 0.4, "B": 0.4, "C": 0.2}'
-    replies = [{"item_id": one, "reply": text} for one, text in zip(ITEMS["item_id"], told, strict=True)]
+    replies = [{"item_id": item, "reply": text} for item, text in zip(ITEMS["item_id"], told, strict=True)]
     study = asked(tmp_path, replies, probabilities=True)
     (replied,) = study.grid().item_answers().values()
     assert replied.answered.chosen.tolist() == [UNREADABLE, TIED, *shares.argmax(axis=1).tolist()[2:]]
@@ -134,9 +134,9 @@ def test_probabilities_of_options_are_scored(tmp_path: Path) -> None:
     sign = np.where(ITEMS["question_polarity"] == "neg", 1, -1)
     difference = sign * (shares[at, target] - shares[at, 3 - target - unknown])
     (figure,) = (
-        one
-        for one in score(replied.answered, "pbbq", replied.categories).figures
-        if (one.score, one.category) == ("bias_ambiguous", "sleep")
+        figure
+        for figure in score(replied.answered, "pbbq", replied.categories).figures
+        if (figure.score, figure.category) == ("bias_ambiguous", "sleep")
     )
     sleep = here & (ITEMS["category"] == "sleep").to_numpy()
     assert figure.value == pytest.approx(difference[sleep].mean())

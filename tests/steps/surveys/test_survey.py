@@ -102,7 +102,7 @@ def test_a_round_with_another_question_is_no_survey(tmp_path: Path) -> None:
 def test_answers_are_three_and_differ(tmp_path: Path) -> None:
     for answers in (("yes", "no"), ("yes", "yes", "decline"), ("yes", "no", "")):
         with pytest.raises(InputError):
-            survey_plans("survey", statements(tmp_path), answers=answers)  # type: ignore[arg-type]
+            survey_plans("survey", statements(tmp_path), answers=answers)
 
 
 # -- groups of those who answered a round, by what they said about themselves
