@@ -123,8 +123,9 @@ def test_a_study_that_cannot_take_them_stays_as_it_was(at: At, taken: Study, tmp
     assert_refused(study, lambda: study.grid().import_published(path), InputError, message)
     study.close()
     study = at("empty")
-    write_csv(path, [*ROWS, row(8, HS[2], CNS[12], 3, 1)])
-    assert_refused(study, lambda: study.grid().import_published(path), InputError, r":6: `3` in column")
+    broken = write_csv(tmp_path / "broken.csv", [*ROWS, row(8, HS[2], CNS[12], 3, 1)])
+    assert_refused(study, lambda: study.grid().import_published(broken), InputError, r":6: `3` in column")
+    write_csv(path, ROWS)
     study = Study.create(tmp_path / "s.db", Setup(scheme="one_of(no,yes+)"))
     with pytest.raises(StageError, match="the study has different labels"):
         study.grid().import_published(path)
