@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import pytest
+import web.conftest
 from click.testing import CliRunner
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -29,6 +30,7 @@ from fcpair.steps.base.context import load_opaque_ids
 from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.database.tables import assignment
 from fcpair.study import Study
+from fcpair.web.context import replace_commands
 from fcpair.work_records import Submission
 
 LEAD = "lea"
@@ -72,8 +74,10 @@ ACTS = {
 }
 """By which doors there is which act."""
 PREFIX = re.compile(r"^(Error: )?(\S+: \d+ things? (is|are) wrong; nothing was changed )?(\S+\.csv:(\d+:)? )?")
-REFUSAL = re.compile(  # an alert, a page of its own, or what is said beside a field
-    r'role="alert"[^>]*>([^<]+(?:<(?!/p|/div)[^<]*)*)|<h1>[^<]*</h1>\s*<p>(.*?)</p>|<strong>([^<]*)</strong>', re.DOTALL
+REFUSALS = (  # in an alert, beside a field, and on a page of its own
+    r'role="alert"[^>]*>([^<]+(?:<(?!/p|/div)[^<]*)*)',
+    r'id="help-\w+"><strong>([^<]*)</strong>',
+    r"<h1>[^<]*</h1>\s*<p>(.*?)</p>",
 )
 
 
@@ -103,8 +107,10 @@ class House:
 
     @cached_property
     def site(self) -> Site:
-        """The app of the study, which the API and the pages share."""
-        return Site(self.study, self.annotate)
+        """The app of the study, which the API and the pages share; nobody is added to the study for it."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(web.conftest, "add_everybody", lambda _: None)
+            return Site(self.study, self.annotate)
 
     def door(self, name: str) -> Any:
         """The door of a name."""
@@ -134,7 +140,11 @@ class House:
         """
         expected = dict.fromkeys(ACTS[act], message) if isinstance(message, str) else message
         expected = {name: expected.get(name, expected.get("all", "")) for name in ACTS[act]}
-        expected = {name: refusal for name, refusal in expected.items() if refusal}
+        expected = {
+            name: replace_commands(refusal) if name == "page" else refusal
+            for name, refusal in expected.items()
+            if refusal
+        }
         before = self.content()
         said = {name: getattr(self.door(name), act)(*given, **more) for name in expected}
         assert {name: (one.ok, one.message) for name, one in said.items()} == {
@@ -295,7 +305,7 @@ class PythonDoor(Door):
     def edit_guidelines(self, body: str) -> Said:
         return self._call(lambda: self.study.edit_guidelines(body, by=LEAD))
 
-    def set_diamond(self, rule: str, *, seen: str = "") -> Said:
+    def set_diamond(self, rule: str, *, seen: str | None = None) -> Said:
         return self._call(lambda: self.study.grid().save.partition(Partition(rule), seen=seen))  # type: ignore[arg-type]
 
 
@@ -488,8 +498,8 @@ class PageDoor(_Served):
         if response.status_code < 400:
             return Said(True, value=response)
         assert response.status_code < 500, response.text
-        alert, alone, beside = REFUSAL.findall(response.text)[0]
-        return Said(False, sentence(alert or alone or beside), response.status_code)
+        found = next(filter(None, (re.search(pattern, response.text, re.DOTALL) for pattern in REFUSALS)))
+        return Said(False, sentence(found[1]), response.status_code)
 
     def _post(self, address: str, name: str = LEAD, **fields: Any) -> Said:
         sent = {key: value for key, value in fields.items() if value not in (None, False)}
@@ -552,7 +562,7 @@ class PageDoor(_Served):
         return f"{held.policy} {held.ties}" if held else ""
 
     def assign_validation(self, *, pairs: int | None = None, blind: bool = False, more: bool = False) -> Said:
-        return self._post("/lead/conflicts/validate", pairs=pairs, blind=blind, more=more)
+        return self._post("/lead/conflicts/validate", pairs=str(pairs or ""), blind=blind, more=more)
 
     def withdraw(self, run: int) -> Said:
         return self._post(f"/lead/imports/{run}")
@@ -608,13 +618,15 @@ class PageDoor(_Served):
         return self._page(self.client(LEAD).get(f"/lead/pair/{pair}"))
 
     def release(self, tier: str) -> Said:
-        return self._post("/lead/download/tier", tier=tier, format="csv")
+        return self._post("/lead/download/partition", tier=tier, form="csv", columns="fcpair")
 
     def edit_guidelines(self, body: str) -> Said:
         return self._post("/lead/guidelines", body=body, act="save", version=str(self.study.guidelines[0]))
 
     def set_diamond(self, rule: str, *, seen: str = "") -> Said:
-        return self._post("/lead/conflicts/diamond", diamond=rule, seen=seen)
+        form = re.search(r'name="seen" value="(\w*)"', self.client(LEAD).get("/lead/conflicts/diamond").text)
+        assert form
+        return self._post("/lead/conflicts/diamond", diamond=rule, seen=seen or form[1])
 
 
 DOORS: dict[str, type[Door]] = {door.name: door for door in (PythonDoor, CommandDoor, ApiDoor, PageDoor)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from steps.small import NAMES, labels_of, open_work, who_had
 
 from doors.door import House, at_each_door, done, sentence
@@ -25,11 +26,13 @@ def own_pairs(house: Any, name: str, *, alone: bool = False) -> list[int]:
     return [pair for pair in pairs if not alone or len(had[pair]) == 1]
 
 
+@pytest.mark.server
 @at_each_door("answer", stage="dealt")
 def test_an_answer_is_stored_under_its_name_when_it_is_acknowledged(door: Any) -> None:
     pair = own_pairs(door, "ana")[0]
-    done(door.answer("ana", pair, "not_sure", note="hm, نه"))
+    done(door.answer("ana", pair, "not_sure", note="hm, نه", seconds=4.5))
     (row,) = door.study.grid().labels().to_dict("records")
+    assert (row["seconds"], row["origin"]) == (4.5, "imported" if door.name == "command" else "online")
     assert (row["pair"], row["annotator"], row["label"], row["note"]) == (pair, "ana", "not_sure", "hm, نه")
     assert pair not in own_pairs(door, "ana")
 
@@ -45,6 +48,7 @@ def test_another_answer_supersedes_the_first_which_stays_on_record(door: Any) ->
     assert [row["answer"] for row in door.study.grid().explain(pair).answers] == ["appropriate", "not_appropriate"]
 
 
+@pytest.mark.server
 @at_each_door("answer", stage="dealt")
 def test_the_same_answer_again_is_stored_once(door: Any) -> None:
     pair = own_pairs(door, "ana")[0]
@@ -124,6 +128,7 @@ def test_only_people_who_answer_and_consented_are_given_pairs(house: MakeHouse) 
         here.refuse(act, "ana", *given, message={"api": NOT_LOGGED_IN})
 
 
+@pytest.mark.server
 @at_each_door("answer", "next", "progress", stage="dealt")
 def test_a_daily_limit_ends_the_day_but_answers_can_be_changed(door: Any, house: MakeHouse) -> None:
     door = house("dealt", Annotate(daily_limit=2)).door(door.name)

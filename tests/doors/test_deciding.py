@@ -29,6 +29,7 @@ CODES = {"not_appropriate": 0, "appropriate": 2, "irreconcilable": None}
 REUSED = "this request id was used for something else; use a new one for each request"
 DIFFERENT = "pair {pair} already has a different decision; --supersede takes this as the newer answer"
 OUTCOMES = "expected one of 0, not_appropriate, 2, appropriate, irreconcilable"
+NOT_DEFINITE = "{code} is not a definite label; expected one of (0, 2)"
 NO_PAIR = "there is no pair 99; the pairs of the grid are numbered from 1 to 24"
 RULED = (
     "a rule has decided pair {pair}: such a decision follows the labels, so there is nothing to take back; decide the "
@@ -169,6 +170,7 @@ def test_who_may_not_decide_a_pair_is_refused_at_every_door_and_never_offered_it
     grid, person = here.study.grid(), here.person_id(who)
     offered, queue = grid.desk.agenda(who), AdjudicationQueue(grid)
     assert pair not in offered.pairs
+    assert len(offered.pairs) + offered.for_others == len(grid.desk.agenda("jack").pairs)
     state = queue.state(person)
     assert (state.waiting, state.for_others) == (len(offered.pairs), offered.for_others)
     while case := queue.next(person):
@@ -202,6 +204,7 @@ def test_only_adjudicators_who_take_part_and_consented_decide(house: MakeHouse) 
     first = "please read what the study is about and agree to take part first"
     for act, given in EVERYTHING.items():
         here.refuse(act, "joan", *given(pair), message={"api": first, "page": "/welcome"})
+    here.refuse("decided", "joan", message={"page": "/welcome"})
     here.study.retire("jack")
     left = "`jack` has left the study and can no longer decide"
     out = "you are not logged in; open your invite link, or send your token as `Authorization: Bearer`"
@@ -224,6 +227,26 @@ def test_a_decision_is_kept_with_its_note_under_its_name(door: Any, outcome: str
     assert (kept["person"], kept["note"]) == ("judy", "irony, نه")
     assert pair not in grid.waiting_pairs()
     assert len(door.study.log()) == n_runs + (door.name == "command")  # a file leaves a run, a decision none
+
+
+@at_each_door("decide", "look", "take_back", stage="labelled", but="python")  # where a decision has no flag
+def test_a_decision_leaves_its_note_and_flag_to_who_made_it(door: Any) -> None:
+    queue, judy, jack = AdjudicationQueue(door.study.grid()), door.house.person_id("judy"), door.house.person_id("jack")
+    pair = door.study.grid().waiting_pairs()[0]
+    done(door.decide("judy", pair, "irreconcilable", note="irony", flagged=True))
+    (kept,) = queue.decisions(judy)
+    assert (kept.outcome, kept.note, kept.flagged, kept.by) == ("irreconcilable", "irony", True, "judy")
+    again = queue.case(judy, pair)
+    assert (again.decision_id, again.outcome, again.note, again.flagged) == (
+        kept.decision_id,
+        kept.outcome,
+        "irony",
+        True,
+    )
+    done(door.take_back("judy", pair))
+    again, others = queue.case(judy, pair), queue.case(jack, pair)
+    assert (again.outcome, again.note, again.flagged) == (None, "irony", True)
+    assert (others.outcome, others.note, others.flagged) == (None, "", False)
 
 
 @at_each_door("decide", "decided", stage="decided")
@@ -316,12 +339,15 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(house: MakeHouse, t
 @at_each_door("decide", "look", "take_back", stage="labelled")
 def test_ones_own_decision_is_looked_at_changed_and_taken_back(door: Any) -> None:
     grid = door.study.grid()
-    pair, waiting = grid.waiting_pairs()[0], grid.waiting_pairs()
+    pair, waiting, n_runs = grid.waiting_pairs()[0], grid.waiting_pairs(), len(door.study.log())
     done(door.decide("judy", pair, "appropriate", seen=done(door.look("judy", pair)), note="first"))
     done(door.decide("judy", pair, "irreconcilable", seen=done(door.look("judy", pair))))
     assert standing(door.study)[pair] == ("person", None)
     done(door.take_back("judy", pair))
-    assert grid.waiting_pairs() == waiting
+    assert (grid.waiting_pairs(), len(door.study.log())) == (waiting, n_runs)
+    assert done(door.decided("judy")) == []
+    nothing = f"pair {pair} has no current decision, so there is none to take back"
+    door.house.refuse("take_back", "judy", pair, message={door.name: nothing})
     assert [row["rule"] for row in grid.explain(pair).decisions] == ["person", "person", "reopened"]
     done(door.decide("jack", pair, "appropriate", seen=done(door.look("jack", pair))))
 
@@ -336,9 +362,15 @@ def test_what_is_no_case_cannot_be_decided(house: MakeHouse, tmp_path: Path) -> 
     here.refuse("take_back", "judy", pair, message=nothing)
     for act, given in (("look", ()), ("decide", ("appropriate",)), ("take_back", ())):
         here.refuse(act, "judy", 99, *given, message={"all": NO_PAIR, "command": "pair 99 is not in the grid"})
+    for number in (0, 25, 2**70):
+        here.refuse("look", "judy", number, message={"python": NO_PAIR.replace("99", str(number))})
     for outcome in ("not_sure", "skip", "2", "reopened"):
         no_outcome = f"`{outcome}` is not an outcome; expected one of not_appropriate, appropriate, irreconcilable"
-        messages = {"api": no_outcome, "page": no_outcome}
+        messages = {
+            "api": no_outcome,
+            "page": no_outcome,
+            "python": NOT_DEFINITE.format(code=1 if outcome == NAMES[1] else 7),
+        }
         if outcome in ("not_sure", "skip"):
             messages["command"] = f"unknown label `{outcome}`; {OUTCOMES}"
         here.refuse("decide", "judy", pair, outcome, message=messages)
@@ -350,6 +382,8 @@ def test_what_is_no_case_cannot_be_decided(house: MakeHouse, tmp_path: Path) -> 
     here.refuse("look", "judy", pair, message=by_rule)
     here.refuse("decide", "judy", pair, "irreconcilable", message={"api": by_rule, "page": by_rule})
     here.refuse("take_back", "judy", pair, message=RULED.format(pair=pair))
+    grid.decide(pair, None, by="lea")
+    assert standing(study)[pair] == ("person", None)
 
 
 @at_each_door("decide", "next_case", "look", stage="labelled")

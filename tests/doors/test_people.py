@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from steps.small import labels_of, open_work, record, who_had
 
 from doors.door import House, at_each_door, done
@@ -66,12 +67,19 @@ def test_nobody_is_added_of_a_list_in_which_a_name_is_wrong(house: MakeHouse) ->
     taken = "line 2: `ana` already takes part in the study; choose another pseudonym"
     refuse(["zoe", "ana"], "`ana` already exists; choose another pseudonym", taken)
     refuse(["zoe", "zoe"], "`zoe` already exists; choose another pseudonym", "line 2: `zoe` is in the list already")
-    for names, alike in ((["zoe", "Ana"], "`ana` and `Ana`"), (["zoe", "ZOE"], "`zoe` and `ZOE`")):
+    for names, alike in (
+        (["zoe", "Ana"], "`ana` and `Ana`"),
+        (["zoe", "ZOE"], "`zoe` and `ZOE`"),
+        (["Élan", "élan"], "`Élan` and `élan`"),
+    ):
         refuse(names, f"{alike} differ only in capitals; choose another name for one of them")
     for name in ("../up", "a/b", "a\\b", "x" * 200):
         refuse(["zoe", name], f"`{name}` {ODD}")
+    for name, shown in (("", ""), (" ", " "), (" ana", " ana"), ("a,b", "a,b"), ("a\nb", "a b"), ("a\tb", "a b")):
+        here.refuse("add", ["zoe", name], "annotator", message={"python": f"`{shown}` {ODD}"})  # a page divides these
 
 
+@pytest.mark.server
 @at_each_door("invite", "revoke", stage="dealt")
 def test_a_link_lets_its_owner_in_until_another_is_made_or_it_is_revoked(door: Any) -> None:
     links = [door.house.tokens["ana"]]
@@ -85,6 +93,7 @@ def test_a_link_lets_its_owner_in_until_another_is_made_or_it_is_revoked(door: A
     door.house.refuse("revoke", "ana", message="`ana` has no invite link that could be revoked")
 
 
+@pytest.mark.server
 @at_each_door("retire", stage="dealt")
 def test_what_a_person_did_stays_when_they_leave_and_their_open_work_goes_to_others(door: Any, tmp_path: Path) -> None:
     mine = [pair for who, pair in open_work(door.study) if who == "ben"]
