@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from html import unescape
 from itertools import count
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import pytest
 import web.conftest
@@ -87,6 +88,10 @@ class Said(NamedTuple):
     ok: bool
     message: str = ""
     value: Any = None
+
+    def then(self, read: Callable[[Any], Any]) -> Said:
+        """The same with what is read from what the door gave, if the act was done."""
+        return self._replace(value=read(self.value)) if self.ok else self
 
 
 def sentence(text: str) -> str:
@@ -180,6 +185,13 @@ class Door:
         """A request id that was not used."""
         return f"request-{next(self.house.requests):04}"
 
+    def check(self: Any, name: str, pair: int, verdict: str, *, decision_id: int | None = None, **more: Any) -> Said:
+        """Answer about the decision on a pair that is shown now, unless another is named."""
+        if decision_id is None:
+            tasks = self.next(name, 50).value or ()
+            decision_id = next((task["decision_id"] for task in tasks if task["cell_id"] == pair), None)
+        return cast(Said, self.answer(name, pair, verdict, decision_id=decision_id, **more))
+
 
 class PythonDoor(Door):
     """The public classes: Study, Grid and the queue of work."""
@@ -206,31 +218,21 @@ class PythonDoor(Door):
 
     def next(self, name: str, n: int = 1) -> Said:
         queue = self.study.work_queue(self.house.annotate)
-        said = self._call(lambda: queue.tasks(self._visitor(name), n))
-        return said._replace(value=[vars(task) for task in said.value]) if said.ok else said
+        return self._call(lambda: [vars(task) for task in queue.tasks(self._visitor(name), n)])
 
     def answers(self, name: str, n: int = 1) -> Said:
         queue = self.study.work_queue(self.house.annotate)
-        said = self._call(lambda: queue.answers(self._visitor(name), n=n))
-        return said._replace(value=[vars(task) for task in said.value]) if said.ok else said
+        return self._call(lambda: [vars(task) for task in queue.answers(self._visitor(name), n=n)])
 
     def progress(self, name: str) -> Said:
-        said = self._call(lambda: self.study.work_queue(self.house.annotate).progress(self._visitor(name)))
-        return said._replace(value=vars(said.value)) if said.ok else said
+        return self._call(lambda: vars(self.study.work_queue(self.house.annotate).progress(self._visitor(name))))
 
     def answer(self, name: str, pair: int, answer: str, *, whose: str = "", request: str = "", **more: Any) -> Said:
         sent = Submission(request or self.new_request(), self.assignment_id(whose or name, pair), answer, **more)
         return self._call(lambda: self.study.work_queue(self.house.annotate).submit(self._visitor(name), sent))
 
-    def check(self, name: str, pair: int, verdict: str, *, decision_id: int | None = None, **more: Any) -> Said:
-        if decision_id is None:
-            tasks = self.next(name, 50).value or ()
-            decision_id = next((task["decision_id"] for task in tasks if task["cell_id"] == pair), None)
-        return self.answer(name, pair, verdict, decision_id=decision_id, **more)
-
     def next_case(self, name: str) -> Said:
-        said = self._call(lambda: self.study.grid().desk.agenda(name).pairs)
-        return said._replace(value=next(iter(said.value), None)) if said.ok else said
+        return self._call(lambda: next(iter(self.study.grid().desk.agenda(name).pairs), None))
 
     def look(self, name: str, pair: int) -> Said:
         return self._call(lambda: self.study.grid().desk.conflict(pair, by=name))
@@ -246,7 +248,7 @@ class PythonDoor(Door):
         from fcpair.grid import AdjudicationQueue
 
         said = self._call(lambda: AdjudicationQueue(self.study.grid()).decisions(reader=self.house.person_id(name)))
-        return said._replace(value=[(one.cell_id, one.outcome, one.by) for one in said.value]) if said.ok else said
+        return said.then(lambda decisions: [(one.cell_id, one.outcome, one.by) for one in decisions])
 
     def adjudicate(self, policy: str, ties: str = "wait") -> Said:
         return self._call(lambda: self.study.grid().adjudicate(Adjudicate(policy, ties)))  # type: ignore[arg-type]
@@ -349,8 +351,7 @@ class CommandDoor(Door):
         return said
 
     def invite(self, name: str) -> Said:
-        said = self._run("people", "invite", name)
-        return said._replace(value=said.value.strip().rpartition("#")[2])
+        return self._run("people", "invite", name).then(lambda printed: printed.strip().rpartition("#")[2])
 
     def revoke(self, name: str) -> Said:
         return self._run("people", "revoke", name)
@@ -418,12 +419,10 @@ class _Served(Door):
         return Said(False, sentence(detail if isinstance(detail, str) else detail[0]["msg"]), response.status_code)
 
     def next(self, name: str, n: int = 1) -> Said:
-        said = self._json(self.client(name).get(f"/api/next?n={n}"))
-        return said._replace(value=said.value["tasks"]) if said.ok else said
+        return self._json(self.client(name).get(f"/api/next?n={n}")).then(itemgetter("tasks"))
 
     def answers(self, name: str, n: int = 1) -> Said:
-        said = self._json(self.client(name).get(f"/api/answers?n={n}"))
-        return said._replace(value=said.value["tasks"]) if said.ok else said
+        return self._json(self.client(name).get(f"/api/answers?n={n}")).then(itemgetter("tasks"))
 
     def progress(self, name: str) -> Said:
         return self._json(self.client(name).get("/api/progress"))
@@ -431,12 +430,6 @@ class _Served(Door):
     def answer(self, name: str, pair: int, answer: str, *, whose: str = "", request: str = "", **more: Any) -> Said:
         body = {"request_id": request or self.new_request(), "assignment_id": self.assignment_id(whose or name, pair)}
         return self._json(self.client(name).post("/api/judgements", json={**body, "answer": answer, **more}))
-
-    def check(self, name: str, pair: int, verdict: str, *, decision_id: int | None = None, **more: Any) -> Said:
-        if decision_id is None:
-            tasks = self.next(name, 50).value or ()
-            decision_id = next((task["decision_id"] for task in tasks if task["cell_id"] == pair), None)
-        return self.answer(name, pair, verdict, decision_id=decision_id, **more)
 
 
 class ApiDoor(_Served):
@@ -456,7 +449,7 @@ class ApiDoor(_Served):
 
     def next_case(self, name: str) -> Said:
         said = self._json(self.client(name).get("/api/conflicts/next"))
-        return said._replace(value=said.value["case"] and said.value["case"]["cell_id"]) if said.ok else said
+        return said.then(lambda content: content["case"] and content["case"]["cell_id"])
 
     def look(self, name: str, pair: int) -> Said:
         return self._json(self.client(name).get(f"/api/conflicts/{pair}"))
@@ -475,9 +468,7 @@ class ApiDoor(_Served):
 
     def decided(self, name: str) -> Said:
         said = self._json(self.client(name).get("/api/decided?n=100"))
-        if not said.ok:
-            return said
-        return said._replace(value=[(one["cell_id"], one["outcome"], one["by"]) for one in said.value["decisions"]])
+        return said.then(lambda content: [(one["cell_id"], one["outcome"], one["by"]) for one in content["decisions"]])
 
 
 class PageDoor(_Served):
@@ -517,19 +508,15 @@ class PageDoor(_Served):
 
     def next_case(self, name: str) -> Said:
         said = self._page(self.client(name).get("/adjudicate"))
-        if not said.ok:
-            return said
-        case = re.search(r'name="cell_id" value="(\d+)"', said.value.text)
-        return said._replace(value=int(case[1]) if case else None)
+        return said.then(lambda page: next(map(int, re.findall(r'name="cell_id" value="(\d+)"', page.text)), None))
 
     def look(self, name: str, pair: int) -> Said:
-        said = self._page(self.client(name).get(f"/adjudicate/{pair}"))
-        if not said.ok:
-            return said
-        form = re.search(r'<form[^>]* action="/adjudicate".*?</form>', said.value.text, re.DOTALL)
-        assert form
-        hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[0]))
-        return said._replace(value=hidden | {"page": unescape(said.value.text)})
+        def read(page: Response) -> dict[str, str]:
+            (form,) = re.findall(r'<form[^>]* action="/adjudicate".*?</form>', page.text, re.DOTALL)
+            hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form))
+            return hidden | {"page": unescape(page.text)}
+
+        return self._page(self.client(name).get(f"/adjudicate/{pair}")).then(read)
 
     def decide(
         self, name: str, pair: int, outcome: str, *, seen: Any = None, note: str = "", request: str = "", **more: Any
@@ -542,11 +529,11 @@ class PageDoor(_Served):
         return self._post(f"/adjudicate/{pair}/undo", name, request_id=request or self.new_request())
 
     def decided(self, name: str) -> Said:
-        said = self._page(self.client(name).get("/adjudicate/decided"))
-        if not said.ok:
-            return said
-        rows = re.findall(r"Pair (\d+): ([\w ]+).*?<p[^>]*><small>([^·]*) ·", said.value.text, re.DOTALL)
-        return said._replace(value=[(int(pair), outcome.replace(" ", "_"), by) for pair, outcome, by in rows])
+        def read(page: Response) -> list[tuple[int, str, str]]:
+            rows = re.findall(r"Pair (\d+): ([\w ]+).*?<p[^>]*><small>([^·]*) ·", page.text, re.DOTALL)
+            return [(int(pair), outcome.replace(" ", "_"), by) for pair, outcome, by in rows]
+
+        return self._page(self.client(name).get("/adjudicate/decided")).then(read)
 
     def adjudicate(self, policy: str, ties: str = "wait") -> Said:
         said = self._post("/lead/conflicts/adjudicate", policy=policy, ties=ties, seen=self._policy_that_holds())
@@ -571,12 +558,7 @@ class PageDoor(_Served):
         return self._post("/lead/people", people="\n".join(names), role=role)
 
     def invite(self, name: str) -> Said:
-        said = self._act(name, "invite")
-        if not said.ok:
-            return said
-        link = re.search(r'value="[^"]*/join#([\w-]+)"', said.value.text)
-        assert link
-        return said._replace(value=link[1])
+        return self._act(name, "invite").then(lambda page: re.findall(r'value="[^"]*/join#([\w-]+)"', page.text)[0])
 
     def _act(self, name: str, act: str, **fields: Any) -> Said:
         return self._post(f"/lead/people/{name}/{act}", **fields)

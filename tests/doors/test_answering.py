@@ -16,6 +16,10 @@ MakeHouse = Callable[..., House]
 OTHER = "ana has already answered pair {pair} differently; --supersede takes this as the newer answer"
 REUSED = "this request id was used for something else; use a new one for each request"
 NOT_CONSENTED = "please read what the study is about and agree to take part first"
+ELSEWHERE = (
+    "you have just {what} this pair in another window or on another device: that answer counts, and this one was not "
+    "stored; press Undo to see it"
+)
 NOT_LOGGED_IN = "you are not logged in; open your invite link, or send your token as `Authorization: Bearer`"
 
 
@@ -91,6 +95,28 @@ def test_a_skip_that_becomes_an_answer_takes_the_pair_back(door: Any) -> None:
     assert labels_of(door.study, pair) == {(pair, "ana"): "appropriate"}
 
 
+@at_each_door("answer", "answers", stage="dealt")
+def test_a_skip_stays_one_when_somebody_else_has_answered(door: Any) -> None:
+    pair = own_pairs(door, "ana", alone=True)[0]
+    done(door.answer("ana", pair, "skip"))
+    (heir,) = [who for who, number in open_work(door.study) if number == pair]
+    done(door.answer(heir, pair, "not_sure"))
+    assert done(door.answers("ana")) == []
+    late = "somebody else has this pair now, since you skipped it"
+    door.house.refuse("answer", "ana", pair, "appropriate", message={door.name: late})
+
+
+@pytest.mark.parametrize(("answer", "what"), [("appropriate", "answered"), ("skip", "skipped")])
+@at_each_door("answer", "answers", stage="dealt")
+def test_who_was_asked_anew_is_told_that_they_have_answered_elsewhere(door: Any, answer: str, what: str) -> None:
+    pair = own_pairs(door, "ana")[0]
+    first = done(door.answer("ana", pair, answer, request="request-here", again=False))
+    door.house.refuse("answer", "ana", pair, "not_sure", again=False, message={door.name: ELSEWHERE.format(what=what)})
+    assert done(door.answer("ana", pair, answer, request="request-here", again=False)) == first
+    done(door.answer("ana", pair, "not_sure", again=True))  # a change of what was seen
+    assert [task["answer"] for task in done(door.answers("ana"))] == ["not_sure"]
+
+
 def test_what_is_not_ones_own_is_refused_as_what_is_not_there(house: MakeHouse) -> None:
     here = house("dealt")
     pair = next(pair for pair in own_pairs(here, "ben", alone=True))
@@ -129,19 +155,24 @@ def test_only_people_who_answer_and_consented_are_given_pairs(house: MakeHouse) 
 
 
 @pytest.mark.server
-@at_each_door("answer", "next", "progress", stage="dealt")
+@at_each_door("answer", "next", "answers", "progress", stage="dealt")
 def test_a_daily_limit_ends_the_day_but_answers_can_be_changed(door: Any, house: MakeHouse) -> None:
     door = house("dealt", Annotate(daily_limit=2)).door(door.name)
     pairs = own_pairs(door, "ana")
     assert [task["cell_id"] for task in done(door.next("ana", 5))] == pairs[:2]
-    for pair in pairs[:2]:
-        done(door.answer("ana", pair, "appropriate"))
+    done(door.answer("ana", pairs[0], "appropriate"))
+    assert [task["cell_id"] for task in done(door.next("ana"))] == [pairs[1]]
+    done(door.answer("ana", pairs[1], "appropriate", note="the second"))
     assert done(door.next("ana")) == []
+    (latest,) = done(door.answers("ana"))
+    assert (latest["cell_id"], latest["answer"], latest["note"]) == (pairs[1], "appropriate", "the second")
     limit = done(door.progress("ana"))["limit"]
     said = door.answer("ana", pairs[2], "appropriate")
     assert (said.ok, said.message) == (False, sentence(str(limit)))
     done(door.answer("ana", pairs[0], "not_sure"))
-    assert done(door.progress("ana"))["today"] == 2
+    assert [task["answer"] for task in done(door.answers("ana", 5))] == ["appropriate", "not_sure"]  # in their places
+    progress = done(door.progress("ana"))
+    assert (progress["today"], progress["done"], progress["open"]) == (2, 2, len(pairs) - 2)
 
 
 @at_each_door("answer", "next", "answers", "progress", stage="dealt")

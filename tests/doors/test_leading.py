@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from steps.small import ANNOTATORS, label_of, labels_of, open_work, record, standing
 
 from doors.door import House, at_each_door, done
@@ -101,12 +102,22 @@ def test_a_verdict_is_about_the_label_that_was_decided(door: Any) -> None:
     done(door.check("vera", other, "disagree"))
     pairs = door.study.grid().tiers().table().pairs.set_index("cell_id")["verdict"]
     assert (pairs[pair], pairs[other], sum(pairs >= 0)) == (1, 0, 2)
+    if door.name == "command":
+        differently = "vera has already answered pair {pair} differently; --supersede takes this as the newer answer"
+        door.house.refuse("check", "vera", pair, "disagree", message={"command": differently.format(pair=pair)})
+        done(door.check("vera", pair, "disagree", supersede=True))
+        assert door.study.grid().tiers().table().pairs.set_index("cell_id")["verdict"][pair] == 0
+    skipped = next(number for who, number in open_work(door.study, checks=True) if who == "vera")
+    done(door.check("vera", skipped, "skip"))
+    assert ("walt", skipped) in open_work(door.study, checks=True)
+    assert ("vera", skipped) not in open_work(door.study, checks=True)
 
 
+@pytest.mark.server
 def test_a_verdict_on_what_one_was_not_asked_or_on_another_label_is_refused(house: MakeHouse) -> None:
     here = house("checking")
     study = here.study
-    mine, *_ = [pair for who, pair in open_work(study, checks=True) if who == "vera"]
+    mine, second, *_ = [pair for who, pair in open_work(study, checks=True) if who == "vera"]
     theirs = next(pair for who, pair in open_work(study, checks=True) if who == "walt")
     messages = {"all": NOT_ASSIGNED, "command": f"pair {theirs} was not assigned to vera"}
     here.refuse("check", "vera", theirs, "agree", message=messages)
@@ -116,6 +127,11 @@ def test_a_verdict_on_what_one_was_not_asked_or_on_another_label_is_refused(hous
     study.grid().decide(mine, 0 if shown["shown"] == "appropriate" else 2, by="judy")
     messages = {"all": "the label of this pair has changed since you saw it; please look at it again", "command": ""}
     here.refuse("check", "vera", mine, "agree", decision_id=shown["decision_id"], message=messages)
+    served = [here.door(name) for name in ("python", "api", "page")]
+    n_open = {done(door.progress("vera"))["open"] for door in served}
+    study.grid().decide(mine, None, by="judy")  # a pair without a label waits for its validator, and is not counted
+    assert {done(door.next("vera"))[0]["cell_id"] for door in served} == {second}
+    assert {done(door.progress("vera"))["open"] + 1 for door in served} == n_open
 
 
 def test_only_decided_pairs_are_validated_and_each_once(house: MakeHouse) -> None:
@@ -129,6 +145,11 @@ def test_only_decided_pairs_are_validated_and_each_once(house: MakeHouse) -> Non
     full = house("checked")
     full.refuse("assign_validation", more=True, message=ALL_CHECKED)
     full.refuse("assign_validation", message=ASSIGNED)
+    waiting = full.study.grid().waiting_pairs()
+    for pair in waiting:
+        full.study.grid().decide(pair, 2, by="judy")
+    done(full.door("python").assign_validation(more=True))
+    assert sorted(pair for _, pair in open_work(full.study, checks=True)) == waiting
 
 
 @at_each_door("withdraw", stage="dealt")
@@ -148,6 +169,9 @@ def test_a_wrong_file_is_withdrawn_as_a_whole_and_the_right_one_can_come(door: A
     record(study, tmp_path, [(who, pair, "skip") for pair, who in labels_of(study)], supersede=True)
     superseded = f"every answer of run {run.id} (label import) has been superseded since, so none is left to withdraw"
     door.house.refuse("withdraw", run.id, message=superseded)
+    for number in (-1, 10**30):
+        nowhere = f"there is no run {number}; `fcpair log` lists the runs"
+        door.house.refuse("withdraw", number, message={"python": nowhere})
     door.house.refuse("withdraw", 99, message="there is no run 99; `fcpair log` lists the runs")
     door.house.refuse("withdraw", 1, message="run 1 (init) brought no answers; `fcpair log` lists the runs")
 
@@ -213,7 +237,8 @@ def test_what_cannot_be_released_or_explained_is_refused(house: MakeHouse) -> No
     here = house("decided")
     here.refuse("release", "platinum", message="there is no tier `platinum`; expected diamond, gold, silver, bronze")
     here.refuse("release", "gold", message=EMPTY)
-    for number in (0, 25):
+    assert not list(here.folder.glob("*.csv"))
+    for number in (0, 25, 10**22):
         no_pair = f"there is no pair {number}; the pairs of the grid are numbered from 1 to 24"
         here.refuse("explain", number, message=no_pair)
     early = house("paired")

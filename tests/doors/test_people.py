@@ -105,6 +105,8 @@ def test_what_a_person_did_stays_when_they_leave_and_their_open_work_goes_to_oth
     assert sorted(labels_of(door.study)) == sorted((pair, "ben") for pair in mine[:4])
     assert (person(door, "ben")["retired"], person(door, "ben")["done"], n_open(door, "ben")) == (True, 4, 0)
     assert not comes_in(door, door.house.tokens["ben"])
+    done(door.retire("ana"))
+    assert {who for who, _ in open_work(door.study)} == {"cleo"}
     for (act, *given), message in GONE.items():
         door.house.refuse(act, "ben", *given, message=message)
 
