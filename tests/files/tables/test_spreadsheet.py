@@ -108,19 +108,14 @@ TOO_LARGE: dict[str, Callable[[Path], Path]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", TOO_LARGE)
-def test_what_is_too_large_is_refused_in_little_time_and_memory(tmp_path: Path, kind: str) -> None:
-    said, seconds, megabytes = measured(TOO_LARGE[kind](tmp_path))
-    assert said == "refused"
-    assert seconds < BOUND_S
-    assert megabytes < BOUND_MB
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [" ", "x"])
-def test_a_stray_cell_in_the_last_row_costs_little(tmp_path: Path, text: str) -> None:
-    said, seconds, megabytes = measured(xlsx(tmp_path, A1048576=text))
-    assert said == ("1 rows" if text == " " else "2 rows")
+@pytest.mark.parametrize("kind", [*TOO_LARGE, "a stray space", "a stray cell"])
+def test_what_is_too_large_is_refused_in_little_time_and_memory_and_a_cell_in_the_last_row_costs_little(
+    tmp_path: Path, kind: str
+) -> None:
+    stray = {"a stray space": (" ", "1 rows"), "a stray cell": ("x", "2 rows")}
+    text, outcome = stray.get(kind, ("", "refused"))
+    said, seconds, megabytes = measured(TOO_LARGE[kind](tmp_path) if not text else xlsx(tmp_path, A1048576=text))
+    assert said == outcome
     assert seconds < BOUND_S
     assert megabytes < BOUND_MB
 
