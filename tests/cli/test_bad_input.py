@@ -87,9 +87,7 @@ READ_FROM = {
 
 
 @pytest.mark.parametrize("stage", BAD_FILES)
-def test_a_bad_file_is_named_with_its_line_and_changes_nothing(
-    at: At, fcpair: Fcpair, tmp_path: Path, stage: str
-) -> None:
+def test_a_bad_file_is_named_by_line_and_changes_nothing(at: At, fcpair: Fcpair, tmp_path: Path, stage: str) -> None:
     study = at(stage)
     path, before = tmp_path / "given.csv", dump(study)
     for command, content, message in BAD_FILES[stage]:
@@ -196,9 +194,7 @@ def closed(loaded: None, files: dict[str, Path]) -> Iterator[Path]:
 
 
 @pytest.mark.usefixtures("at")  # which makes the small study before the privileges are gone
-def test_a_read_only_place_can_be_read_and_refuses_all_that_would_be_written_there(
-    fcpair: Fcpair, closed: Path
-) -> None:
+def test_a_read_only_place_can_be_read_and_nothing_is_written_there(fcpair: Fcpair, closed: Path) -> None:
     before = dump(closed)
     fcpair("status", "--study", closed)
     assert f"{closed}: the place is read-only" in fcpair.refusal("people", "add", "dora", "--study", closed)
@@ -248,9 +244,7 @@ def rehearsed(fcpair: Fcpair, at: At, tmp_path: Path, command: str) -> None:
         for name, command in WRITE_FILES.items()
     ],
 )
-def test_what_cannot_be_noted_in_a_read_only_study_leaves_no_file_elsewhere(
-    command: str, fcpair: Fcpair, closed: Path
-) -> None:
+def test_what_cannot_be_noted_in_a_study_leaves_no_file_elsewhere(command: str, fcpair: Fcpair, closed: Path) -> None:
     with TemporaryDirectory() as out:
         before = dump(closed)
         result = fcpair(*command.format(out=out).split(), "--study", closed, code=2)

@@ -87,9 +87,7 @@ def refused(fcpair: Fcpair, study: Path, command: str, path: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stage", "command"), COMMANDS)
-def test_every_command_names_the_table_that_cannot_be_read(
-    at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: str
-) -> None:
+def test_every_command_names_a_broken_table(at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: str) -> None:
     study = at(stage)
     for name, content in TABLES.items():
         path = tmp_path / name
@@ -98,9 +96,7 @@ def test_every_command_names_the_table_that_cannot_be_read(
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_that_cannot_be_read_is_named_with_its_line_where_it_has_one(
-    at: At, fcpair: Fcpair, tmp_path: Path, name: str
-) -> None:
+def test_a_table_that_cannot_be_read_is_named_by_line(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
     study, path = at("empty"), tmp_path / name
     path.write_bytes(TABLES[name])
     refused(fcpair, study, f"import --reader {path.suffix[1:]}", path)

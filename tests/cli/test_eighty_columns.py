@@ -38,7 +38,7 @@ def printed(arguments: list[str], width: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("path", REPORTING, ids=" ".join)
-def test_no_word_is_split_and_no_line_too_long(
+def test_no_word_is_split_or_line_too_long(
     prepare: Prepare, path: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = set(PARTS.findall(printed(prepare(path), WIDE, monkeypatch)))

@@ -72,9 +72,7 @@ def test_only_the_server_has_no_format() -> None:
     ]
 
 
-def test_a_run_has_its_counts_its_notes_and_the_number_by_which_it_is_withdrawn(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_a_run_has_its_counts_its_notes_and_the_number_to_withdraw_it(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("imported"))
     receipts = fcpair.json("select", "--hs", "2")
     run = study.log()[-1]
@@ -89,7 +87,7 @@ def test_a_run_has_its_counts_its_notes_and_the_number_by_which_it_is_withdrawn(
     assert fcpair("labels", "withdraw", "999", "--format", "json", code=2).stdout == ""
 
 
-def test_what_was_done_is_printed_where_something_else_was_refused_or_there_was_nothing_to_do(
+def test_what_was_done_is_printed_where_a_file_is_refused_or_none_is_due(
     at: At, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     at("dealt")

@@ -73,9 +73,7 @@ def test_all_are_those_who_have_no_link_and_take_part(at: At, fcpair: Fcpair) ->
     assert name_of(study, first) == "ana"
 
 
-def test_links_go_to_a_file_that_nobody_else_can_read_and_that_is_never_overwritten(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_links_go_to_a_file_that_nobody_else_can_read(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study, out = at("dealt"), tmp_path / "links.csv"
     fcpair("people", "add", "=cmd|y", "--role", "validator")
     fcpair("people", "invite", "=cmd|y", "--out", out)
@@ -96,15 +94,6 @@ def test_links_go_to_a_file_that_nobody_else_can_read_and_that_is_never_overwrit
         (who, who) for who in ("ana", "ben", "cleo")
     ]
     assert rows[0]["link"].partition("#")[2].encode() not in study.read_bytes()
-
-
-def test_the_hint_for_verdicts_without_a_taker_names_the_role_that_helps(at: At, fcpair: Fcpair) -> None:
-    grid = Study(at("checking")).grid()
-    for pair in grid.waiting_pairs():
-        grid.decide(pair, 2, by="petra")
-    fcpair("people", "retire", "vera")
-    fcpair("people", "retire", "walt")
-    assert "fcpair people add NAME --role validator" in fcpair("status").stdout
 
 
 def test_who_joins_late_is_told_of_the_share_that_is_theirs(at: At, fcpair: Fcpair) -> None:

@@ -91,14 +91,10 @@ def test_results_are_whole_or_say_what_they_lack_on_an_old_terminal(at: At) -> N
 
 
 @pytest.mark.slow
-def test_a_csv_on_a_terminal_of_another_encoding_says_that_it_lost_signs(at: At) -> None:
+def test_a_process_says_what_its_encoding_lacks(at: At, tmp_path: Path) -> None:
     code, _, err = run("partition", "--tier", "bronze", "--format", "csv", study=at("checked"), **LATIN_1)
     assert (code, "lacks some characters, which are escaped here" in err) == (0, True)
-
-
-@pytest.mark.slow
-def test_a_name_that_is_no_utf_8_is_said_in_an_error(at: At, tmp_path: Path) -> None:
-    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")  # which is no UTF-8
     code, _, err = run("labels", "import", path, study=at("dealt"), PYTHONUTF8="1")
     assert (code, "there is no such file" in err) == (2, True)
 
@@ -139,22 +135,19 @@ def test_a_pipe_that_is_closed_is_no_finding(at: At, words: str) -> None:
 
 
 @pytest.mark.slow
-def test_both_pipes_may_be_closed(at: At) -> None:
-    with start("asign", study=at("checked")) as process:
+def test_both_pipes_may_be_closed_and_head_gets_its_lines(at: At) -> None:
+    study = at("checked")
+    with start("asign", study=study) as process:
         for pipe in (process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
         assert process.wait(60) == 141
-
-
-@pytest.mark.slow
-def test_head_gets_its_lines(at: At) -> None:
-    command = f"{sys.executable} -m fcpair partition --tier bronze --study {at('checked')}"
+    command = f"{sys.executable} -m fcpair partition --tier bronze --study {study}"
     script = f"{command} | head -n 3; echo ${{PIPESTATUS[0]}}"
-    out = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert out.stdout.startswith("bronze: ")
-    assert out.stdout.splitlines()[-1] in {"0", "141"}
-    assert out.stderr == ""
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("bronze: ")
+    assert ended.stdout.splitlines()[-1] in {"0", "141"}
+    assert ended.stderr == ""
 
 
 def close(streams: Iterable[str]) -> None:

@@ -109,9 +109,7 @@ def read(path: str | Path) -> list[dict[str, str]]:
 # -- the first study
 
 
-def test_the_corpus_has_the_published_size_and_the_candidates_contain_those_of_bronze(
-    printed: dict[str, str], data: Path
-) -> None:
+def test_the_corpus_has_the_published_size_and_its_candidates_too(printed: dict[str, str], data: Path) -> None:
     assert len(printed) == 20  # every line was run
     runs = {run["stage"]: run for run in json.loads(fcpair("log", "--format", "json"))}
     assert runs["import"]["counts"] == {"rows": 3864, "hs": 408, "cn": 1270, "other_languages": 11124}

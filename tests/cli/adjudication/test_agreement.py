@@ -56,9 +56,7 @@ def test_a_form_has_a_block_for_each_part_without_asking(study: Path, fcpair: Fc
     assert (rows[0]["figure"], rows[0]["value"]) == ("agreement", "")
 
 
-def test_a_column_of_the_first_grid_is_named_by_its_text_and_options_of_a_look_are_said_to_be_its_own(
-    at: At, fcpair: Fcpair
-) -> None:
+def test_blocks_are_named_by_their_texts_and_options_of_a_look_are_its_own(at: At, fcpair: Fcpair) -> None:
     """What is asked in a call is in no log, and neither in `methods` nor in the report, which go by the study's own."""
     with closing(Study(at("checked"))) as study:
         first = study.grid().explain(1)
@@ -107,7 +105,7 @@ def test_kappa_on_bins_is_printed_beside_the_weighted_one(study: Path, fcpair: F
 # -- label models
 
 
-def test_label_models_are_shown_with_checks_people_and_the_pairs_in_most_doubt_and_written(
+def test_label_models_are_shown_with_the_pairs_in_most_doubt_and_written(
     at: At, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     at("dealt")

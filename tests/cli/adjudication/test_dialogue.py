@@ -54,9 +54,7 @@ DIALOGUES: dict[str, tuple[dict[int, int | None], str]] = {
 
 
 @pytest.mark.parametrize("keys", DIALOGUES)
-def test_each_key_decides_one_conflict_after_the_other_and_every_decision_is_kept_at_once(
-    waiting: Study, fcpair: Fcpair, keys: str
-) -> None:
+def test_each_key_decides_one_conflict_after_the_other_at_once(waiting: Study, fcpair: Fcpair, keys: str) -> None:
     pairs = waiting.grid().waiting_pairs()
     decided, message = DIALOGUES[keys]
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys=keys).stdout
@@ -166,9 +164,7 @@ def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_p
     assert study.grid().policy == Adjudicate("majority")
 
 
-def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_one_s_own_pairs_and_those_still_labelled_are_not_asked(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("dealt"))
     three = [pair for pair, names in who_had(study).items() if len(names) == 3]
     labels = {"ana": "2", "ben": "0", "cleo": "2"}
@@ -256,7 +252,7 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
     assert by_hand(study) == {pair: ("person", 0)}
 
 
-def test_what_was_decided_before_its_labels_changed_is_shown_as_such_and_asked_again(
+def test_what_was_decided_before_its_labels_changed_is_asked_again(
     waiting: Study, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     grid = waiting.grid()
@@ -281,9 +277,7 @@ def test_what_was_decided_before_its_labels_changed_is_shown_as_such_and_asked_a
 
 
 @pytest.mark.slow
-def test_whatever_rests_on_decisions_says_which_are_older_than_their_labels(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_results_say_which_decisions_are_older_than_their_labels(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("checked"))
     grid = study.grid()
     pair = grid.waiting_pairs()[0]
@@ -320,9 +314,7 @@ def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair
     assert "adjudicated (reopened by petra): taken back" in printed
 
 
-def test_pairs_of_a_file_are_sent_to_adjudicators_and_get_more_labels(
-    waiting: Study, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_pairs_of_a_file_go_to_adjudicators_and_get_more_labels(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
     grid = waiting.grid()
     before = grid.waiting_pairs()
     more = grid.find_pairs(state="decided", n=2).to_frame()["pair"].tolist()

@@ -98,9 +98,7 @@ def on_rate(words: str) -> list[str]:
     return [*words.split(), *(() if words.split(maxsplit=1)[0] in NO_GRID else ("--grid", "rate"))]
 
 
-def test_no_command_and_no_file_shows_what_a_cell_is_called_in_the_database(
-    rate: Grid, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_no_command_and_no_file_shows_the_ids_of_the_database(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
     for words in READING:
         printed = fcpair(*on_rate(words), keys="q", code=1 if "--dry-run" in words else 0).output
         assert printed

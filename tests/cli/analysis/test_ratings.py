@@ -52,9 +52,7 @@ def test_ratings_of_a_round_are_averaged_by_criterion_and_rater(dealt: Path, fcp
     assert "fluency: 32 ratings by 2 raters" in fcpair(*words).stdout
 
 
-def test_a_file_with_a_rating_off_the_scale_is_refused_and_the_study_untouched(
-    dealt: Path, tmp_path: Path, fcpair: Fcpair
-) -> None:
+def test_a_rating_off_the_scale_is_refused_and_the_study_untouched(dealt: Path, tmp_path: Path, fcpair: Fcpair) -> None:
     before = dealt.read_bytes()
     for rating, problem in {
         "2.25": "`2.25` is between the steps of the scale; the nearest are 2 and 2.5",

@@ -75,9 +75,7 @@ def written(path: Path, content: str) -> Path:
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_what_is_wrong_with_a_table_or_the_options_ends_with_2_and_writes_nothing(
-    fcpair: Fcpair, table: Path, here: Path, command: str
-) -> None:
+def test_what_is_wrong_ends_with_2_and_writes_nothing(fcpair: Fcpair, table: Path, here: Path, command: str) -> None:
     for words, message in REFUSED[command]:
         assert message in fcpair.refusal(command, table, *words.split())
     assert list(here.iterdir()) == []
@@ -93,9 +91,7 @@ def test_what_is_wrong_with_a_table_or_the_options_ends_with_2_and_writes_nothin
     ],
     ids=lambda words: words[0],
 )
-def test_a_part_of_the_lines_can_be_asked_for_and_a_sample_of_it_drawn(
-    fcpair: Fcpair, table: Path, words: tuple[str, ...]
-) -> None:
+def test_a_sample_of_a_part_of_the_lines_can_be_drawn(fcpair: Fcpair, table: Path, words: tuple[str, ...]) -> None:
     part = "2 drawn by seed 6 from 3 of 4 lines with kind!=jok"
     drawn = ("--where", "kind!=jok", "--sample", "2", "--seed", "6", "--format", "json")
     result = fcpair(words[0], table, *words[1:], *drawn)
@@ -128,9 +124,7 @@ def test_aliases_are_written_and_used(fcpair: Fcpair, table: Path, tmp_path: Pat
     assert "texts,label,Joke,2,,4,,," in used.splitlines()
 
 
-def test_printed_figures_that_come_out_end_with_0_and_others_with_1(
-    fcpair: Fcpair, table: Path, tmp_path: Path
-) -> None:
+def test_printed_figures_that_do_not_come_out_end_with_1(fcpair: Fcpair, table: Path, tmp_path: Path) -> None:
     printed = written(tmp_path / "printed.csv", "figure,printed\nmean words,3.00\n")
     words = ("describe", table, "--text", "cn", "--check-printed", printed)
     assert "0 of 1 printed figures do not match" in fcpair(*words).stdout
@@ -140,9 +134,7 @@ def test_printed_figures_that_come_out_end_with_0_and_others_with_1(
     ]
 
 
-def test_labels_of_several_columns_and_of_lists_in_json_are_counted_by_group(
-    fcpair: Fcpair, table: Path, tmp_path: Path
-) -> None:
+def test_labels_of_columns_and_of_lists_are_counted_by_group(fcpair: Fcpair, table: Path, tmp_path: Path) -> None:
     words = ("describe", table, "--text", "cn", "--labels", "kind", "--by", "target", "--keywords", "0")
     printed = fcpair.line(*words)
     assert "kind by target: texts" in printed
@@ -182,9 +174,7 @@ def test_split_writes_the_table_with_the_side_of_each_line(fcpair: Fcpair, table
     assert fcpair(*drawn).stdout_bytes == fcpair(*drawn).stdout_bytes
 
 
-def test_split_says_why_its_label_distance_is_undefined_and_what_it_cannot_split(
-    fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_split_says_what_is_undefined_and_what_it_cannot_split(fcpair: Fcpair, tmp_path: Path) -> None:
     words = ("split", tmp_path / "t.csv", "--cluster", "hs", *HALVES)
     path = written(tmp_path / "t.csv", "hs,kind\na,x\nb,x\n")
     found = fcpair.json(*words)
@@ -245,14 +235,6 @@ def test_the_figures_of_each_text_are_written_beside_the_columns(fcpair: Fcpair,
     assert list(rows[0]) == ["hs", "cn", "gold", "kind", "dist-1(per_text=true)"]
     assert [row.pop("dist-1(per_text=true)") for row in rows] == ["1.0", "1.0", ""]
     assert rows == rows_of(texts)
-
-
-def test_the_first_output_of_the_page_is_real(fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    page = (ROOT / "docs" / "howto" / "measuring.md").read_text("utf-8")
-    console = page.split("```console\n$ fcpair ")[1].split("```")[0]
-    command, _, printed = console.partition("\n")
-    assert fcpair(*command.split()).stdout == printed
 
 
 def test_the_texts_of_a_round_are_measured(fcpair: Fcpair, study: Path, walked: Callable[[str], Path]) -> None:

@@ -83,9 +83,7 @@ def test_a_dry_run_asks_nothing_and_says_what_it_would_cost_and_what_is_not_know
 
 
 @pytest.mark.usefixtures("proposed")
-def test_models_are_asked_their_marks_counted_and_their_replies_written_to_a_file(
-    fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_models_are_asked_marks_counted_and_replies_written_to_a_file(fcpair: Fcpair, tmp_path: Path) -> None:
     writing = ("answers", "replies", *ON, "--out", tmp_path / "raw.csv")
     assert "no model has replied in round `propose`" in fcpair.refusal(*writing)
     keep_reply(ROWS[0], " Not at all.")

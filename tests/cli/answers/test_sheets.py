@@ -16,7 +16,6 @@ from cli.test_commands import found
 from fcpair.study import Study
 
 RECORDED = TESTS / "assets" / "exchange"
-CONAN_COLUMNS = ("--hs-column", "hateSpeech", "--cn-column", "counterSpeech")
 
 
 def sheet(study: Study, folder: Path, name: str, label: str = "2") -> Path:
@@ -25,7 +24,7 @@ def sheet(study: Study, folder: Path, name: str, label: str = "2") -> Path:
     return write_csv(folder / f"{name}.csv", rows)
 
 
-def test_each_result_names_its_file_and_one_that_is_refused_does_not_keep_the_others_out(
+def test_each_result_names_its_file_and_a_refused_one_keeps_no_other_out(
     at: At, fcpair: Fcpair, tmp_path: Path
 ) -> None:
     study = Study(at("dealt"))
@@ -45,9 +44,7 @@ def test_each_result_names_its_file_and_one_that_is_refused_does_not_keep_the_ot
 
 
 @pytest.mark.parametrize(("stage", "command"), [("dealt", ("labels", "sheets")), ("checking", ("validate", "sheets"))])
-def test_sheets_are_workbooks_on_request(
-    at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: tuple[str, str]
-) -> None:
+def test_sheets_may_be_workbooks(at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: tuple[str, str]) -> None:
     at(stage)
     printed = fcpair(*command, tmp_path / "s", "--sheet-format", "xlsx").stdout
     paths = sorted((tmp_path / "s").iterdir())
@@ -163,9 +160,7 @@ def test_labels_that_were_exported_are_imported_and_withdrawn_again(
 # -- annotation tools
 
 
-def test_a_project_is_written_its_readme_is_named_and_programs_get_the_pairs_of_each_person(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_a_project_is_written_for_a_tool_with_the_pairs_of_each_person(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     at("dealt")
     printed = fcpair("labels", "sheets", tmp_path / "project", "--sheet-format", "doccano")
     assert f"{tmp_path / 'project'}: 14 pairs of ana\n" in printed.stdout
@@ -208,26 +203,10 @@ def test_an_export_is_read_with_its_people_and_what_it_lacks_is_printed(at: At, 
     assert printed.stdout.startswith("label import: 42 answers were imported")
 
 
-# -- what is read of a corpus and of a workbook
+# -- what is read of a workbook
 
 
-def test_a_language_is_refused_where_no_column_says_it(fcpair: Fcpair, tmp_path: Path) -> None:
-    fcpair("init")
-    rows = [{"cn_id": f"{code}1", "hateSpeech": f"h{code}", "counterSpeech": f"c{code}"} for code in ("EN", "IT")]
-    path = write_csv(tmp_path / "CONAN.csv", rows)
-    refused = fcpair.refusal("import", path, "--only-language", "it", *CONAN_COLUMNS)
-    assert "read as csv, no column says which language a row is in; name one by `language_column`" in refused
-    assert "these are the columns of `--reader conan`" in refused
-    imported = "import: 1 row was imported: 1 HS and 1 CN; 1 row in another language was left out\n"
-    by_column = ("--only-language", "EN1", "--language-column", "cn_id", *CONAN_COLUMNS)
-    assert fcpair("import", path, *by_column).stdout == imported
-    result = fcpair("import", path, "--only-language", "it", "--reader", "conan", "--redo")
-    assert (result.stdout, result.stderr) == (imported, "")
-
-
-def test_a_sheet_of_a_workbook_is_chosen_and_what_was_left_unread_is_said_beside_the_result(
-    fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_a_sheet_of_a_workbook_is_chosen_and_what_is_unread_is_said(fcpair: Fcpair, tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     (first,) = book.worksheets
     first.title = "one"

@@ -80,9 +80,7 @@ def test_shares_agreement_and_variances_come_out_as_asked(large: Path, fcpair: F
     assert of_cn < of_hs / 1.5
 
 
-def test_without_effects_labels_are_those_that_were_drawn_before_there_were_any(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_without_effects_labels_are_those_of_code_without_any(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     for effects in ((), ("--hs-effect", "0", "--cn-effect", "0", "--annotator-effect", "0")):
         at("dealt")
         fcpair("simulate", "--seed", "3", *effects)

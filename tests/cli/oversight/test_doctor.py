@@ -14,7 +14,6 @@ from steps.oversight.test_doctor import SCHEMAS, change, spoil
 
 from cli.conftest import At, Fcpair, rows_of
 from fcpair.cli import main
-from fcpair.params import Partition
 from fcpair.revisions import HEAD
 from fcpair.study import Study
 
@@ -92,9 +91,6 @@ def test_a_table_that_was_renamed_is_damage_and_not_another_database(at: At) -> 
     assert "tables: the table `study` is missing." in result.stdout
 
 
-TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
-
-
 def test_methods_are_printed_in_markdown_and_written_with_their_references(at: At, fcpair: Fcpair, here: Path) -> None:
     at("checked")
     printed = fcpair("methods").stdout
@@ -107,18 +103,6 @@ def test_methods_are_printed_in_markdown_and_written_with_their_references(at: A
     assert (here / "paper" / "m.tex").read_text("utf-8") == latex
     fcpair.refusal("methods", "--out", "paper/methods.bib")
     fcpair.refusal("methods", "--evaluation", "3")
-
-
-def test_own_tiers_are_taken_by_name(at: At, fcpair: Fcpair, here: Path) -> None:
-    with Study(at("checked")) as study:
-        study.grid().save.partition(Partition(own_tiers=TIERS))
-    rules = fcpair.json("partition")["rules"]
-    assert rules["strict"] == "2 labels or more, all equal to the final one; valid; within gold"
-    fcpair("partition", "--diamond", "majority", "--tier", "Draft", "--out", "draft.csv")
-    assert (here / "draft.csv").is_file()
-    assert "draft    yes" in fcpair("explain", "1").stdout
-    refused = fcpair.refusal("export", "qrels", "--tier", "drafts", "--out", "d.qrels")
-    assert "there is no tier `drafts`; did you mean `draft`" in refused
 
 
 def test_a_note_about_a_pair_of_the_grid_is_added_and_stands_in_the_log(at: At, fcpair: Fcpair) -> None:

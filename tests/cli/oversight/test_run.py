@@ -44,7 +44,7 @@ def corpus(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("corpus")
-def test_a_first_run_that_fails_or_is_stopped_leaves_no_study_behind(
+def test_a_first_run_that_fails_leaves_no_study(
     fcpair: Fcpair, study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     not_kept = f"{study} was not kept, because its first run failed"
@@ -68,9 +68,7 @@ def test_a_first_run_that_fails_or_is_stopped_leaves_no_study_behind(
 
 
 @pytest.mark.usefixtures("corpus")
-def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
-    fcpair: Fcpair, at: At, study: Path, tmp_path: Path
-) -> None:
+def test_where_the_recipe_ends_it_says_what_comes_next(fcpair: Fcpair, at: At, study: Path, tmp_path: Path) -> None:
     result = fcpair("run", written(tmp_path, CORPUS))
     assert result.stderr == (
         "Note: the recipe has no section [select], which comes next; add it, or run the stage by hand.\n"
@@ -94,9 +92,7 @@ def test_where_the_recipe_ends_the_stage_is_run_by_hand_or_its_section_is_added(
     assert "`fcpair labels import FILE --reader fc-conan`" in note
 
 
-def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on_as_the_help_says(
-    fcpair: Fcpair, at: At, tmp_path: Path
-) -> None:
+def test_the_rule_of_a_recipe_is_the_study_s_own_from_its_first_walk_on(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     grid = Study(at("checked")).grid()
     recipe = written(tmp_path, '[partition]\ndiamond = "majority"\n')
     assert fcpair.json("partition")["rules"]["diamond"] == UNANIMOUS
@@ -133,9 +129,7 @@ def test_another_study_s_recipe_is_refused_with_a_table(fcpair: Fcpair, at: At, 
     assert dump(path) == before
 
 
-def test_a_study_outlives_a_run_that_fails_and_a_looser_limit_is_taken_over_only_on_request(
-    fcpair: Fcpair, at: At, tmp_path: Path
-) -> None:
+def test_a_study_outlives_a_failed_run_and_is_loosened_only_on_request(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     path = at("imported")
     before = dump(path)
     fcpair("run", written(tmp_path, "[select]\nhs = 99\n"), code=2)

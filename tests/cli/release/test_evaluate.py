@@ -21,7 +21,7 @@ def systems(*names: str) -> list[str]:
     return [word for name in names for word in ("--system", name)]
 
 
-def test_each_tier_has_a_table_and_the_tiers_a_summary_and_all_fit_a_terminal(
+def test_tables_of_the_tiers_and_their_summary_fit_a_terminal(
     fcpair: Fcpair, at: At, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at("checked")
@@ -50,9 +50,7 @@ def test_each_tier_has_a_table_and_the_tiers_a_summary_and_all_fit_a_terminal(
     assert max(map(len, heads)) <= 80
 
 
-def test_what_the_figures_rest_on_is_printed_and_where_no_test_can_be_significant_what_it_would_take(
-    fcpair: Fcpair, at: At
-) -> None:
+def test_it_is_said_what_figures_rest_on_and_where_no_test_can_be_significant(fcpair: Fcpair, at: At) -> None:
     """Four HS have 16 ways of signs: 2 / 16, times the one pair of systems."""
     at("checked")
     printed = " ".join(evaluate(fcpair, "--system", "tfidf", "--tier", "bronze").split())
@@ -103,9 +101,7 @@ def test_the_study_s_own_options_are_used_where_none_is_given(fcpair: Fcpair, at
     assert ([one["short"] for one in found["systems"]], found["measures"][0]) == (["bm25"], "HitRatio@3")
 
 
-def test_bad_input_is_told_and_changes_nothing_and_a_dry_run_asks_and_notes_nothing(
-    fcpair: Fcpair, at: At, tmp_path: Path
-) -> None:
+def test_bad_input_changes_nothing_and_a_dry_run_notes_nothing(fcpair: Fcpair, at: At, tmp_path: Path) -> None:
     path = at("checked")
     before = dump(path)
     (tmp_path / "file").write_text("", "utf-8")

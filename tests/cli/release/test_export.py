@@ -70,9 +70,7 @@ BAD_INPUT = {
 EMPTY = "is empty: no pair is in it yet, so nothing was written; `fcpair partition` shows every tier"
 
 
-def test_bad_input_and_an_empty_tier_end_with_2_and_write_and_change_nothing(
-    at: At, fcpair: Fcpair, here: Path
-) -> None:
+def test_bad_input_and_an_empty_tier_write_and_change_nothing(at: At, fcpair: Fcpair, here: Path) -> None:
     empty = {f"{kind} {options} --out out.csv": EMPTY for kind, options in COMMANDS.items()}
     for stage, calls in (("checked", BAD_INPUT), ("decided", empty)):
         study = at(stage)

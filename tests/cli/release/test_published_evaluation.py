@@ -86,7 +86,7 @@ def average(data: dict[str, Any], system: str, *, expected: bool = False) -> dic
         ("bm25(variant=okapi,tokens=space,lower=false)", (0.1819, 0.0296, 0.3810, 81.650)),
     ],
 )
-def test_the_published_figures_are_reproduced_to_every_digit(
+def test_published_figures_are_reproduced_to_every_digit(
     evaluated: dict[str, Any], system: str, figures: tuple[float, ...]
 ) -> None:
     row = average(evaluated, system)
@@ -115,7 +115,7 @@ def test_random_runs_lie_around_their_expectation(published: Path) -> None:
         assert statistics.mean(values) == pytest.approx(expected[key], abs=4 * statistics.stdev(values) / 20**0.5), key
 
 
-def test_the_pool_is_the_published_one_and_what_is_judged_in_it_is_counted(
+def test_the_pool_is_published_and_what_is_judged_counted(
     evaluated: dict[str, Any], data: Path, published: Path
 ) -> None:
     counted = ("tier", "pool", "cells", "judged", "positive", "without_positives")

@@ -52,9 +52,7 @@ def test_diff_prints_pairs_in_every_format_or_a_line_where_none_differs(at: At, 
     assert all(row["because"].startswith("rule of diamond: ") for row in rows)
 
 
-def test_texts_are_joined_by_a_script_that_needs_python_alone_and_refuses_what_it_cannot_read(
-    at: At, fcpair: Fcpair, here: Path
-) -> None:
+def test_texts_are_joined_by_a_script_that_needs_python_alone(at: At, fcpair: Fcpair, here: Path) -> None:
     at("checked")
     fcpair("partition", "--tier", "gold", "--out", "gold.csv")
     fcpair("export", "corpus", "--out", "corpus.csv")

@@ -89,9 +89,7 @@ def test_a_row_with_everything_and_what_is_not_given_is_unknown(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("content", "columns", "rows"), READ_ROWS)
-def test_answers_are_read_however_they_are_written(
-    tmp_path: Path, content: str, columns: str, rows: list[list[object]]
-) -> None:
+def test_answers_are_read_however_written(tmp_path: Path, content: str, columns: str, rows: list[list[object]]) -> None:
     assert read(tmp_path, content)[columns.split()].to_numpy().tolist() == rows
 
 

@@ -62,51 +62,41 @@ def test_conan_bodies_are_verbatim_and_metadata_stand_with_their_sides(data: Pat
 
 # -- what is read
 
+JSON_LINE = '{"hs": "a", "cn": "b"}\n'
+LANGUAGES = "hs,cn,language\na,b,en\nc,d,FA\ne,f,fa\n"
+CONAN = "cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\nen2,e,f"  # the letters of cn_id say the language
 # The name of a file, its content, how it is read, the columns that are looked at, and what is in them.
-READ: list[tuple[str, str, dict[str, Any], str, list[list[str]]]] = [
-    ("c.csv", "cn_id,hateSpeech,counterSpeech\nEN1,'@you,'-)", {"reader": "conan"}, "hs cn", [["'@you", "'-)"]]),
-    ("c.csv", "HATE_SPEECH,COUNTER_NARRATIVE\n'@you,'-)\n", {"reader": "mt-conan"}, "hs", [["'@you"]]),
-    ("c.csv", "hs,cn\n'@you said,-1 for manners\n", {"reader": "csv"}, "hs cn", [["'@you said", "-1 for manners"]]),
-    ("c.csv", "hs,cn\na,b\n", {"reader": "csv", "hs_column": "cn", "cn_column": "hs"}, "hs cn", [["b", "a"]]),
-    ("c.csv", "hs,cn\na,b\n", {"reader": "csv"}, "language", [[""]]),
-    ("c.csv", "hs,cn\na,\n,b\n", {"reader": "csv", "unpaired": True}, "cn", [[""], ["b"]]),
-    ("c.txt", '{"hs": "a", "cn": "b"}\n', {"reader": "jsonl"}, "hs cn", [["a", "b"]]),
-    ("c.jsonl", "hs,cn\na,b\n", {"reader": "csv"}, "hs cn", [["a", "b"]]),
-    ("c.xlsx", "hs;cn\na;b\n", {"reader": "csv"}, "hs cn", [["a", "b"]]),
-    *(
-        (name, '{"hs": "a", "cn": "b"}\n', {}, "hs cn", [["a", "b"]])
-        for name in ("c.jsonl", "c.json", "c.JSON", "c.ndjson")
-    ),
-    *(
-        ("c.csv", "hs,cn,language\na,b,en\nc,d,FA\ne,f,fa\n", {"only_language": language}, "hs", [["c"], ["e"]])
-        for language in ("fa", "FA", " fa ")
-    ),
-    *(
-        (
-            "c.csv",
-            "cn_id,hateSpeech,counterSpeech\nEN1,a,b\nIT1,c,d\nen2,e,f",
-            {"reader": "conan", "only_language": language},  # which the first letters of cn_id say
-            "hs",
-            [["a"], ["e"]],
-        )
-        for language in ("en", "EN")
-    ),
+READ: list[tuple[str, str, str, str, list[list[str]]]] = [
+    ("c.csv", "cn_id,hateSpeech,counterSpeech\nEN1,'@you,'-)", "reader=conan", "hs cn", [["'@you", "'-)"]]),
+    ("c.csv", "HATE_SPEECH,COUNTER_NARRATIVE\n'@you,'-)\n", "reader=mt-conan", "hs", [["'@you"]]),
+    ("c.csv", "hs,cn\n'@you said,-1 for manners\n", "reader=csv", "hs cn", [["'@you said", "-1 for manners"]]),
+    ("c.csv", "hs,cn\na,b\n", "reader=csv&hs_column=cn&cn_column=hs", "hs cn", [["b", "a"]]),
+    ("c.csv", "hs,cn\na,b\n", "reader=csv", "language", [[""]]),
+    ("c.csv", "hs,cn\na,\n,b\n", "reader=csv&unpaired=yes", "cn", [[""], ["b"]]),
+    ("c.txt", JSON_LINE, "reader=jsonl", "hs cn", [["a", "b"]]),
+    ("c.jsonl", "hs,cn\na,b\n", "reader=csv", "hs cn", [["a", "b"]]),
+    ("c.xlsx", "hs;cn\na;b\n", "reader=csv", "hs cn", [["a", "b"]]),
+    *((name, JSON_LINE, "", "hs cn", [["a", "b"]]) for name in ("c.jsonl", "c.json", "c.JSON", "c.ndjson")),
+    *(("c.csv", LANGUAGES, f"only_language={word}", "hs", [["c"], ["e"]]) for word in ("fa", "FA", " fa ")),
+    *(("c.csv", CONAN, f"reader=conan&only_language={word}", "hs", [["a"], ["e"]]) for word in ("en", "EN")),
 ]
 
 
+def options(how: str) -> dict[str, Any]:
+    return dict(word.split("=") for word in how.split("&") if word)
+
+
 @pytest.mark.parametrize(("name", "content", "how", "columns", "rows"), READ)
-def test_a_corpus_is_read_as_its_format_says_or_its_name_where_none_is_given(
-    tmp_path: Path, name: str, content: str, how: dict[str, Any], columns: str, rows: list[list[str]]
+def test_a_corpus_is_read_as_its_format_says_or_else_its_name(
+    tmp_path: Path, name: str, content: str, how: str, columns: str, rows: list[list[str]]
 ) -> None:
-    pairs = read_corpus(written(tmp_path, content, name), **how).pairs
+    pairs = read_corpus(written(tmp_path, content, name), **options(how)).pairs
     assert pairs[columns.split()].to_numpy().tolist() == rows
     assert pairs.index.tolist() == list(range(len(rows)))
 
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
-def test_named_columns_become_the_two_sides_and_what_fcpair_wrote_is_read_as_it_was(
-    tmp_path: Path, format: str
-) -> None:
+def test_named_columns_become_sides_and_what_fcpair_wrote_is_read_back(tmp_path: Path, format: str) -> None:
     path = tmp_path / f"c.{format}"
     write_table(pd.DataFrame({"query": ["q1", "q2"], "document": ["d1", "d2"], "topic": ["t", "u"]}), path)
     corpus = read_corpus(path, format, hs_column="query", cn_column="document")
@@ -151,55 +141,41 @@ def test_a_language_is_looked_for_in_the_column_that_has_it_alone(tmp_path: Path
 
 MT_CONAN = "INDEX,HATE_SPEECH,COUNTER_NARRATIVE,TARGET\nx,x,x,x\n"
 HALF = "; `--unpaired` reads such a row as a text without a pair"
-REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("hs,cn\na,b\n", {"reader": "csv", "hs_column": "query"}, "missing column `query`; found hs, cn"),
-    ("hs,cn,query\na,b,c\n", {"reader": "csv", "hs_column": "query"}, "column `hs` is not the one named"),
-    ("cn_id,hateSpeech,counterSpeech,cn\nEN1,a,b,c\n", {"reader": "conan"}, "column `cn` is not the one named"),
-    ("hs,cn\na,b\n", {"reader": "csv", "hs_column": "cn"}, "named for both sides"),
-    ("hs,cn\na,b\n", {"reader": "csv", "hs_id_column": "qid"}, "missing column `qid`"),
-    ("hs,cn\na,b\n", {"reader": "csv", "cn_id_column": "hs"}, "one column is named for two things"),
-    ("hs,cn\na,b\n", {"reader": "xml"}, f"expected one of {', '.join(FORMATS)}"),
-    (
-        "cn_id,hateSpeech,counterSpeech,hsType\nIT1,a,b,x\nEN1,c,d,x",
-        {"reader": "conan", "only_language": "de"},
-        "no row in language `de`; found en, it",
-    ),
-    ("HATE_SPEECH,COUNTER_NARRATIVE\na,b\n", {"reader": "mt-conan", "only_language": "it"}, "omit `only_language`"),
+REFUSED = [
+    ("hs,cn\na,b\n", "reader=csv&hs_column=query", "missing column `query`; found hs, cn"),
+    ("hs,cn,query\na,b,c\n", "reader=csv&hs_column=query", "column `hs` is not the one named"),
+    ("cn_id,hateSpeech,counterSpeech,cn\nEN1,a,b,c\n", "reader=conan", "column `cn` is not the one named"),
+    ("hs,cn\na,b\n", "reader=csv&hs_column=cn", "named for both sides"),
+    ("hs,cn\na,b\n", "reader=csv&hs_id_column=qid", "missing column `qid`"),
+    ("hs,cn\na,b\n", "reader=csv&cn_id_column=hs", "one column is named for two things"),
+    ("hs,cn\na,b\n", "reader=xml", f"expected one of {', '.join(FORMATS)}"),
+    (CONAN, "reader=conan&only_language=de", "no row in language `de`; found en, it"),
+    ("HATE_SPEECH,COUNTER_NARRATIVE\na,b\n", "reader=mt-conan&only_language=it", "omit `only_language`"),
 ]
 
 
 @pytest.mark.parametrize(("content", "how", "message"), REFUSED)
-def test_a_corpus_that_cannot_be_read_so_is_refused(
-    tmp_path: Path, content: str, how: dict[str, Any], message: str
-) -> None:
+def test_a_corpus_that_cannot_be_so_is_refused(tmp_path: Path, content: str, how: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        read_corpus(written(tmp_path, content), **how)
+        read_corpus(written(tmp_path, content), **options(how))
 
 
 @pytest.mark.parametrize(
-    ("content", "format", "message"),
+    ("content", "reader", "message"),
     [
         ("cn_id,hateSpeech,counterSpeech\nx,x,x\n", "csv", "these are the columns of `--reader conan`"),
         (MT_CONAN, "csv", "these are the columns of `--reader mt-conan`"),
         (MT_CONAN, "conan", "these are the columns of `--reader mt-conan`"),
-        (
-            "original_index,hate speech,counternarrative\nx,x,x\n",
-            "csv",
-            "`fcpair labels import FILE --reader fc-conan`",
-        ),
-        ("a,b\n1,2\n", "csv", None),
-        ("", "csv", None),
+        ("original_index,hate speech,counternarrative\nx,x,x\n", "csv", "labels import FILE --reader fc-conan`"),
+        ("a,b\n1,2\n", "csv", ""),
+        ("", "csv", ""),
     ],
 )
-def test_the_format_of_a_published_file_is_proposed_and_nothing_for_another(
-    tmp_path: Path, content: str, format: str, message: str | None
-) -> None:
-    with pytest.raises(InputError, match="missing column" if message else None) as raised:
-        read_corpus(written(tmp_path, content, "CONAN.csv"), format)
-    if message:
-        assert str(raised.value).splitlines()[0].endswith(message)
-    else:
-        assert "--reader" not in str(raised.value)
+def test_the_reader_of_a_published_file_is_proposed(tmp_path: Path, content: str, reader: str, message: str) -> None:
+    with pytest.raises(InputError, match="missing column" if message else "") as raised:
+        read_corpus(written(tmp_path, content, "CONAN.csv"), reader)
+    assert str(raised.value).splitlines()[0].endswith(message)
+    assert ("--reader" in str(raised.value)) == bool(message)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +200,7 @@ def test_the_format_of_a_published_file_is_proposed_and_nothing_for_another(
         ),
     ],
 )
-def test_every_text_that_is_empty_and_every_id_of_two_texts_is_named_with_its_line(
+def test_every_empty_text_and_every_id_of_two_texts_is_named(
     tmp_path: Path, content: str, unpaired: bool, findings: list[tuple[int, str]]
 ) -> None:
     with pytest.raises(InputError) as caught:

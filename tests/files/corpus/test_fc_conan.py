@@ -45,9 +45,7 @@ def refused(folder: Path, *rows: str) -> list[tuple[int | None, str]]:
 
 
 @pytest.mark.parametrize(("name", "rows"), FILES.items())
-def test_a_released_file_is_read_and_goes_back_into_the_same_rows(
-    data: Path, tmp_path: Path, name: str, rows: int
-) -> None:
+def test_a_released_file_goes_back_into_the_same_rows(data: Path, tmp_path: Path, name: str, rows: int) -> None:
     path = data / "fc-conan" / f"{name}_partition_df.csv"
     read = read_published(path)
     assert len(read.pairs) == rows

@@ -146,9 +146,7 @@ REFUSED: list[tuple[Kind, list[int], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("kind", "hs", "options", "message"), REFUSED)
-def test_sets_that_would_lack_something_are_refused(
-    kind: Kind, hs: list[int], options: dict[str, Any], message: str
-) -> None:
+def test_sets_that_lack_something_are_refused(kind: Kind, hs: list[int], options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         sets(kind, JUDGED[JUDGED["hs_id"].isin(hs)], **options)
 

@@ -156,6 +156,7 @@ def test_a_link_is_no_file_though_it_leads_to_the_same_bytes(folder: Path, tmp_p
     (folder / "data" / "gold.csv").rename(tmp_path / "gold.csv")
     (folder / "data" / "gold.csv").symlink_to(tmp_path / "gold.csv")
     assert "data/gold.csv is a link, and no file" in check_folder(folder).faults
+    folder = made(tmp_path / "v2")
     (folder / SUMS).rename(tmp_path / SUMS)
     assert check_folder(folder).faults == ("SHA256SUMS is missing, which lists the files",)
     (folder / SUMS).symlink_to(tmp_path / SUMS)

@@ -127,9 +127,8 @@ def test_json_that_is_none_is_refused_with_its_line(
     (tmp_path / "t.json").write_text(content)
     with pytest.raises(InputError) as caught:
         read_table(tmp_path / "t.json")
-    (finding,) = caught.value.findings
-    assert finding.line == line
-    assert message in finding.message
+    assert message in str(caught.value)
+    assert [finding.line for finding in caught.value.findings] == ([] if line is None else [line])
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
@@ -210,23 +209,21 @@ def test_a_formula_with_a_stored_value_is_that_value_even_an_empty_one(tmp_path:
     assert read_table(path, ["hs", "cn"])["hs"].tolist() == ["2", ""]
 
 
-def test_a_sheet_is_chosen_by_its_name(tmp_path: Path) -> None:
+def test_a_sheet_is_chosen_by_its_name_of_a_workbook_alone(tmp_path: Path) -> None:
     path = workbook(tmp_path / "t.xlsx", [["a", "b"]], two=[["hs", "cn"], ["c", "d"]], notes=[["x"]])
     assert read_table(path, ["hs", "cn"], sheet_name="two")["hs"].tolist() == ["c"]
     with choose_sheet("two"):
         assert read_table(path, ["hs", "cn"])["hs"].tolist() == ["c"]
-    with pytest.raises(InputError, match="no sheet `tow` to read; did you mean `two`"):
-        read_table(path, ["hs", "cn"], sheet_name="tow")
     with pytest.warns(TableNote, match="sheet `one` was read, and not `two`, `notes`; --sheet-name chooses another"):
         read_table(path)
-
-
-def test_what_is_no_workbook_has_no_sheet(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("hs\na\n")
-    with pytest.raises(InputError, match="is no workbook, and has no sheet `x`"):
-        read_table(tmp_path / "t.csv", sheet_name="x")
-    with pytest.raises(InputError, match="a frame has no sheet `x`"):
-        read_table(pd.DataFrame({"hs": ["a"]}), sheet_name="x")
+    for source, message in (
+        (path, "no sheet `tow` to read; did you mean `two`"),
+        (tmp_path / "t.csv", "is no workbook, and has no sheet `tow`"),
+        (pd.DataFrame({"hs": ["a"]}), "a frame has no sheet `tow`"),
+    ):
+        with pytest.raises(InputError, match=message):
+            read_table(source, ["hs"], sheet_name="tow")
 
 
 # -- what is no column, no row and no cell
