@@ -99,7 +99,7 @@ def prepare(at: At, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setenv("FCPAIR_STUDY", str(study))
         if path == ("people", "revoke"):
             Study(study).access.invite("ana")
-        named = files_for(tmp_path, study) if "{" in words else {}
+        named = files_for(tmp_path, study, words)
         return [*path, *(word.format(**named) for word in words.split())]
 
     return ready

@@ -108,20 +108,18 @@ READ_IN_PART = [
 ]
 
 
-@pytest.mark.parametrize("words", READ_IN_PART)
-def test_a_command_ends_quietly_where_nobody_reads_it(
-    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
+def test_a_command_ends_quietly_where_nobody_reads_it(at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FCPAIR_STUDY", str(at("checked")))
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w", encoding="utf-8") as gone, (tmp_path / "said").open("w", encoding="utf-8") as said:
-        monkeypatch.setattr(sys, "stdout", gone)
-        monkeypatch.setattr(sys, "stderr", said)
-        with pytest.raises(SystemExit) as ended:
-            main(words.split())
-    assert ended.value.code == 141
-    assert (tmp_path / "said").read_text("utf-8") == ""
+    for words in READ_IN_PART:
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w", encoding="utf-8") as gone, (tmp_path / "err").open("w", encoding="utf-8") as err:
+            monkeypatch.setattr(sys, "stdout", gone)
+            monkeypatch.setattr(sys, "stderr", err)
+            with pytest.raises(SystemExit) as ended:
+                main(words.split())
+        assert ended.value.code == 141, words
+        assert (tmp_path / "err").read_text("utf-8") == ""
 
 
 @pytest.mark.parametrize("words", one_quick("partition --tier bronze --format csv", "log --format json", "--help"))
@@ -160,20 +158,20 @@ CLOSED = ["status", "partition --tier bronze --format csv", "evaluate --system r
 
 
 @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")], ids=" ".join)
-@pytest.mark.parametrize("words", CLOSED)
 def test_a_command_with_no_output_open_does_all_the_same(
-    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, streams: tuple[str, ...]
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streams: tuple[str, ...]
 ) -> None:
-    monkeypatch.setenv("FCPAIR_STUDY", str(at("labelled" if words == "status" else "checked")))
-    with (tmp_path / "said").open("w", encoding="utf-8") as said:
-        monkeypatch.setattr(sys, "stderr", said)
-        for stream in streams:
-            monkeypatch.setattr(sys, stream, None)
-        with pytest.raises(SystemExit) as ended:
-            main(words.split())
-        close(streams)
-    assert ended.value.code == 0
-    assert "itself failed" not in (tmp_path / "said").read_text("utf-8")
+    for words in CLOSED:
+        monkeypatch.setenv("FCPAIR_STUDY", str(at("labelled" if words == "status" else "checked")))
+        with (tmp_path / "err").open("w", encoding="utf-8") as err:
+            monkeypatch.setattr(sys, "stderr", err)
+            for stream in streams:
+                monkeypatch.setattr(sys, stream, None)
+            with pytest.raises(SystemExit) as ended:
+                main(words.split())
+            close(streams)
+        assert ended.value.code == 0, words
+        assert "itself failed" not in (tmp_path / "err").read_text("utf-8")
 
 
 CLOSED_AT_START = one_quick(

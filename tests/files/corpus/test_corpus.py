@@ -172,7 +172,7 @@ def test_a_corpus_that_cannot_be_so_is_refused(tmp_path: Path, content: str, how
     ],
 )
 def test_the_reader_of_a_published_file_is_proposed(tmp_path: Path, content: str, reader: str, message: str) -> None:
-    with pytest.raises(InputError, match="missing column" if message else "") as raised:
+    with pytest.raises(InputError, match="missing column" if message else None) as raised:
         read_corpus(written(tmp_path, content, "CONAN.csv"), reader)
     assert str(raised.value).splitlines()[0].endswith(message)
     assert ("--reader" in str(raised.value)) == bool(message)
