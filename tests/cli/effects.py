@@ -302,10 +302,7 @@ calibrate show, people forget, people let-on, people list, people qualified, peo
 labels withdraw, answers withdraw, validate withdraw, verify, diff, recipe, status, grids, log, backup, upgrade
 """
 # Which plan a grid: beside --power, that is about an evaluation, none has an effect.
-PLANNED = {
-    **{"--coefficient": "alpha", "--pilot": "{pilot}"},
-    **dict.fromkeys(("--hs", "--cn", "--annotators"), "3"),
-}
+PLANNED = {**{"--coefficient": "alpha", "--pilot": "{pilot}"}, **dict.fromkeys(("--hs", "--cn", "--annotators"), "3")}
 
 
 class Rows(NamedTuple):

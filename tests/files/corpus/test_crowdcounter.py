@@ -76,11 +76,7 @@ LINES = '{"hatespeech": "a", "counterspeech": "b"}'
     [
         ('{\n"7": {},\n"7": {}\n}', 3, "duplicate key `7` in an object"),
         ('{"7": {"post": "a",\n"post": "b",\n"counterspeech_post": {}}}', 2, "duplicate key `post` in an object"),
-        (
-            '{"7": {"post": "a", "counterspeech_post": {\n"w1": {},\n"w1": {}}}}',
-            3,
-            "duplicate key `w1` in an object",
-        ),
+        ('{"7": {"post": "a", "counterspeech_post": {\n"w1": {},\n"w1": {}}}}', 3, "duplicate key `w1` in an object"),
         (
             '{"7": {"post": "a", "counterspeech_post": {"w1": {\n"label": "x",\n"label": "y"}}}}',
             3,

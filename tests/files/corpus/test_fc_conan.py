@@ -9,14 +9,7 @@ import pandas as pd
 import pytest
 
 from fcpair.errors import InputError
-from fcpair.files.corpus.fc_conan import (
-    ANNOTATORS,
-    ANONYMOUS,
-    ANSWERS,
-    COLUMNS,
-    published_columns,
-    read_published,
-)
+from fcpair.files.corpus.fc_conan import ANNOTATORS, ANONYMOUS, ANSWERS, COLUMNS, published_columns, read_published
 from fcpair.files.tables.tabular import write_table
 from fcpair.records import Verdict
 

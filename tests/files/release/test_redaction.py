@@ -75,11 +75,7 @@ def test_what_names_nobody_stays_as_it_is(text: str) -> None:
 
 def test_a_file_keeps_its_name_and_a_person_gets_another() -> None:
     run = {"path": "/home/ada lovelace/my corpus.csv", "by": "quokka-7", "note": "Zelda Ünsal asked quokka-7's team"}
-    assert REDACTION.clean(run) == {
-        "path": "my corpus.csv",
-        "by": "p00000000aa",
-        "note": "[name] asked [name]'s team",
-    }
+    assert REDACTION.clean(run) == {"path": "my corpus.csv", "by": "p00000000aa", "note": "[name] asked [name]'s team"}
 
 
 def test_a_name_is_one_only_as_a_word_and_a_letter_or_a_number_only_as_a_whole_value() -> None:
@@ -116,11 +112,6 @@ def test_a_recipe_stays_one_whatever_people_are_called() -> None:
     )
     cleaned = redaction.clean_toml(recipe)
     assert tomllib.loads(cleaned) == {
-        "annotate": {
-            "seed": 7,
-            "open": True,
-            "annotator_groups": [["p4", "p2"]],
-            "about": "Ask [contact].\nSee b.md",
-        }
+        "annotate": {"seed": 7, "open": True, "annotator_groups": [["p4", "p2"]], "about": "Ask [contact].\nSee b.md"}
     }
     assert cleaned.startswith('# by [name], from "x.csv"\n')

@@ -13,14 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.files.tables.folders import (
-    SUMS,
-    check_folder,
-    make_writable_folder,
-    new_folder,
-    replace_file,
-    write_sums,
-)
+from fcpair.files.tables.folders import SUMS, check_folder, make_writable_folder, new_folder, replace_file, write_sums
 
 
 def fill(path: Path) -> None:

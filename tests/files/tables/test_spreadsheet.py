@@ -74,10 +74,7 @@ def one_long_cell(folder: Path) -> Path:
         b"</t></is></c></row></sheetData></worksheet>",
     )
     path = folder / "long.xlsx"
-    with (
-        ZipFile(xlsx(folder)) as book,
-        ZipFile(path, "w", ZIP_DEFLATED, compresslevel=1) as parts,
-    ):
+    with ZipFile(xlsx(folder)) as book, ZipFile(path, "w", ZIP_DEFLATED, compresslevel=1) as parts:
         for name in book.namelist():
             if "sheet1" not in name:
                 parts.writestr(name, book.read(name))

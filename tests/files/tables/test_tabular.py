@@ -80,10 +80,7 @@ def test_text_is_read_as_it_was_written(folder: Path, suffix: str, rows: list[tu
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@given(
-    numbers=st.lists(st.floats(-(2**53), 2**53), min_size=1, max_size=5),
-    whole=st.integers(-(2**53), 2**53),
-)
+@given(numbers=st.lists(st.floats(-(2**53), 2**53), min_size=1, max_size=5), whole=st.integers(-(2**53), 2**53))
 def test_numbers_are_read_as_they_were_written(folder: Path, suffix: str, numbers: list[float], whole: int) -> None:
     path = folder / f"t{suffix}"
     write_table(pd.DataFrame({"score": numbers}).assign(n=whole), path)
@@ -160,10 +157,7 @@ def test_a_spreadsheet_is_read_with_the_numbers_of_its_rows(tmp_path: Path, suff
     path = tmp_path / f"t{suffix}"
     pd.DataFrame(rows).to_excel(path, index=False, header=False, engine=engine)  # type: ignore[arg-type]
     read = read_table(path, ["pair", "hs", "label"], optional=["time"])
-    assert read.to_numpy().tolist() == [
-        ["1", "=1+1", "2", "", 2],
-        ["2", "é\nنه", "Not sure", "2026-11-21 14:05:00", 4],
-    ]
+    assert read.to_numpy().tolist() == [["1", "=1+1", "2", "", 2], ["2", "é\nنه", "Not sure", "2026-11-21 14:05:00", 4]]
     assert place_of(read) == f"{path}, sheet `Sheet1`"
 
 
@@ -295,10 +289,7 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 
 
 def test_a_table_is_written_into_a_folder_that_is_there_and_by_a_known_suffix(tmp_path: Path) -> None:
-    for name, message in {
-        "none/t.csv": "there is no folder",
-        "t.xlsx": r"ends in \.csv, \.jsonl, \.parquet",
-    }.items():
+    for name, message in {"none/t.csv": "there is no folder", "t.xlsx": r"ends in \.csv, \.jsonl, \.parquet"}.items():
         with pytest.raises(InputError, match=message):
             write_table(pd.DataFrame({"a": ["x"]}), tmp_path / name)
     assert list(tmp_path.iterdir()) == []
