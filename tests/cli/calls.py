@@ -135,8 +135,11 @@ FILES = (
 def files_for(folder: Path, study: Path, words: str | None = None) -> dict[str, str]:
     """The files that CALLS name, for what is open in a study: all of them, or those that are named in these words."""
     names = [name for name in FILES if words is None or f"{{{name}}}" in words]
-    with closing(Study(study)) as opened:
-        return {"folder": str(folder), "study": str(study)} | {name: make(name, folder, opened) for name in names}
+    made = {"folder": str(folder), "study": str(study)}
+    if names:
+        with closing(Study(study)) as opened:
+            made |= {name: make(name, folder, opened) for name in names}
+    return made
 
 
 def make(name: str, folder: Path, study: Study) -> str:
