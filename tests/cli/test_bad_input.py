@@ -290,7 +290,7 @@ def test_a_disk_that_is_full_when_a_result_is_written_leaves_the_older_result(at
 
 
 def test_two_imports_at_once_do_not_mix(tmp_path: Path, at: At) -> None:
-    command = [sys.executable, *FCPAIR, "import", write_corpus(tmp_path / "c.csv"), "--study", at("empty")]
+    command = [sys.executable, *FCPAIR, "import", str(write_corpus(tmp_path / "c.csv")), "--study", str(at("empty"))]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     outcomes = sorted((process.wait(), process.communicate()[1]) for process in both)
     assert [code for code, _ in outcomes] == [0, 2]

@@ -74,8 +74,10 @@ def test_blocks_are_named_by_their_texts_and_options_of_a_look_are_its_own(at: A
 
 def test_every_format_warns_of_labels_that_are_nearly_all_of_one_class(study: Path, fcpair: Fcpair) -> None:
     """Two raters have answered each of 40 cells, nearly always alike: 78 of 80 answers are no."""
-    sides = (SidePlan(names=tuple(f"{side} {at}." for at in range(n))) for side, n in (("Row", 10), ("Column", 4)))
-    plan = GridPlan("rate", *sides, (RoundPlan("rate", "fit: one_of(no, yes)", "rater", answers=2),))
+    rows, columns = (
+        SidePlan(names=tuple(f"{side} {at}." for at in range(n))) for side, n in (("Row", 10), ("Column", 4))
+    )
+    plan = GridPlan("rate", rows, columns, (RoundPlan("rate", "fit: one_of(no, yes)", "rater", answers=2),))
     said_yes = {(7, "ana"), (7, "ben"), (9, "ben")}
     answer_all(study, plan, ["ana", "ben"], lambda who, cell: "yes" if (cell, who) in said_yes else "no")
     caution = "96 % of the labels are no, and kappas rest on the few others"

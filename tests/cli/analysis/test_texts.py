@@ -144,8 +144,8 @@ def test_labels_of_columns_and_of_lists_are_counted_by_group(fcpair: Fcpair, tab
     assert texts["label by group", "target: cyclists x cyclists"] == 2
     path = written(tmp_path / "lists.csv", 'cn,kind\nTea?,"[""facts"", ""humour""]"\nBread.,facts\n')
     figures = fcpair.json("describe", path, "--text", "cn", "--labels", "kind", "--keywords", "0")["figures"]
-    texts = {one["of"]: one["value"] for one in figures if (one["figure"], one["per"]) == ("texts", "label")}
-    assert texts == {"facts": 2, "humour": 1}
+    labels = {one["of"]: one["value"] for one in figures if (one["figure"], one["per"]) == ("texts", "label")}
+    assert labels == {"facts": 2, "humour": 1}
 
 
 def test_table_10_comes_out_in_one_command_as_a_table(fcpair: Fcpair, data: Path) -> None:

@@ -201,7 +201,7 @@ def test_what_is_wrong_with_a_file_of_groups_is_said_with_its_line(fcpair: Fcpai
         ({"gender": "m"}, "labels.csv:3: annotator a0: gender is `m`, before `f`"),
         ({"pair": "i0"}, "labels.csv:3: annotator a0 labels item i0 more than once"),
     ):
-        assert message in fcpair.refusal("groups", labels(tmp_path, **changed), *GROUPS)
+        assert message in fcpair.refusal("groups", labels(tmp_path, 6, 6, **changed), *GROUPS)
     file = labels(tmp_path)
     for at in range(0, len(GROUPS), 2):
         assert "name the columns of the file" in fcpair.refusal("groups", file, *GROUPS[:at], *GROUPS[at + 2 :])

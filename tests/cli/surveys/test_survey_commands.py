@@ -57,8 +57,8 @@ def test_items_are_counted_by_category_or_written_as_the_seed_says(fcpair: Fcpai
     assert len({row["item_id"] for row in rows}) == len(rows) == 320
     file = tmp_path / "t.toml"
     file.write_text(TEMPLATES.read_text("utf-8").replace('"Cannot be known"', '"The night owl"'), "utf-8")
-    for asked in (("--count",), ("--out", str(tmp_path / "items.csv"))):
-        refused = fcpair.refusal("items", "expand", file, *asked)  # what cannot be written is not counted either
+    for more in (("--count",), ("--out", str(tmp_path / "items.csv"))):
+        refused = fcpair.refusal("items", "expand", file, *more)  # what cannot be written is not counted either
         assert f"{file}:3: options coincide, for instance with A=the night owl" in refused
 
 

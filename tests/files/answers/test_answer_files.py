@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -30,7 +31,7 @@ HEADERS = (
     "\ufeffpair,annotator,label",
 )
 # The content of a file, the columns that are looked at, and what is read of them.
-READ_ROWS: list[tuple[str, str, list[list[object]]]] = [
+READ_ROWS: list[tuple[str, str, list[Any]]] = [
     *((f"{HEAD}1,ana,{word}", "code", [[code]]) for word, code in WORDS.items()),
     *((f"{header}\n7,ana,2", "pair person code", [[7, "ana", 2]]) for header in HEADERS),
     ("hs,cn,annotator,label\nCafe\u0301 , -b,ana,0", "pair hs cn", [[NO_CODE, "Caf\u00e9", "-b"]]),

@@ -281,9 +281,9 @@ def test_prose_in_several_lines_swallows_nothing(tmp_path: Path, note: str, recw
 
 def test_odd_values_go_through_a_study_unchanged(tmp_path: Path) -> None:
     values = VALUES | TYPED
-    frame = pd.concat([pd.DataFrame(as_table(Path(), values))] * 2, ignore_index=True).rename(
-        columns=lambda name: f"hs {name}"
-    )
+    row = as_table(Path("frame"), values)
+    assert isinstance(row, pd.DataFrame)
+    frame = pd.concat([row] * 2, ignore_index=True).rename(columns=lambda name: f"hs {name}")
     frame = frame.assign(hs=["h1", "h2"], cn=["c1", "c2"], cn_id=pd.Series([1.0, 2.0]))
     study = Study.create(tmp_path / "s.db")
     study.import_corpus(frame, cn_id_column="cn_id")
