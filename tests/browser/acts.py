@@ -59,10 +59,15 @@ def by_touch(page: Page, selector: str) -> None:
         button.tap()
 
 
+def rest(page: Page) -> None:
+    """Wait until the page takes an answer on what it has just shown."""
+    page.wait_for_timeout(HASTE_MS)
+
+
 def press(page: Page, *keys: str) -> None:
     """Press keys, each when the page takes an answer again on what it has just shown."""
     for key in keys:
-        page.wait_for_timeout(HASTE_MS)
+        rest(page)
         page.keyboard.press(key)
 
 

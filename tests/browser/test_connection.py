@@ -131,7 +131,7 @@ def test_another_device_says_that_the_pair_has_just_been_answered(desk: Host, wi
 def test_another_window_says_so_at_once_and_replaces_nothing_unseen(desk: Host, page: Page) -> None:
     second = page.context.new_page()
     acts.enter(second)
-    second.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(second)
     texts = acts.pair(second)
     acts.answer(page, "appropriate")
     expect(second.locator("#banner-text")).to_contain_text("You have just answered this pair in another window.")

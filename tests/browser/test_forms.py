@@ -142,7 +142,7 @@ def test_a_row_is_rated_by_keys_on_one_screen_and_saved_cell_by_cell(served: Hos
     expect(page.locator("#earlier")).to_be_visible()
     assert page.locator("#form :checked").evaluate_all(VALUES) == ["5", "1.5", "3.5"]
     page.get_by_role("group", name="specific").get_by_text("4.5", exact=True).click()
-    acts.press(page)
+    acts.rest(page)
     acts.save(page)
     assert served.answers[3:] == [(2, {"rating": 4.5})]
     expect(page.locator("#earlier")).to_be_hidden()
@@ -253,7 +253,7 @@ def test_words_are_counted_as_the_server_does_and_a_text_is_saved_from_the_keybo
     assert texts(served) == [TEXT]
     expect(page.locator("#hs")).to_have_text(forms.PERSIAN)
     expect(acts.box(page)).to_have_attribute("dir", "rtl")
-    acts.press(page)
+    acts.rest(page)
     acts.box(page).fill(PERSIAN)
     acts.box(page).press("Control+Enter")
     acts.await_sent(page)
@@ -274,7 +274,7 @@ def test_what_is_begun_survives_a_reload_and_a_refusal_and_goes_when_it_is_saved
     page.close()
     page = context.new_page()
     acts.enter(page)
-    acts.press(page)
+    acts.rest(page)
     acts.refuse(page, "the text is about something else")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#banner-text")).to_have_text("The text is about something else.")
@@ -283,7 +283,7 @@ def test_what_is_begun_survives_a_reload_and_a_refusal_and_goes_when_it_is_saved
     expect(acts.box(page)).to_have_value(TEXT)
     expect(page.get_by_role("checkbox", name="facts")).to_be_checked()
     expect(page.locator("#note")).to_have_value("a note")
-    acts.press(page)
+    acts.rest(page)
     acts.save(page)
     assert served.answers == [(1, {"text": TEXT, "types": ["facts"]})]
     expect(acts.box(page)).to_have_value("")
@@ -308,7 +308,7 @@ def test_a_text_is_begun_reloaded_and_saved_without_a_connection(served: Host, s
     acts.box(page).fill(TEXT)
     acts.reload(page)
     expect(acts.box(page)).to_have_value(TEXT)
-    acts.press(page)
+    acts.rest(page)
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#banner-text")).to_contain_text(NOT_SENT)
     acts.box(page).fill(PERSIAN)
@@ -389,7 +389,7 @@ def test_what_the_server_says_of_a_text_is_shown_beside_it_on_a_phone(
     acts.reload(page)
     expect(acts.box(page)).to_have_value(german)
     acts.box(page).fill(REPLIES[1])
-    acts.press(page)
+    acts.rest(page)
     given = page.locator("#cn").inner_text()
     acts.save(page)
     assert [answer for _, answer in served.answers] == [{"unkind": "yes", "text": REPLIES[1], "also": [given]}]
@@ -436,7 +436,7 @@ def test_a_text_is_accepted_edited_and_rejected_from_the_keyboard(curating: Host
     expect(changes.locator("del")).to_have_text(["removed: Most", "removed: else."])
     expect(changes.locator("ins")).to_have_text(["added: Many", "added: else, I think."])
     acts.reload(page)
-    acts.press(page)
+    acts.rest(page)
     for key in "13":  # the page asks whether the edit is to be dropped
         page.keyboard.press(key)
         page.keyboard.press("k")

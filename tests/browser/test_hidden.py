@@ -47,7 +47,7 @@ def test_the_first_press_shows_the_text_and_the_second_answers(
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "false")
     assert page.locator("#cn").inner_text() == shown
     assert n_given(served, who) == before
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     with page.expect_response(lambda reply: reply.request.method == "POST"):
         act(page, FIRST)
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")  # that of the next pair
@@ -62,17 +62,17 @@ def test_it_is_shown_by_keys_taps_or_a_double_press_which_answers_nothing(
     text, before, shown = page.locator("#hs"), n_given(served, who), page.locator("#cn").inner_text()
     page.keyboard.press("b")
     expect(text).to_have_attribute("aria-hidden", "false")
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     page.locator("#reveal").tap()
     expect(text).to_have_attribute("aria-hidden", "true")
     text.tap()
     expect(text).to_have_attribute("aria-hidden", "false")
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     page.locator("#reveal").tap()
     expect(text).to_have_attribute("aria-hidden", "true")
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     page.locator(FIRST).dblclick(delay=0)
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     assert page.locator("#cn").inner_text() == shown
     assert n_given(served, who) == before
 

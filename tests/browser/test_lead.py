@@ -77,7 +77,7 @@ def test_the_overview_keeps_itself_up_to_date_also_with_other_processes_until_it
     lead.wait_for_load_state("networkidle")
     lead.on("request", lambda request: asked.append(request.url))
     lead.clock.fast_forward(3 * EVERY_MS)
-    lead.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(lead)
     assert asked == []
     with lead.expect_response("**/lead/panel/tiers**"):
         lead.get_by_role("button", name="Refresh now").click()
@@ -298,7 +298,7 @@ def test_two_tabs_at_two_grids_each_act_on_their_own(serve: Serve, several: Path
     expect(first.locator(".progress")).to_contain_text("taste: 3 wait · 1 decided by you")
     assert "grid=taste" in first.url
     assert len(served.study.grid("tone").waiting_pairs()) == 4
-    acts.press(first)
+    acts.rest(first)
     first.get_by_role("button", name="Undo").click()
     expect(first.locator(".progress")).to_contain_text("taste: 4 wait · 0 decided by you")
     served.study.grid("tone").decide(served.study.grid("tone").waiting_pairs()[0], 1, by="jo")

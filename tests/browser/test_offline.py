@@ -357,7 +357,7 @@ def test_a_window_that_was_open_meanwhile_keeps_no_more(desk: Host, windows: Win
     expect(other.get_by_role("status")).to_have_text("Saved.")
     acts.answer(page, "appropriate")
     acts.await_sent(page)
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     assert texts(page) is None
 
 
@@ -390,7 +390,7 @@ def test_the_last_answer_at_hand_can_be_undone_without_a_connection(
     page.get_by_role("button", name="Undo").click()
     assert acts.pair(page) == answered[1][:2]
     expect(page.locator("#answered")).to_have_text("not sure")
-    page.wait_for_timeout(acts.HASTE_MS)
+    acts.rest(page)
     acts.by_key(page, "[data-answer=not_appropriate]")
     answered[1] = (*answered[1][:2], "not_appropriate")
     expect(page.locator("#pair")).to_be_hidden()

@@ -159,7 +159,7 @@ def test_the_keyboard_alone_is_enough_from_an_empty_folder_to_the_first_answers_
     acts.consent(respondent)
     expect(respondent.locator("#pair")).to_contain_text("Have you heard this said?")
     page.get_by_role("link", name="Go to the overview").click()
-    expect(page).to_have_url(re.compile("/lead$"))
+    expect(page).to_have_url(re.compile(r"/lead\?grid=survey$"))
     expect(page.locator("main")).to_contain_text("open")
     look_closely(page)
 

@@ -65,7 +65,7 @@ def test_a_list_is_answered_by_keys_gone_back_to_and_one_answer_changed(
     assert shown(page) == first
     values = page.locator("#form :checked").evaluate_all("(them) => them.map((one) => one.value)")
     assert values == ["yes", "no"]
-    acts.press(page)
+    acts.rest(page)
     acts.type_keys(page, "13" * 9)
     page.keyboard.press("Enter")
     acts.await_sent(page)
@@ -79,7 +79,7 @@ def test_a_list_is_answered_by_keys_gone_back_to_and_one_answer_changed(
     expect(page.locator("#earlier")).to_be_visible()
     assert shown(page) == first
     expect(page.locator("#form :checked")).to_have_count(20)
-    acts.press(page)
+    acts.rest(page)
     page.locator(".listed").nth(4).get_by_role("group", name="believed").get_by_text("no", exact=True).click()
     acts.save(page)
     changed = said(served)
@@ -225,7 +225,7 @@ def test_questions_options_and_sides_are_shown_by_their_wordings_and_sent_by_the
     page.keyboard.press("u")
     expect(page.locator("#answered")).to_have_text("Yes, it is")
     page.keyboard.press("f")
-    acts.press(page)
+    acts.rest(page)
     acts.answer(page, "yes")
     expect(page.get_by_role("heading", level=1)).to_have_text("سپاسگزاریم، این آخرین متن بود")
 
