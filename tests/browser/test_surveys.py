@@ -88,6 +88,7 @@ def test_a_list_is_answered_by_keys_gone_back_to_and_one_answer_changed(
     acts.type_keys(page, "1111")
     page.locator(".listed").first.get_by_text("skip").first.click()  # one question of a list
     acts.save(page)
+    expect(page).to_have_url("/thanks")
     assert list(said(served).values()).count("") == 1
 
 

@@ -166,3 +166,4 @@ def test_a_calibration_leads_from_its_first_pairs_to_the_discussion_and_to_answe
     acts.answer(page, YES)
     acts.await_sent(page)
     assert len(served.codes) == before + 1
+    page.wait_for_load_state("networkidle")  # a window that is closed while its page is being left never closes
