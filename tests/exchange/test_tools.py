@@ -1,4 +1,4 @@
-"""Every kind of question in each real tool that carries it: out, answered over HTTP, back."""
+"""Each real tool: 100 pairs by three people, and every kind of question that it carries; out, answered, and back."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from steps import forms
+from steps.small import open_work
 
 from exchange import hundred_pairs as pairs
-from exchange.servers_of_tools import SERVERS
+from exchange.servers_of_tools import SERVERS, WITH_SKIPS
 from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.stages.questions import parse_form
@@ -39,3 +40,19 @@ def test_answers_of_each_kind_stand(tmp_path: Path, tool: str, name: str) -> Non
         work = {("ana", cell) for cell in range(1, 10)}
         pairs.assert_all_stand(study, tool, work, has_skips=False, grid="kinds", of=name)
         assert grid.import_export(path, tool, name, people=people).counts["already_there"] == 9
+
+
+@pytest.mark.parametrize("tool", SERVERS)
+def test_all_300_stand(tmp_path: Path, tool: str) -> None:
+    study, project, folder = pairs.build(tmp_path), tmp_path / "project", tmp_path / "exports"
+    grid, work = study.grid(), set(open_work(study))
+    assert len(work) == 300
+    grid.write_project(project, tool)
+    folder.mkdir()
+    paths, people = SERVERS[tool](project, folder, pairs.LABEL, pairs.PEOPLE), project / "people.csv"
+    runs = [grid.import_export(path, tool, people=people) for path in paths]
+    assert sum(run.counts["answers"] + run.counts["skips"] for run in runs) == 300
+    pairs.assert_all_stand(study, tool, work, has_skips=tool in WITH_SKIPS)
+    again = [grid.import_export(path, tool, people=people) for path in paths]
+    assert sum(run.counts["answers"] + run.counts["skips"] for run in again) == 0
+    assert sum(run.counts["already_there"] for run in again) == 300
