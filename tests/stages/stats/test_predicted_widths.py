@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fcpair.params import Plan
 from fcpair.records import Figure
 from fcpair.stages.assignment.width_sources import AssumedLabels, figure_names
+from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
 from fcpair.stages.stats.intervals import t_reach
 from fcpair.stages.stats.kappa import MEANS
@@ -51,26 +52,23 @@ def test_two_labels_of_two_classes_as_donner_and_eliasziw_plan_them(positive: fl
     assert (drawn.hs, drawn.cn) == (0, 0)
 
 
-@pytest.mark.parametrize(("positive", "kappa"), KAPPAS)
-def test_a_kappa_of_two_as_cantor_plans_it(positive: float, kappa: float) -> None:
-    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs.
+@pytest.mark.parametrize(
+    ("plan", "labels"),
+    [
+        *((Plan(prevalence=share, not_sure=0.0, kappa=kappa), TWO_CLASSES) for share, kappa in KAPPAS),
+        (Plan(prevalence=0.3, not_sure=0.1, kappa=0.5), APPROPRIATENESS),
+    ],
+)
+def test_a_kappa_of_two_as_cantor_and_flack_plan_it(plan: Plan, labels: Closed) -> None:
+    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs, here
+    1,600 of 80 HS and 80 CN; the same on three classes (Flack and others 1988, DOI 10.1007/BF02294215).
 
     The interval of a study varies, and is never narrower than for independent pairs: its width is somewhat above.
     """
-    plan = Plan(prevalence=positive, not_sure=0.0, kappa=kappa)
-    asymptotic = asymptotic_width(fit_class_model(TWO_CLASSES, positive, 0.0, kappa).joint)
-    assert 0.95 < kappa_of_two(AssumedLabels(plan, TWO_CLASSES)) / asymptotic < 1.15
-
-
-def test_a_kappa_of_two_on_three_classes_as_flack_and_others_plan_it() -> None:
-    """Flack and others (1988, DOI 10.1007/BF02294215) plan with the same variance on any number of classes."""
-    source = AssumedLabels(Plan(prevalence=0.3, not_sure=0.1, kappa=0.5), APPROPRIATENESS)
-    assert 0.95 < kappa_of_two(source) / asymptotic_width(source.model.joint) < 1.15
-
-
-def kappa_of_two(source: AssumedLabels) -> float:
-    """The width of the kappa of two people on 1,600 pairs of 80 HS and 80 CN."""
-    return source.predict(KAPPA_OF_TWO, OverlapSize(80, 80, 2, {2: 1600})).width or np.nan
+    source = AssumedLabels(plan, labels)
+    width = source.predict(KAPPA_OF_TWO, OverlapSize(80, 80, 2, {2: 1600})).width or np.nan
+    joint = fit_class_model(labels, plan.prevalence, plan.not_sure, plan.kappa).joint
+    assert 0.95 < width / asymptotic_width(joint) < 1.15
 
 
 def asymptotic_width(joint: npt.NDArray[np.float64]) -> float:
@@ -189,36 +187,28 @@ def drawn_pilot(n_hs: int = 6, n_cn: int = 8) -> Overlap:
     return pilot_of(np.column_stack([first, np.where(rng.random(len(hs)) < 0.8, first, 1)]), hs, cn)
 
 
-def alpha_by_hand(overlap: Overlap, kept: npt.NDArray[np.bool_]) -> float:
-    """Krippendorff's nominal alpha of the labels that are kept, where each pair has two."""
-    two = overlap.klass[kept].reshape(-1, 2)
-    n_each = np.bincount(two.ravel())
-    n = n_each.sum()
-    seen = float(np.mean(two[:, 0] != two[:, 1]))
-    expected = 1 - float((n_each * (n_each - 1)).sum()) / (n * (n - 1))
-    return float(1 - seen / expected)
-
-
-def jackknife_in_loops(overlap: Overlap, cluster: Ints) -> float:
-    values = np.array([alpha_by_hand(overlap, cluster != at) for at in np.unique(cluster)])
-    return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
-
-
-def test_variances_are_those_of_the_jackknife_in_loops() -> None:
+def test_variances_are_those_of_the_jackknife_in_loops_on_which_the_interval_of_agreement_rests() -> None:
     overlap = drawn_pilot()
     pilot = measure_pilot(overlap, ALPHA)
     assert isinstance(pilot, Pilot)
-    assert pilot.value == pytest.approx(alpha_by_hand(overlap, np.ones(len(overlap.klass), bool)))
-    assert pilot.of_pair == pytest.approx(jackknife_in_loops(overlap, overlap.pair))
-    assert pilot.of_hs == pytest.approx(jackknife_in_loops(overlap, overlap.hs))
-    assert pilot.of_cn == pytest.approx(jackknife_in_loops(overlap, overlap.cn))
+
+    def alpha_of(kept: npt.NDArray[np.bool_]) -> float:
+        """Krippendorff's nominal alpha of the labels that are kept, where each pair has two."""
+        two = overlap.klass[kept].reshape(-1, 2)
+        n_each = np.bincount(two.ravel())
+        n = n_each.sum()
+        expected = 1 - float((n_each * (n_each - 1)).sum()) / (n * (n - 1))
+        return float(1 - float(np.mean(two[:, 0] != two[:, 1])) / expected)
+
+    def jackknife(cluster: Ints) -> float:
+        values = np.array([alpha_of(cluster != at) for at in np.unique(cluster)])
+        return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
+
+    assert pilot.value == pytest.approx(alpha_of(np.ones(len(overlap.klass), bool)))
+    assert (pilot.of_pair, pilot.of_hs, pilot.of_cn) == pytest.approx(
+        (jackknife(overlap.pair), jackknife(overlap.hs), jackknife(overlap.cn))
+    )
     assert pilot.size == OverlapSize(6, 8, 2, {2: 48}, (8,) * 6, (6,) * 8)
-
-
-def test_they_are_those_on_which_the_interval_of_agreement_rests() -> None:
-    overlap = drawn_pilot()
-    pilot = measure_pilot(overlap, ALPHA)
-    assert isinstance(pilot, Pilot)
     variance = max(pilot.of_hs + pilot.of_cn - pilot.of_pair, pilot.of_pair)
     assert pilot.parts.variance(pilot.size) == pytest.approx(variance)
     printed = pooled_figure(overlap, "texts", 0.95, replace(ALPHA, distances=None))
@@ -249,19 +239,12 @@ def test_the_range_rises_with_the_variance_of_a_side(ratio: float, n_hs: int, n_
     assert replace(pilot, of_hs=0.01 * ratio * 4).widths(STUDY)[1] > middle * 0.9
 
 
-def test_the_same_pilot_always_gives_the_same_range() -> None:
-    assert replace(BY_HAND).widths(STUDY).tolist() == replace(BY_HAND).widths(STUDY).tolist()
-
-
-def test_pairs_that_add_more_leave_wider_intervals() -> None:
-    assert BY_HAND.widths(STUDY, of_pair=1.44) == pytest.approx(BY_HAND.widths(STUDY) * 1.2, rel=0.05)
-
-
-def test_a_larger_pilot_leaves_less_open() -> None:
+def test_a_pilot_always_gives_the_same_range_which_widens_with_what_pairs_add_and_narrows_with_its_size() -> None:
+    widths = BY_HAND.widths(STUDY)
+    assert replace(BY_HAND).widths(STUDY).tolist() == widths.tolist()
+    assert BY_HAND.widths(STUDY, of_pair=1.44) == pytest.approx(widths * 1.2, rel=0.05)
     larger = BY_HAND.enlarge(40, 80)
-    low, _, high = BY_HAND.widths(STUDY)
-    closer_low, _, closer_high = larger.widths(STUDY)
-    assert closer_high - closer_low < high - low
+    assert np.ptp(larger.widths(STUDY)) < np.ptp(widths)
     assert larger.size.n_pairs == 1600
     assert larger.of_pair == pytest.approx(0.01 / 16)
     assert larger.parts.hs == pytest.approx(BY_HAND.parts.hs)
