@@ -51,7 +51,10 @@ def panel(n_pairs: int, n_people: int = 4) -> list[Label]:
     ]
 
 
-def test_a_pair_has_its_most_probable_class_and_its_doubt() -> None:
+TIED = [*panel(30), (90, 1, YES), (90, 2, NOT)]
+
+
+def test_a_pair_has_its_most_probable_class_and_its_doubt_or_is_tied() -> None:
     found = aggregated([*panel(30), (90, 1, YES), (90, 2, NOT), (90, 3, YES)])
     frame = found.to_frame()
     assert list(frame.columns[2:]) == ["n_labels", "label", "tied", "doubt", "p_not_appropriate", "p_appropriate"]
@@ -60,29 +63,19 @@ def test_a_pair_has_its_most_probable_class_and_its_doubt() -> None:
     assert row["doubt"] == pytest.approx(1 / 3)
     assert row["p_appropriate"] == pytest.approx(2 / 3)
     assert len(frame) == 31 * len(USUAL_MODELS)
+    model = aggregated(TIED)["majority"]
+    last = model.to_frame().iloc[-1]
+    assert (last["label"], last["tied"], last["doubt"]) == ("", "not_appropriate, appropriate", 0.5)
+    assert (model.n_tied, repr(model)) == (1, "<LabelModel: majority on 31 pairs, 1 tied>")
 
 
-def test_a_tie_is_named_and_has_no_class() -> None:
-    model = aggregated([*panel(30), (90, 1, YES), (90, 2, NOT)])["majority"]
-    row = model.to_frame().iloc[-1]
-    assert (row["label"], row["tied"], row["doubt"]) == ("", "not_appropriate, appropriate", 0.5)
-    assert model.n_tied == 1
-    assert repr(model) == "<LabelModel: majority on 31 pairs, 1 tied>"
-
-
-def test_a_label_that_is_not_definite_counts_nowhere() -> None:
-    labels = panel(30)
-    sure, unsure = aggregated(labels), aggregated([*labels, (90, 1, UNSURE), (3, 9, UNSURE)])
-    assert sure.to_frame().equals(unsure.to_frame())
-    assert unsure.classes == ("not_appropriate", "appropriate")
-
-
-def test_shuffled_rows_change_nothing_at_all() -> None:
-    labels = [*panel(30), (90, 1, YES), (90, 2, NOT)]
-    shuffled = [labels[at] for at in np.random.default_rng(13).permutation(len(labels))]
-    first, second = aggregated(labels), aggregated(shuffled)
-    assert first.to_frame().equals(second.to_frame())
-    assert first.people().equals(second.people())
+def test_neither_labels_that_are_not_definite_nor_the_order_of_rows_change_anything() -> None:
+    shuffled = [TIED[at] for at in np.random.default_rng(13).permutation(len(TIED))]
+    plain = aggregated(TIED)
+    for other in (aggregated(shuffled), aggregated([*TIED, (91, 1, UNSURE), (3, 9, UNSURE)])):
+        assert plain.to_frame().equals(other.to_frame())
+        assert plain.people().equals(other.people())
+        assert other.classes == ("not_appropriate", "appropriate")
 
 
 def test_the_errors_of_a_person_rest_on_the_pairs_that_others_labelled_too() -> None:
@@ -107,11 +100,10 @@ def test_with_too_few_labels_no_share_is_shown_and_the_reason_is() -> None:
 
 
 def test_a_model_is_right_where_it_has_the_label_that_holds_or_not_the_wrong_one() -> None:
-    labels = [*panel(30), (90, 1, YES), (90, 2, NOT)]
     decided = Reference("decided", np.array([1, 2, 90, 77]), np.array([YES, YES, YES, YES]), np.ones(4, bool))
     checked = Reference("checked", np.array([1, 2, 3]), np.array([YES, YES, YES]), np.array([True, False, False]))
     nothing = Reference("nothing", np.array([77]), np.array([YES]), np.ones(1, bool))
-    figures = aggregated(labels, decided, checked, nothing)["majority"].checks
+    figures = aggregated(TIED, decided, checked, nothing)["majority"].checks
     assert [(figure.name, figure.value, figure.n) for figure in figures] == [
         ("decided", pytest.approx(1 / 3), 3),
         ("checked", pytest.approx(2 / 3), 3),
@@ -120,28 +112,21 @@ def test_a_model_is_right_where_it_has_the_label_that_holds_or_not_the_wrong_one
     assert figures[0].note == "1 tied, which are not right"
     assert [figures[0].low, figures[0].high] == pytest.approx([0.0615, 0.7923], abs=1e-4)
     assert figures[2].undefined == "there are none on these pairs"
+    given_by_nobody = Reference("decided", np.array([1]), np.array([UNSURE]), np.ones(1, bool))
+    assert aggregated(panel(30), given_by_nobody)["majority"].checks[0].value == 0
 
 
-def test_a_decision_for_a_class_that_nobody_gave_is_one_that_no_model_has() -> None:
-    reference = Reference("decided", np.array([1]), np.array([UNSURE]), np.ones(1, bool))
-    assert aggregated(panel(30), reference)["majority"].checks[0].value == 0
-
-
-def test_pairs_with_one_label_are_counted_and_take_it_in_majority() -> None:
+def test_pairs_with_one_label_are_counted_and_what_labels_cannot_tell_is_said() -> None:
     found = aggregated([*panel(30), (90, 1, YES)], n_left_out=3)
     assert (found.n_single, found.n_left_out, found.n_pairs, found.n_labels, found.n_people) == (1, 3, 31, 121, 4)
     assert found["majority"].to_frame().iloc[-1]["p_appropriate"] == 1
     assert found["dawid-skene"].doubt[-1] < 0.01
     assert repr(found) == "<Aggregation: majority, one-coin, dawid-skene on 121 labels of 31 pairs>"
-
-
-def test_what_labels_cannot_tell_is_said() -> None:
-    two = aggregated([*panel(30, 2), (90, 7, YES)])
-    assert two.cautions == (
+    assert found.cautions == ()
+    assert aggregated([*panel(30, 2), (90, 7, YES)]).cautions == (
         "fewer than 3 people share pairs, and so nothing tells which of them is right",
         "nothing is known about p7, who share no pair with anybody",
     )
-    assert aggregated(panel(30)).cautions == ()
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,6 @@ from fcpair.stages.questions import NO_CODE
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
 RULES = get_args(DiamondRule)
-TIERS = {"bronze": Tier.BRONZE, "silver": Tier.SILVER, "gold": Tier.GOLD, "diamond": Tier.DIAMOND}
 Pairs = list[tuple[list[int], int, int]]
 
 
@@ -47,11 +46,6 @@ def evidence_of(*pairs: tuple[list[int], int, int]) -> Evidence:
 def grade(evidence: Evidence, rules: tuple[TierRule, ...]) -> NDArray[np.int64]:
     """The best of the four tiers of each pair."""
     return best_of_four(memberships(evidence, rules))
-
-
-def best(labels: list[int], final: int, verdict: int, diamond: DiamondRule = "unanimous") -> int:
-    (tier,) = grade(evidence_of((labels, final, verdict)), tier_rules(Partition(diamond))).tolist()
-    return int(tier)
 
 
 def with_memberships(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -98,8 +92,9 @@ PAIRS = st.lists(
     ],
 )
 def test_the_tier_of_a_pair(labels: list[int], final: int, verdict: int, unanimous: int, majority: int) -> None:
-    assert best(labels, final, verdict, "unanimous") == unanimous
-    assert best(labels, final, verdict, "majority") == majority
+    evidence = evidence_of((labels, final, verdict))
+    best = [grade(evidence, tier_rules(Partition(diamond))).tolist() for diamond in ("unanimous", "majority")]
+    assert best == [[unanimous], [majority]]
 
 
 def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
@@ -116,73 +111,47 @@ def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
     assert tier_rules(Partition("majority"))[:3] == tier_rules(Partition("unanimous"))[:3]
 
 
-@pytest.mark.parametrize("diamond", RULES)
-@given(pairs=PAIRS)
-def test_the_tiers_are_nested(diamond: DiamondRule, pairs: Pairs) -> None:
-    inside = [is_in_tier(rule, evidence_of(*pairs)) for rule in tier_rules(Partition(diamond))]
-    for wider, narrower in pairwise(inside):
-        assert not (narrower & ~wider).any()
-
-
 @given(PAIRS)
-def test_every_unanimous_pair_passes_by_majority_too(pairs: Pairs) -> None:
-    evidence = evidence_of(*pairs)
-    unanimous, majority = (is_in_tier(tier_rules(Partition(diamond))[3], evidence) for diamond in RULES)
-    assert not (unanimous & ~majority).any()
+def test_tiers_are_nested_and_a_pair_is_in_the_best_that_has_no_reason_against_it(pairs: Pairs) -> None:
+    evidence, diamonds = evidence_of(*pairs), []
+    for diamond in RULES:
+        rules = tier_rules(Partition(diamond))
+        inside = [is_in_tier(rule, evidence) for rule in rules]
+        for wider, narrower in pairwise(inside):
+            assert not (narrower & ~wider).any()
+        for rule, is_in in zip(rules, inside, strict=True):
+            assert is_in.tolist() == [not failed_demands(evidence, rule, row) for row in range(len(pairs))]
+        for row, tier in enumerate(grade(evidence, rules).tolist()):
+            passed = [Tier[rule.tier.upper()] for rule, is_in in zip(rules, inside, strict=True) if is_in[row]]
+            assert tier == max(passed, default=0)
+        diamonds.append(inside[3])
+    by_majority, unanimous = diamonds if RULES[0] == "majority" else diamonds[::-1]
+    assert not (unanimous & ~by_majority).any()
 
 
-def test_diamond_by_majority_says_how_many_labels_equal_the_final_one() -> None:
-    pairs = evidence_of(([2, 2, 0, 0, 0], 2, 1), ([2, 2, 0], 2, 1))
-    rule = tier_rules(Partition("majority"))[3]
-    assert failed_demands(pairs, rule, 0) == ["2 of 5 labels equal the final one"]
-    assert failed_demands(pairs, rule, 1) == []
-
-
-@pytest.mark.parametrize("diamond", RULES)
-@given(pairs=PAIRS)
-def test_the_grade_is_the_best_tier_that_a_pair_passes(diamond: DiamondRule, pairs: Pairs) -> None:
-    evidence, rules = evidence_of(*pairs), tier_rules(Partition(diamond))
-    for row, tier in enumerate(grade(evidence, rules).tolist()):
-        passed = [Tier[rule.tier.upper()] for rule in rules if is_in_tier(rule, evidence)[row]]
-        assert tier == max(passed, default=0)
-
-
-@pytest.mark.parametrize("diamond", RULES)
-@given(pairs=PAIRS)
-def test_there_is_a_reason_if_and_only_if_a_pair_is_out(diamond: DiamondRule, pairs: Pairs) -> None:
-    evidence = evidence_of(*pairs)
-    for rule in tier_rules(Partition(diamond)):
-        inside = [not failed_demands(evidence, rule, row) for row in range(len(pairs))]
-        assert inside == is_in_tier(rule, evidence).tolist()
+EQUAL, INVALID = "labels equal the final one", "the validators did not agree with its label"
+UNCHECKED = "no validator has given a verdict on its label"
 
 
 @pytest.mark.parametrize(
     ("labels", "final", "verdict", "tier", "expected"),
     [
         ([2, 2], 2, 1, "diamond", []),
-        ([2, 2, 0], 2, 1, "diamond", ["2 of 3 labels equal the final one"]),
+        ([2, 2, 0], 2, 1, "diamond", [f"2 of 3 {EQUAL}"]),
+        ([2, 2, 0], 2, 1, "majority", []),
+        ([2, 2, 0, 0, 0], 2, 1, "majority", [f"2 of 5 {EQUAL}"]),
         ([2, 2], NO_CODE, 1, "diamond", ["it has no final label"]),
         ([2], 2, 1, "gold", ["it has 1 of 2 labels"]),
-        ([2], 2, 0, "silver", ["the validators did not agree with its label"]),
+        ([2], 2, 0, "silver", [INVALID]),
         ([2], 2, 0, "bronze", []),
-        ([2], 2, NO_CODE, "bronze", ["no validator has given a verdict on its label"]),
-        ([1], NO_CODE, NO_CODE, "bronze", ["it has no final label", "no validator has given a verdict on its label"]),
-        (
-            [0],
-            2,
-            0,
-            "diamond",
-            [
-                "the validators did not agree with its label",
-                "it has 1 of 2 labels",
-                "0 of 1 labels equal the final one",
-            ],
-        ),
+        ([2], 2, NO_CODE, "bronze", [UNCHECKED]),
+        ([1], NO_CODE, NO_CODE, "bronze", ["it has no final label", UNCHECKED]),
+        ([0], 2, 0, "diamond", [INVALID, "it has 1 of 2 labels", f"0 of 1 {EQUAL}"]),
     ],
 )
 def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str, expected: list[str]) -> None:
-    rule = tier_rules()[TIERS[tier] - 1]
-    assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rule, 1) == expected
+    rules = {rule.tier: rule for rule in tier_rules()} | {"majority": tier_rules(Partition("majority"))[3]}
+    assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rules[tier], 1) == expected
 
 
 # -- the tables
@@ -226,13 +195,9 @@ def test_tables_of_a_grid_of_other_sides_name_cells_rows_and_columns() -> None:
     assert labels.columns.tolist() == ["tier", "cells", "3+ labels", "2 labels", "1 label"]
     assert verdicts.columns.tolist() == ["labels", "cells", "valid", "not_valid", "share"]
     assert pd.isna(verdicts["share"][0])
-
-
-def test_an_empty_tier_has_no_share() -> None:
-    pairs = pd.DataFrame({"tier": [1], "hs_id": [1], "cn_id": [1], "final": [2], "n_labels": [1], "verdict": [0]})
-    balance = tier_tables(with_memberships(pairs), APPROPRIATENESS, tier_rules())[1]
-    assert pd.isna(balance["share"][0])
-    assert balance["share"][3] == 1.0
+    last = with_memberships(pairs.iloc[1:])
+    shares = tier_tables(last.assign(final=2), APPROPRIATENESS, tier_rules())[1]["share"]
+    assert (pd.isna(shares[0]), shares[3]) == (True, 1.0)  # an empty tier has none
 
 
 # -- FC-CONAN again
@@ -246,20 +211,15 @@ def bronze(data: Path) -> tuple[pd.DataFrame, Evidence]:
     return pairs, Evidence(count, pairs["final"].to_numpy(), pairs["verdict"].to_numpy())
 
 
-@pytest.mark.parametrize(("diamond", "n_diamond"), [("majority", 551), ("unanimous", 530)])
-def test_the_sizes_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence], diamond: DiamondRule, n_diamond: int) -> None:
-    sizes = [int(is_in_tier(rule, bronze[1]).sum()) for rule in tier_rules(Partition(diamond))]
-    assert sizes == [3997, 3580, 663, n_diamond]
-
-
-@pytest.mark.parametrize("name", TIERS)
-def test_each_tier_holds_the_pairs_of_the_released_file(
-    data: Path, bronze: tuple[pd.DataFrame, Evidence], name: str
+def test_each_tier_of_fc_conan_holds_the_pairs_of_the_released_file(
+    data: Path, bronze: tuple[pd.DataFrame, Evidence]
 ) -> None:
-    released = pd.read_csv(data / "fc-conan" / f"{name}_partition_df.csv")["original_index"]
     pairs, evidence = bronze
-    rule = tier_rules(Partition("majority"))[TIERS[name] - 1]
-    assert pairs["pair"][is_in_tier(rule, evidence)].tolist() == sorted(released)
+    for rule in tier_rules(Partition("majority")):
+        released = pd.read_csv(data / "fc-conan" / f"{rule.tier}_partition_df.csv")["original_index"]
+        assert pairs["pair"][is_in_tier(rule, evidence)].tolist() == sorted(released)
+    sizes = [int(is_in_tier(rule, evidence).sum()) for rule in tier_rules(Partition("unanimous"))]
+    assert sizes == [3997, 3580, 663, 530]
 
 
 def test_tables_of_fc_conan(bronze: tuple[pd.DataFrame, Evidence]) -> None:

@@ -61,38 +61,33 @@ def test_costs_are_counted() -> None:
     assert (rung.expected.gold, rung.expected.silver, rung.expected.bronze) == pytest.approx((360, 720, 800))
 
 
-def test_a_wish_below_the_floor_says_what_can_be_had() -> None:
-    message = r"no overlap makes the interval .* 0\.05 wide: .* it is 0\.\d+, .*endlessly many labels on these texts"
-    with pytest.raises(InputError, match=message):
-        plan_for(width=0.05, hs_effect=0.3, cn_effect=0.3)
-
-
-@pytest.mark.parametrize("prevalence", [0.0, 1.0])
-def test_labels_that_are_all_alike_cannot_be_planned(prevalence: float) -> None:
-    with pytest.raises(InputError, match="expected a share between 0 and 1"):
-        plan_for(prevalence=prevalence)
-
-
-def test_a_pilot_gives_ranges_around_what_is_likeliest() -> None:
+def test_a_pilot_gives_ranges_around_what_is_likeliest_and_a_scale_can_be_planned() -> None:
     plan = plan_grid(GRID, APPROPRIATENESS, pilot_labels(2))
     widths = [one for rung in plan.rungs for one in rung.widths if one.name == plan.figure and one.width]
     assert len(widths) == len(plan.rungs)
     assert all((one.low or np.nan) <= (one.width or np.nan) <= (one.high or np.nan) for one in widths)
-
-
-def test_a_pilot_by_one_person_or_without_overlap_is_refused() -> None:
-    with pytest.raises(InputError, match="the pilot tells no width: 1 annotator labelled it"):
-        plan_grid(GRID, APPROPRIATENESS, pilot_labels(1))
-    labels = pilot_labels(2)
-    with pytest.raises(InputError, match="no pair in it has two labels"):
-        plan_grid(GRID, APPROPRIATENESS, labels.drop_duplicates("cell_id").assign(annotator=["a", "b"] * 40))
-
-
-def test_what_is_missing_of_a_grid_is_named() -> None:
-    with pytest.raises(InputError, match="give `cn`, `annotators` as well"):
-        plan_grid(Plan(hs=3), APPROPRIATENESS)
-
-
-def test_a_question_without_not_sure_and_a_scale_can_be_planned() -> None:
     for question in ("one_of(no,yes+)", "scale(1,5,1,positive=4)"):
         assert len(plan_grid(replace(GRID, cn_effect=0.2), read_labels(question)).rungs) == 10
+
+
+ALONE, TWO = pilot_labels(1), pilot_labels(2)
+APART = TWO.drop_duplicates("cell_id").assign(annotator=["a", "b"] * 40)
+FLOOR = r"no overlap makes the interval .* 0\.05 wide: .* it is 0\.\d+, .*endlessly many labels on these texts"
+
+
+@pytest.mark.parametrize(
+    ("plan", "pilot", "message"),
+    [
+        (GRID, ALONE, "the pilot tells no width: 1 annotator labelled it"),
+        (GRID, APART, "no pair in it has two labels"),
+        (Plan(hs=3), None, "give `cn`, `annotators` as well"),
+        (replace(GRID, width=0.05, hs_effect=0.3, cn_effect=0.3), None, FLOOR),
+    ],
+    ids=["one person", "no overlap", "a part of a grid", "a wish below the floor"],
+)
+def test_what_cannot_be_planned_is_refused(plan: Plan, pilot: pd.DataFrame | None, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plan_grid(plan, APPROPRIATENESS, pilot)
+    for prevalence in (0.0, 1.0):
+        with pytest.raises(InputError, match="expected a share between 0 and 1"):
+            plan_for(prevalence=prevalence)

@@ -1,4 +1,4 @@
-"""Which pairs are validated, and what verdicts come to."""
+""""""
 
 from __future__ import annotations
 
@@ -10,13 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.errors import InputError
-from fcpair.stages.adjudication.adjudicate import blind_verdict, combine_verdicts, draw_pairs
+from fcpair.stages.adjudication.adjudicate import combine_verdicts, draw_pairs
 
 PAIRS = np.array([9, 4, 7, 1, 12])
-
-
-def test_all_pairs_are_taken_when_no_number_is_given() -> None:
-    assert draw_pairs(PAIRS, None, 0).tolist() == [1, 4, 7, 9, 12]
 
 
 @given(st.sets(st.integers(0, 999), min_size=1, max_size=40), st.data(), st.integers(0, 2**32))
@@ -30,16 +26,6 @@ def test_a_draw_is_of_distinct_pairs_ascending_whatever_their_order(
     assert set(drawn) <= pairs
     assert len(drawn) == n
     assert draw_pairs(np.array(sorted(pairs)), n, seed).tolist() == drawn
-
-
-def test_another_seed_draws_other_pairs() -> None:
-    assert draw_pairs(np.arange(100), 10, 1).tolist() != draw_pairs(np.arange(100), 10, 2).tolist()
-
-
-@pytest.mark.parametrize("n", [0, -1, 6])
-def test_as_many_as_are_not_there_are_refused(n: int) -> None:
-    with pytest.raises(InputError, match=f"{n} pairs cannot be validated; 5 have an adjudicated label"):
-        draw_pairs(PAIRS, n, 0)
 
 
 @pytest.mark.parametrize(
@@ -62,14 +48,14 @@ def test_verdicts_come_together_by_pair(rows: list[tuple[int, int]]) -> None:
     assert verdicts.tolist() == [int(2 * sum(by_pair[p]) > len(by_pair[p])) for p in sorted(by_pair)]
 
 
-def test_a_blind_validator_agrees_with_the_same_label_and_a_skip_stays_one() -> None:
-    own, final = np.array([0, 2, 1, -1, -1]), np.array([0, 0, 2, 0, -1])
-    assert blind_verdict(own, final).tolist() == [1, 0, 0, -1, -1]
-
-
-def test_pairs_that_come_first_are_drawn_before_others() -> None:
+def test_pairs_that_come_first_are_drawn_before_others_and_all_or_no_more_than_there_are() -> None:
     pairs = np.arange(1, 21)
     for seed in range(10):
         assert {3, 17} <= set(draw_pairs(pairs, 4, seed, first=[3, 17]).tolist())
         assert set(draw_pairs(pairs, 1, seed, first=[3, 17]).tolist()) <= {3, 17}
         assert draw_pairs(pairs, 4, seed, first=[99]).tolist() == draw_pairs(pairs, 4, seed).tolist()
+    assert draw_pairs(pairs, 10, 1).tolist() != draw_pairs(pairs, 10, 2).tolist()
+    assert draw_pairs(PAIRS, None, 0).tolist() == [1, 4, 7, 9, 12]
+    for n in (0, -1, 6):
+        with pytest.raises(InputError, match=f"{n} pairs cannot be validated; 5 have an adjudicated label"):
+            draw_pairs(PAIRS, n, 0)
