@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -13,13 +13,38 @@ from conftest import on_databases
 from servers import Database, Server
 
 from fcpair.params import Setup
+from fcpair.records import Role
 from fcpair.steps.base import init
 from fcpair.store import Store, Tx
 from fcpair.store.database.backends.postgres_server import FOLDER
+from fcpair.store.people import people
 
 
 def first_rows(tx: Tx) -> None:
     init.fill_study(tx, Setup(title="A study"), "")
+
+
+def names(store: Store) -> list[str]:
+    """The people of a study."""
+    with store.read() as tx:
+        return [person.name for person in people.people(tx)]
+
+
+def add(store: Store, *new: str, alone: bool = True) -> None:
+    with store.write(alone=alone) as tx:
+        people.add_people(tx, list(new), Role.LEAD)
+
+
+class UndoneError(Exception):
+    """Ends a transaction of which nothing is to stay."""
+
+
+@contextmanager
+def undone(store: Store, *, bulk: bool = False) -> Iterator[Tx]:
+    """A transaction that leaves nothing behind."""
+    with suppress(UndoneError), store.write(bulk=bulk) as tx:
+        yield tx
+        raise UndoneError
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -28,10 +28,7 @@ from fcpair.stages.corpus.text_identity import fold_arabic, identity
 def test_spellings_of_one_text_are_folded_alike(one: str, other: str) -> None:
     assert identity(one) != identity(other)
     assert fold_arabic(one) == fold_arabic(other)
-
-
-def test_a_letter_with_a_hamza_of_its_own_is_another_letter() -> None:
-    assert fold_arabic("مؤمن") != fold_arabic("مومن")
+    assert fold_arabic("مؤمن") != fold_arabic("مومن")  # a letter with a hamza of its own is another
 
 
 @given(st.text())
@@ -44,17 +41,9 @@ def test_of_ascii_only_spaces_change(text: str) -> None:
     assert fold_arabic(text) == " ".join(text.split())
 
 
-@pytest.fixture(scope="module")
-def persian(data: Path) -> list[dict[str, str]]:
+def test_every_text_of_parscn_is_persian_once_it_is_folded_and_so_many_have_arabic_letters(data: Path) -> None:
     with (data / "parscn" / "ParsCN-Dataset.csv").open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_so_many_texts_of_parscn_have_arabic_letters(persian: list[dict[str, str]]) -> None:
-    arabic = [row for row in persian if set(row["Counter_Narrative"]) & set("يك")]
-    assert len(arabic) == 106
-    assert len({identity(row["Hate_Speech"]) for row in persian}) == 1071
-
-
-def test_every_text_of_parscn_is_persian_once_it_is_folded(persian: list[dict[str, str]]) -> None:
-    assert {detect_language(row["Counter_Narrative"])[0] for row in persian} == {"fa"}
+        rows = list(csv.DictReader(file))
+    assert len([row for row in rows if set(row["Counter_Narrative"]) & set("يك")]) == 106
+    assert len({identity(row["Hate_Speech"]) for row in rows}) == 1071
+    assert {detect_language(row["Counter_Narrative"])[0] for row in rows} == {"fa"}

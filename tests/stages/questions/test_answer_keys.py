@@ -12,7 +12,7 @@ from stages.questions import questions
 
 @given(questions.scales())
 def test_what_is_typed_on_a_scale_is_what_is_stored(scale: Scale) -> None:
-    """A digit gives no number but the one that bears it, and a half is chosen by its point where nothing else has it."""
+    """A digit gives the number that bears it, and a half is chosen by its point where nothing else has it."""
     asked = scale.as_json()
     names = asked["choices"]
     for name, keys in zip(names, asked["keys"], strict=True):

@@ -1,4 +1,4 @@
-"""One of several choices, several labels or none, numbers on a scale: what is read, and what is said of what cannot be."""
+"""One of several choices, several labels or none, numbers on a scale: what is read, and what is refused."""
 
 from __future__ import annotations
 
@@ -67,9 +67,7 @@ def test_a_cell_that_says_none_of_the_choices_is_refused(cell: str) -> None:
         APPROPRIATENESS.read(cell)
 
 
-def test_words_that_are_parted_otherwise_are_told_apart_where_both_are_there_and_letters_composed_otherwise_are_not() -> (
-    None
-):
+def test_words_parted_otherwise_are_told_apart_where_both_are_choices_and_letters_composed_otherwise_are_not() -> None:
     both = one_of("not_sure,not-sure")
     assert (both.read("Not_Sure"), both.read("not-sure")) == (0, 1)
     with pytest.raises(InputError, match="unknown label `not sure`"):

@@ -43,7 +43,7 @@ def test_an_answer_is_the_same_after_it_was_kept_and_after_it_was_named(asked: t
         lambda form: st.tuples(st.just(form), st.fixed_dictionaries({n: answers(q) for n, q in form.questions}))
     )
 )
-def test_a_form_and_its_answer_are_the_same_after_they_were_printed_and_kept(
+def test_a_form_and_its_answer_are_the_same_after_being_printed_and_kept(
     asked: tuple[Form, dict[str, Any]],
 ) -> None:
     form, answer = asked

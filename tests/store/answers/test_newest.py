@@ -17,9 +17,9 @@ from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database.tables import assignment, judgement
 from fcpair.store.maintenance import study_checks
 from fcpair.store.oversight import runs
-from store.database.test_frames import undone
-from store.database.test_hash_chain import placed
-from store.maintenance.test_invariant_checks import answered, assigned, fill
+from store.conftest import undone
+from store.database.test_hash_chain import fill_three, placed
+from store.maintenance.test_invariant_checks import answered
 
 pytestmark = pytest.mark.files
 
@@ -28,11 +28,10 @@ ONE = st.integers(1, N)
 CODE = st.sampled_from([None, 0, 1, 2])
 
 
-def fill_three(tx: Tx) -> None:
+def fill_with_run(tx: Tx) -> None:
     """Three assignments, of which the first is answered, and a run that takes answers back."""
-    fill(tx)
+    fill_three(tx)
     assert runs.add_run(tx, "withdraw labels", {}, {}, "0").id == 1
-    assignments.add_assignments(tx, pd.concat([assigned(2, 1), assigned(1, 2)]), rounds.primary(tx))
 
 
 def newest(tx: Tx) -> dict[int, int | None]:
@@ -84,43 +83,32 @@ def test_the_judgement_that_an_assignment_names_is_its_newest(
     lasting_store: Store, acts: list[tuple[Any, ...]]
 ) -> None:
     with undone(lasting_store) as tx:
-        fill_three(tx)
+        fill_with_run(tx)
         for act, *what in acts:
             act(tx, *what)
             assert newest(tx) == looked_up(tx)
         assert study_checks.references(tx).faults == []
 
 
-def test_what_became_of_assignments_is_what_was_said_last(lasting_store: Store) -> None:
+def test_what_became_of_assignments_is_what_was_said_last_and_of_one_taken_back_is_left_to_be_said(
+    lasting_store: Store,
+) -> None:
     with undone(lasting_store) as tx:
-        fill_three(tx)
+        fill_with_run(tx)
         assert statuses(tx) == ["done", "open", "open"]
         bring(tx, [(2, None), (3, 0), (2, 1), (3, None)])
         assert statuses(tx) == ["done", "done", "skipped"]
-
-
-def test_what_becomes_of_an_answer_that_is_taken_back_is_left_to_be_said(lasting_store: Store) -> None:
-    with undone(lasting_store) as tx:
-        fill_three(tx)
         assignments.set_status(tx, [1], Status.WITHDRAWN)
         take_back(tx, 1)
-        assert (statuses(tx)[0], newest(tx)[1]) == ("withdrawn", 2)
+        assert (statuses(tx)[0], newest(tx)[1]) == ("withdrawn", 6)
 
 
-@pytest.mark.parametrize(
-    ("one", "named", "said"),
-    [
-        (1, 1, "row 1 of `assignment` says that its newest judgement is 1, but it is 3"),
-        (1, None, "row 1 of `assignment` says that its newest judgement is none, but it is 3"),
-        (1, 2, "row 1 of `assignment` says that its newest judgement is 2, but it is 3"),
-        (1, 99, "row 1 of `assignment` says that its newest judgement is 99, but it is 3"),
-        (3, 2, "row 3 of `assignment` says that its newest judgement is 2, but it is none"),
-    ],
-    ids=["an older one", "none", "of another", "that is not there", "where there is none"],
-)
-def test_one_that_is_not_the_newest_is_found(lasting_store: Store, one: int, named: int | None, said: str) -> None:
-    with undone(lasting_store) as tx:
-        fill_three(tx)
-        bring(tx, [(2, 0), (1, None)])
-        tx.execute(update(assignment).where(assignment.c.id == one).values(judgement_id=named))
-        assert study_checks.references(tx).faults == [said]
+def test_one_that_is_not_the_newest_is_found(lasting_store: Store) -> None:
+    """An older one, none, one of another or that is not there, and one where there is none."""
+    for assignment_id, named, newest_id in ((1, 1, "3"), (1, None, "3"), (1, 2, "3"), (1, 99, "3"), (3, 2, "none")):
+        with undone(lasting_store) as tx:
+            fill_with_run(tx)
+            bring(tx, [(2, 0), (1, None)])
+            tx.execute(update(assignment).where(assignment.c.id == assignment_id).values(judgement_id=named))
+            fault = f"says that its newest judgement is {'none' if named is None else named}, but it is {newest_id}"
+            assert study_checks.references(tx).faults == [f"row {assignment_id} of `assignment` {fault}"]
