@@ -1,4 +1,4 @@
-"""Surveys: shares against statsmodels and by hand, Cochran's sizes as books have them, and small cells that stay hidden."""
+"""Surveys: shares against statsmodels and by hand, Cochran's sizes as books have them, and small cells."""
 
 from __future__ import annotations
 

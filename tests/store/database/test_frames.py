@@ -26,7 +26,6 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.types import JSON
 
 from fcpair.records import Origin, Role, Status
 from fcpair.store import Store
@@ -228,9 +227,7 @@ def things(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 @given(rows=st.lists(ROWS, min_size=1, max_size=4))
-def test_what_goes_in_and_comes_out_is_what_sqlalchemy_makes_of_it(
-    things: Store, rows: list[dict[str, object]]
-) -> None:
+def test_what_goes_in_and_comes_out_is_as_by_sqlalchemy(things: Store, rows: list[dict[str, object]]) -> None:
     with things.write() as tx:
         for at, row in enumerate(rows, 1):
             ADD.execute(tx, id=at, **row)

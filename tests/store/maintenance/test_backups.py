@@ -78,22 +78,22 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
 # -- taken for a study
 
 
-@pytest.mark.parametrize(
-    "words", [["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]]
-)
-def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: list[str]) -> None:
-    result = CliRunner().invoke(main, [*words, "--study", str(whole)])
-    assert result.exit_code == 2
-    assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
-
-
-def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
+def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_without_fcpair(
+    whole: Path, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Also one that is cut off, or of a database."""
+    for words in (["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]):
+        result = CliRunner().invoke(main, [*words, "--study", str(whole)])
+        assert result.exit_code == 2
+        assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
     of_database = Path(__file__).parents[2] / "assets" / "0012-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
             Study(file)
+    shutil.unpack_archive(whole, tmp_path, "zip")
+    assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
 
 
 # -- there and back
@@ -107,12 +107,9 @@ def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path
     file = Study.back_up(source, tmp_path / "one.backup")
     restored = Study.restore(file, again)
     assert restored.health is not None
-    assert (restored.kind, restored.schema, restored.health.is_sound) == (_called(kind), schema.HEAD, True)
+    kind_name = {"file": "sqlite", "database": "postgresql"}[kind]
+    assert (restored.kind, restored.schema, restored.health.is_sound) == (kind_name, schema.HEAD, True)
     assert digest_of(again, new) == digest_of(source, new)
-
-
-def _called(kind: str) -> str:
-    return {"file": "sqlite", "database": "postgresql"}[kind]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -151,32 +148,23 @@ def test_a_backup_while_people_answer_is_sound(studies: Studies, new: New, tmp_p
         assert health.is_sound
 
 
-def test_a_backup_is_readable_to_its_owner_alone_and_nothing_else_is_left(
+def test_a_backup_is_readable_to_its_owner_alone_nothing_else_is_left_and_no_file_is_replaced(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    file = Study.back_up(files["checked"], tmp_path / "one.backup")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert list(tmp_path.iterdir()) == [file]
-    again = tmp_path / "again.db"
-    Study.restore(file, again)
-    assert stat.S_IMODE(again.stat().st_mode) == 0o600
-    assert sorted(tmp_path.iterdir()) == [again, file]
-
-
-def test_it_can_be_unpacked_without_fcpair(whole: Path, files: dict[str, Path], tmp_path: Path) -> None:
-    shutil.unpack_archive(whole, tmp_path, "zip")
-    assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
-
-
-# -- what is there is not touched
-
-
-def test_a_file_that_is_there_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
-    file = tmp_path / "one.backup"
+    file, again = tmp_path / "one.backup", tmp_path / "again.db"
     file.write_bytes(b"mine")
     with pytest.raises(StudyError, match="exists already; name another file"):
         Study.back_up(files["checked"], file)
     assert file.read_bytes() == b"mine"
+    file.unlink()
+    Study.back_up(files["checked"], file)
+    assert list(tmp_path.iterdir()) == [file]
+    Study.restore(file, again)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, again)] == [0o600, 0o600]
+    assert sorted(tmp_path.iterdir()) == [again, file]
+
+
+# -- what is there is not touched
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -262,19 +250,11 @@ def test_another_file_is_no_backup(files: dict[str, Path], tmp_path: Path) -> No
     assert "there is no backup" in refused(tmp_path / "none", tmp_path / "again.db")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"), [({"schema": "0999"}, "newer fcpair"), ({"kind": "oracle"}, "newer fcpair")]
-)
-def test_one_of_a_newer_fcpair_is_refused(whole: Path, tmp_path: Path, change: dict[str, str], said: str) -> None:
+@pytest.mark.parametrize("change", [{"schema": "0999"}, {"kind": "oracle"}, {"format": 2}])
+def test_one_of_a_newer_fcpair_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     like: dict[str, Any] = {"kind": "sqlite", "schema": "0006", "fcpair": "9.0", "at": "2030", "member": "study.sqlite"}
     file = tmp_path / "newer.backup"
     backup_format.write(file, Manifest(**(like | change)), lambda to: to.write(b"x"))
-    assert said in refused(file, tmp_path / "again.db")
-
-
-def test_one_of_another_format_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "newer.backup"
-    backup_format.write(file, Manifest("sqlite", "0006", "9", "2030", "x", format=2), lambda to: to.write(b"x"))
     assert "newer fcpair" in refused(file, tmp_path / "again.db")
 
 
@@ -294,14 +274,6 @@ def test_a_disk_that_fills_up_half_way_leaves_nothing(files: dict[str, Path], wh
         assert list(tmp_path.iterdir()) == []
 
 
-def a_program(folder: Path, name: str, does: str) -> Path:
-    """A program of a given name, which says that it is of PostgreSQL 99."""
-    says = f'[ "$1" = --version ] && {{ echo "{name} (PostgreSQL) 99.1"; exit 0; }}'
-    (folder / name).write_text(f"#!/bin/sh\n{says}\n{does}\n")
-    (folder / name).chmod(0o755)
-    return folder
-
-
 @pytest.fixture
 def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which programs of PostgreSQL's are looked for, and which has none."""
@@ -310,22 +282,22 @@ def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for(studies: Studies, bin_: Path, tmp_path: Path) -> None:
+def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for_and_one_that_fails_leaves_nothing(
+    studies: Studies, bin_: Path, tmp_path: Path
+) -> None:
     source, file = studies("database", "empty"), tmp_path / "one.backup"
     with pytest.raises(StudyError, match=r"pg_dump was not found in .*apt-get install postgresql-client"):
         Study.back_up(source, file)
-    a_program(bin_, "pg_dump", "exit 0")
-    (bin_ / "pg_dump").write_text((bin_ / "pg_dump").read_text().replace("99.1", "9.6"))
-    with pytest.raises(StudyError, match=r"pg_dump is of PostgreSQL 9, and \d+ or newer is needed"):
-        Study.back_up(source, file)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_pg_dump_that_fails_half_way_leaves_nothing(studies: Studies, bin_: Path, tmp_path: Path) -> None:
-    source = studies("database", "empty")
-    a_program(bin_, "pg_dump", "head -c 100000 /dev/zero; echo 'pg_dump: error: server closed' >&2; exit 1")
-    with pytest.raises(StudyError, match="pg_dump failed: pg_dump: error: server closed"):
-        Study.back_up(source, tmp_path / "one.backup")
+    fails = "head -c 100000 /dev/zero; echo 'pg_dump: error: server closed' >&2; exit 1"
+    for version, does, message in (
+        ("9.6", "exit 0", r"pg_dump is of PostgreSQL 9, and \d+ or newer is needed"),
+        ("99.1", fails, "pg_dump failed: pg_dump: error: server closed"),
+    ):
+        program = f'[ "$1" = --version ] && {{ echo "pg_dump (PostgreSQL) {version}"; exit 0; }}\n{does}'
+        (bin_ / "pg_dump").write_text(f"#!/bin/sh\n{program}\n")
+        (bin_ / "pg_dump").chmod(0o755)
+        with pytest.raises(StudyError, match=message):
+            Study.back_up(source, file)
     assert list(tmp_path.iterdir()) == []
 
 
