@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -33,6 +36,37 @@ def names(store: Store) -> list[str]:
 def add(store: Store, *new: str, alone: bool = True) -> None:
     with store.write(alone=alone) as tx:
         people.add_people(tx, list(new), Role.LEAD)
+
+
+ELSEWHERE = """
+import os, signal, sys
+from pathlib import Path
+from fcpair.records import Role
+from fcpair.store import Store
+from fcpair.store.oversight import runs
+from fcpair.store.people import people
+
+def add(store, *new):
+    with store.write() as tx:
+        people.add_people(tx, list(new), Role.LEAD)
+        runs.add_run(tx, "people", {}, {"n": len(new)}, "0", None)
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+store = Store.open(Path(sys.argv[1]))
+"""
+
+
+def command_elsewhere(place: str | Path, act: str, *words: str) -> list[str]:
+    """The command that has another process open a study and do something with it."""
+    return [sys.executable, "-c", ELSEWHERE + act, str(place), *words]
+
+
+def die_elsewhere(place: str | Path, act: str, *words: str) -> None:
+    """Have another process open a study, do something with it and be killed."""
+    run = subprocess.run(command_elsewhere(place, f"{act}\ndie()", *words), check=False)
+    assert run.returncode == -signal.SIGKILL
 
 
 class UndoneError(Exception):

@@ -1,6 +1,9 @@
-"""Nearest neighbours checked against a loop in plain Python and against scikit-learn."""
+"""Nearest neighbours against a loop and scikit-learn, languages, and spellings that are folded."""
 
 from __future__ import annotations
+
+import csv
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +14,10 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from fcpair.errors import InputError
+from fcpair.models.language import detect_language
 from fcpair.stages.corpus import retrieve
 from fcpair.stages.corpus.retrieve import candidate_positions, check_k, even_shares, non_english_note
+from fcpair.stages.corpus.text_identity import fold_arabic, identity
 from stages.corpus.neighbours import neighbours
 
 Vectors = NDArray[np.float32]
@@ -134,3 +139,39 @@ def test_a_corpus_that_is_not_english_is_recognised(bodies: list[str], languages
 def test_the_numbers_of_people_among_whom_a_grid_divides_evenly_are_the_divisors(n_pairs: int, at_most: int) -> None:
     assert set(even_shares(n_pairs, at_most)) == {n for n in range(2, at_most + 1) if n_pairs % n == 0}
     assert (even_shares(5805), even_shares(0)) == ((3, 5, 9, 15, 27), ())  # FC-CONAN's grid, and an empty one
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("چاي خوب است", "چای خوب است"),
+        ("كتاب", "کتاب"),
+        ("خوب\u00a0 است ", "خوب است"),
+        ("می\u200cخورم", "میخورم"),
+        ("ســـلام", "سلام"),
+        ("کتابِ خوب", "کتاب خوب"),
+    ],
+    ids=["yeh", "kaf", "spaces", "half-space", "kashida", "vowel sign"],
+)
+def test_spellings_of_one_text_are_folded_alike(one: str, other: str) -> None:
+    assert identity(one) != identity(other)
+    assert fold_arabic(one) == fold_arabic(other)
+    assert fold_arabic("مؤمن") != fold_arabic("مومن")  # a letter with a hamza of its own is another
+
+
+@given(st.text())
+def test_what_is_folded_stays_as_it_is(text: str) -> None:
+    assert fold_arabic(fold_arabic(text)) == fold_arabic(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_of_ascii_only_spaces_change(text: str) -> None:
+    assert fold_arabic(text) == " ".join(text.split())
+
+
+def test_every_text_of_parscn_is_persian_once_it_is_folded_and_so_many_have_arabic_letters(data: Path) -> None:
+    with (data / "parscn" / "ParsCN-Dataset.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len([row for row in rows if set(row["Counter_Narrative"]) & set("يك")]) == 106
+    assert len({identity(row["Hate_Speech"]) for row in rows}) == 1071
+    assert {detect_language(row["Counter_Narrative"])[0] for row in rows} == {"fa"}

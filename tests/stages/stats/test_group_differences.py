@@ -59,7 +59,7 @@ def by_group(n: int, f: str, m: str) -> pd.DataFrame:
     return labels(by, {name: f if group == "f" else m for name, group in by.items()})
 
 
-def test_shares_and_their_difference_by_hand() -> None:
+def test_shares_their_difference_and_pairs_of_labels_within_groups_and_across_by_hand() -> None:
     found = compared(by_group(5, "nnyynnyy", "nyyynyyy"))
     assert [(one.label, one.group, one.people, one.n, one.value) for one in found.shares] == [
         ("n", "f", 5, 40, 0.5),
@@ -69,6 +69,9 @@ def test_shares_and_their_difference_by_hand() -> None:
     assert difference.value == pytest.approx(0.25)
     assert difference.odds_ratio == pytest.approx((0.5 / 0.5) / (0.25 / 0.75))
     assert difference.p == difference.holm == difference.least_p == 2 / 252
+    given = {name: "a" if group == "f" else "b" for name, group in people(5, 5).items()} | {"p0": "b"}
+    together = {one.groups: (one.n, one.value) for one in compared(labels(people(5, 5), given)).together}
+    assert together == {("f", "f"): (10, 0.6), ("m", "m"): (10, 1.0), ("f", "m"): (25, 0.2)}
 
 
 def test_errors_are_clustered_both_ways_as_in_statsmodels() -> None:
@@ -128,19 +131,18 @@ def test_p_is_as_often_below_a_level_as_it_says_where_nothing_differs() -> None:
     assert 0.1 - 3 * np.sqrt(0.1 * 0.9 / 200) <= np.mean(found <= 0.1) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 200)
 
 
-def test_a_difference_that_is_there_is_found() -> None:
-    (found,) = compared(drawn(12, 12, 1.5)).differences
-    assert found.p is not None
-    assert found.p < 0.001
-    assert found.high is not None
-    assert found.high < 0  # of `n`
-
-
-def test_nine_annotators_support_nothing_and_that_is_said() -> None:
+def test_nine_annotators_and_two_groups_that_share_no_item_support_nothing() -> None:
     (found,) = compared(drawn(2, 7, 3)).differences
     assert (found.value, found.p, found.least_p) == (None, None, 2 / 36)
     assert found.undefined == "f: 2 people; expected 5 or more"
     assert [one.value is None for one in compared(drawn(2, 7)).shares] == [True, False]
+    frame = drawn(5, 5)
+    other = frame[frame["group"] == "m"].assign(annotator=lambda one: "q" + one["annotator"], group="x")
+    apart = frame[~((frame["group"] == "m") & frame["item"].isin([f"i{at}" for at in range(20)]))]
+    apart = apart[~((apart["group"] == "m") & (apart.index % 2 == 0))]
+    of_m = set(apart["item"][apart["group"] == "m"])
+    differences = compared(pd.concat([apart, other[~other["item"].isin(of_m)]], ignore_index=True)).differences
+    assert {one.groups: one.undefined for one in differences}["m", "x"] == "m and x share no item"
 
 
 def test_the_least_p_is_one_that_all_or_random_ways_can_give() -> None:
@@ -175,13 +177,6 @@ def test_a_difference_without_odds_says_why(frame: pd.DataFrame, value: float, n
     assert (difference.low is None) == ("no interval" in note)
 
 
-def test_pairs_of_labels_within_groups_and_across_by_hand() -> None:
-    by = people(5, 5)
-    given = {name: "a" if group == "f" else "b" for name, group in by.items()} | {"p0": "b"}
-    found = {one.groups: (one.n, one.value) for one in compared(labels(by, given)).together}
-    assert found == {("f", "f"): (10, 0.6), ("m", "m"): (10, 1.0), ("f", "m"): (25, 0.2)}
-
-
 def test_holm_is_over_all_that_is_reported_and_over_all_questions() -> None:
     rng, by = np.random.default_rng(3), people(6, 6)
     found = compared(labels(by, {name: "".join(rng.choice(list("abc"), 30)) for name in by})).differences
@@ -194,16 +189,6 @@ def test_holm_is_over_all_that_is_reported_and_over_all_questions() -> None:
     low, high = sorted(one.p or 0 for one in of_both)
     assert (of_both[0].p, alone.holm) == (alone.p, alone.p)
     assert sorted(one.holm or 0 for one in of_both) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
-
-
-def test_two_groups_that_share_no_item_have_no_difference() -> None:
-    frame = drawn(5, 5)
-    other = frame[frame["group"] == "m"].assign(annotator=lambda one: "q" + one["annotator"], group="x")
-    apart = frame[~((frame["group"] == "m") & frame["item"].isin([f"i{at}" for at in range(20)]))]
-    apart = apart[~((apart["group"] == "m") & (apart.index % 2 == 0))]
-    there = set(apart["item"][apart["group"] == "m"])
-    found = compared(pd.concat([apart, other[~other["item"].isin(there)]], ignore_index=True))
-    assert {one.groups: one.undefined for one in found.differences}["m", "x"] == "m and x share no item"
 
 
 @pytest.mark.long
@@ -232,15 +217,18 @@ def test_what_is_wrong_is_refused_with_its_lines(
     name = "item" if changed.iloc[0].startswith("i") else "group"
     with pytest.raises(InputError, match=message) as refused:
         compared(frame.assign(**{name: changed}))
-    assert [finding.line for finding in refused.value.findings][: len(lines)] == lines
+    assert [finding.line for finding in refused.value.findings] == lines
 
 
-def test_who_has_no_group_does_not_count_and_the_same_seed_gives_the_same_figures() -> None:
-    frame = drawn(6, 5)
+def test_who_has_no_group_does_not_count_a_difference_is_found_and_the_same_by_the_same_seed() -> None:
+    frame = drawn(13, 12, 1.5)
     frame["group"] = frame["group"].where(frame["annotator"] != "p0", "")
     found = compared(frame, seed=4)
-    assert found.people == {"f": 5, "m": 5}
+    assert found.people == {"f": 12, "m": 12}
     assert found == compared(frame, seed=4)
+    (difference,) = found.differences
+    assert (difference.p or 1) < 0.001
+    assert (difference.high or 1) < 0  # of `n`
 
 
 def test_a_mixed_model_finds_the_odds_that_labels_were_drawn_with() -> None:
@@ -322,6 +310,12 @@ def test_all_groups_have_one_mixed_model_but_those_that_give_a_label_always() ->
     mixed = {one.groups: one.mixed for one in compared_by(frame, ["group"], mixed=True)[0].differences}
     odds = {groups: one[0] for groups, one in mixed.items() if one is not None}
     assert odds["f", "m"] * odds["m", "x"] == pytest.approx(odds["f", "x"])
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"),
+    ):
+        patch.setattr("fcpair.errors.find_spec", lambda _: None)
+        compared_by(frame, ["group"], mixed=True)
     frame.loc[frame["group"] == "x", "label"] = "n"
     found = {one.groups: one for one in compared_by(frame, ["group"], mixed=True)[0].differences}
     two = compared_by(frame[frame["group"] != "x"].reset_index(drop=True), ["group"], mixed=True)[0].differences[0]
@@ -330,26 +324,17 @@ def test_all_groups_have_one_mixed_model_but_those_that_give_a_label_always() ->
     assert (found["f", "x"].mixed, found["f", "x"].note) == (None, why)
 
 
-def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.errors.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"):
-        compared_by(drawn(5, 5), ["group"], mixed=True)
-
-
 NEAR_THE_LEVEL = drawn(30, 30, 0.3, n_items=20, seed=7)
 """Sixty people of two groups, p about 0.042: 10,000 random ways leave open whether it is below 0.05."""
 
 
-def test_the_order_of_rows_and_of_questions_changes_no_p() -> None:
-    frame = NEAR_THE_LEVEL.assign(other=lambda one: one["annotator"].str[-1])
-    found = compared_by(frame, ["group", "other"])
-    shuffled = compared_by(frame.sample(frac=1, random_state=1, ignore_index=True), ["other", "group"])[::-1]
-    p = [[(each.p, each.holm, each.n_drawn) for one in of for each in one.differences] for of in (found, shuffled)]
-    assert p[0] == p[1]
-
-
-def test_more_ways_are_drawn_where_chance_could_decide() -> None:
+def test_more_ways_are_drawn_where_chance_could_decide_and_the_order_of_rows_and_questions_changes_no_p() -> None:
     """p of all draws is within Monte Carlo errors of that of ten times as many."""
+    frame = NEAR_THE_LEVEL.assign(other=lambda one: one["annotator"].str[-1])
+    in_order = compared_by(frame, ["group", "other"])
+    shuffled = compared_by(frame.sample(frac=1, random_state=1, ignore_index=True), ["other", "group"])[::-1]
+    p = [[(each.p, each.holm, each.n_drawn) for one in of for each in one.differences] for of in (in_order, shuffled)]
+    assert p[0] == p[1]
     (found,) = compared(NEAR_THE_LEVEL).differences
     (clear,) = compared(drawn(12, 12, 1.5)).differences
     assert found.p is not None

@@ -25,6 +25,7 @@ from fcpair.stages.stats.multi_rater import (
     pooled_figures,
 )
 from fcpair.stages.stats.rating_counts import Overlap, Sums, coincidence, dense_codes, moments, sums_by
+from stages.stats.test_agreement import bounds
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -247,14 +248,10 @@ def simulated(seed: int) -> Overlap:
 def test_intervals_hold_their_figures_widen_with_the_level_and_say_what_they_rest_on() -> None:
     for seed in range(10):
         for figure in pooled_figures(simulated(seed), "texts", 0.95):
-            assert figure.value is not None
-            assert figure.low is not None
-            assert figure.high is not None
-            assert figure.low < figure.value < figure.high
+            low, value, high = bounds(figure)
+            assert low < value < high
     narrow, wide = (pooled_figures(simulated(0), "texts", level)[0] for level in (0.5, 0.99))
-    assert narrow.low is not None
-    assert wide.low is not None
-    assert wide.low < narrow.low
+    assert bounds(wide)[0] < bounds(narrow)[0]
     assert wide.note == "interval from 20 HS, 20 CN"
     people = pooled_figures(simulated(0), "annotators", 0.95)[0].note
     assert people == "interval from 20 HS, 20 CN, 3 annotators; wide, because of only 3 annotators"

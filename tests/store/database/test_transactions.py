@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +25,7 @@ from fcpair.store.database.backends import sqlite
 from fcpair.store.database.store import FairLock
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
-from store.conftest import add, first_rows, names
+from store.conftest import add, die_elsewhere, first_rows, names
 
 pytestmark = pytest.mark.files
 
@@ -78,27 +75,15 @@ def test_a_second_writer_waits_for_the_first_or_is_told_that_it_writes(store: St
     assert names(store) == ["ana", "ben"]
 
 
-def killed(store: Store, act: str) -> None:
-    """Have another process do something with the study, and be killed."""
-    head = """
-import os, signal, sys
-from pathlib import Path
-from fcpair.records import Role
-from fcpair.store import Store
-from fcpair.store.people import people
-"""
-    end = "os.kill(os.getpid(), signal.SIGKILL)\n"
-    script = f"{head}with Store.open(Path(sys.argv[1])).write() as tx:\n    {act}{end}"
-    run = subprocess.run([sys.executable, "-c", script, store.place], check=False)
-    assert run.returncode == -signal.SIGKILL
-
-
 def test_a_process_that_is_killed_in_the_middle_leaves_the_study_as_it_was(store: Store) -> None:
     """What was acknowledged before it stays."""
-    killed(store, 'people.add_people(tx, ["ana"], Role.LEAD)\n')
+    die_elsewhere(store.place, 'add(store, "ana")')
     assert names(store) == ["ana"]
-    small = 'tx.exec_driver_sql("PRAGMA cache_size = 1")'
-    killed(store, f'{small}\n    people.add_people(tx, [f"p{{at}}" for at in range(3_000)], Role.LEAD)\n    ')
+    half = """with store.write() as tx:
+    tx.exec_driver_sql("PRAGMA cache_size = 1")
+    people.add_people(tx, [f"p{at}" for at in range(3_000)], Role.LEAD)
+    die()"""
+    die_elsewhere(store.place, half)
     assert os.path.exists(f"{store.place}-journal")
     assert names(store) == ["ana"]
 

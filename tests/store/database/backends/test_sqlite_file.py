@@ -7,11 +7,9 @@ import logging
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -30,7 +28,7 @@ from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 from fcpair.study import Study
-from store.conftest import first_rows, names
+from store.conftest import command_elsewhere, die_elsewhere, first_rows, names
 from store.maintenance.test_upgrading import FILES as OLDER
 
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
@@ -61,30 +59,34 @@ def invoke(words: list[str]) -> Result:
 
 
 def lying_at(path: Path) -> list[str]:
-    return sorted(one.name for one in path.parent.iterdir() if one.name.startswith(path.name))
+    return sorted(file.name for file in path.parent.iterdir() if file.name.startswith(path.name))
 
 
-SERVE_AND_DIE = """
-    import os, signal, sys
-    from pathlib import Path
-    from fcpair.records import Role
-    from fcpair.store import Store
-    from fcpair.store.oversight import runs
-    from fcpair.store.people import people
-    store = Store.open(Path(sys.argv[1]))
-    store.share()
-    for name in sys.argv[2:]:
-        with store.write() as tx:
-            people.add_people(tx, [name], Role.LEAD)
-            runs.add_run(tx, "people", {}, {"n": 1}, "0", None)
-    os.kill(os.getpid(), signal.SIGKILL)
-    """
+def linked(path: Path) -> Path:
+    """A link to the study, in another folder."""
+    link = path.parent / "links" / "study.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    return link
 
 
-def die(path: Path, *new: str, script: str = SERVE_AND_DIE) -> None:
+SERVE_AND_ADD = "store.share()\nfor name in sys.argv[2:]:\n    add(store, name)"
+SERVE_AND_WRITE = """store.share()
+print("shared", flush=True)
+for line in sys.stdin:
+    add(store, "elsewhere")
+    print("written", flush=True)"""
+BETWEEN = """store.share()
+add(store, "ana")
+store.close()
+header = bytearray(Path(sys.argv[1]).read_bytes())
+header[18:20] = b"\\x02\\x02"  # the log is gone, the header does not say so yet
+Path(sys.argv[1]).write_bytes(header)"""
+
+
+def die(path: Path, *new: str) -> None:
     """Serve the study in another process, add people one by one, and be killed."""
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(path), *new], check=False)
-    assert run.returncode == -signal.SIGKILL
+    die_elsewhere(path, SERVE_AND_ADD, *new)
 
 
 @pytest.fixture
@@ -118,24 +120,24 @@ def test_no_connection_makes_a_file_where_there_is_none_any_more(store: Store, *
     assert lying_at(Path(store.place)) == []
 
 
-def test_a_study_that_was_replaced_is_not_read(
+def test_a_study_that_was_replaced_is_not_read_and_none_made_beside_the_log_of_another(
     store: Store, make_store: Callable[[Path], Store], tmp_path: Path
 ) -> None:
+    """SQLite deletes the log that it finds beside an empty file."""
+    path = Path(store.place)
     (tmp_path / "other").mkdir()
     other = make_store(tmp_path / "other")
     other.close()
-    Path(other.place).rename(store.place)
+    Path(other.place).rename(path)
     with pytest.raises(StudyError, match="replaced"), store.read():
         pass
-
-
-def test_a_new_study_is_not_made_beside_the_log_of_another(killed: Path) -> None:
-    """SQLite deletes the log that it finds beside an empty file."""
-    moved = killed.rename(killed.with_name("moved.db"))
+    store.close()
+    die(path, "ana", "ben")
+    moved = path.rename(path.with_name("moved.db"))
     with pytest.raises(StudyError, match=r"store\.db-wal is the log of a study that was at"):
-        Store.create(killed, first_rows)
-    moved.rename(killed)
-    assert names_at(killed) == ["ana", "ben"]
+        Store.create(path, first_rows)
+    moved.rename(path)
+    assert names_at(path) == ["ana", "ben"]
 
 
 @pytest.mark.parametrize("name", ["a?mode=memory.db", "a#b.db", "50%41.db", "über 'x\" &.db", "\udcff.db", "file:x.db"])
@@ -153,13 +155,10 @@ def test_any_name_will_do_from_any_folder(tmp_path: Path, name: str, monkeypatch
 # -- one file again
 
 
-def test_whoever_opens_it_after_a_kill_leaves_one_file_however_they_end(killed: Path, tmp_path: Path) -> None:
+def test_whoever_opens_it_after_a_kill_leaves_one_file_however_they_end(killed: Path) -> None:
     """Also by a link, whose log is where it leads."""
     assert versions(killed) == WAL_HEADER
-    (tmp_path / "links").mkdir()
-    link = tmp_path / "links" / "study.db"
-    link.symlink_to(killed)
-    assert names_at(link) == ["ana", "ben"]
+    assert names_at(linked(killed)) == ["ana", "ben"]
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
     words = (["status"], ["log"], ["people", "add", "cleo", "--role", "lead"], ["explain", "999"])
     for command, code in zip(words, (0, 0, 0, 2), strict=True):
@@ -177,30 +176,13 @@ def test_a_store_that_nobody_closed_leaves_one_file_also_at_the_end_of_its_proce
     del store
     gc.collect()
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
-    script = SERVE_AND_DIE.replace("os.kill(os.getpid(), signal.SIGKILL)", "")
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(killed), "dan"], check=True)
+    subprocess.run(command_elsewhere(killed, SERVE_AND_ADD, "dan"), check=True)
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
     assert names_at(killed) == ["ana", "ben", "cleo", "dan"]
 
 
-SERVE_AND_WRITE = """
-    import sys
-    from pathlib import Path
-    from fcpair.records import Role
-    from fcpair.store import Store
-    from fcpair.store.people import people
-    store = Store.open(Path(sys.argv[1]))
-    store.share()
-    print("shared", flush=True)
-    for line in sys.stdin:
-        with store.write() as tx:
-            people.add_people(tx, ["elsewhere"], Role.LEAD)
-        print("written", flush=True)
-    """
-
-
 def test_closing_leaves_the_log_to_another_process_that_has_it_open(path: Path) -> None:
-    line = [sys.executable, "-c", textwrap.dedent(SERVE_AND_WRITE), str(path)]
+    line = command_elsewhere(path, SERVE_AND_WRITE)
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -232,26 +214,8 @@ def test_opening_it_twice_keeps_the_locks_of_the_first(store: Store) -> None:
     assert names_at(Path(store.place)) == ["ana", "ben"]
 
 
-BETWEEN = """
-    import os, signal, sys
-    from pathlib import Path
-    from fcpair.records import Role
-    from fcpair.store import Store
-    from fcpair.store.people import people
-    store = Store.open(Path(sys.argv[1]))
-    store.share()
-    with store.write() as tx:
-        people.add_people(tx, ["ana"], Role.LEAD)
-    store.close()
-    header = bytearray(Path(sys.argv[1]).read_bytes())
-    header[18:20] = b"\\x02\\x02"  # the log is gone, the header does not say so yet
-    Path(sys.argv[1]).write_bytes(header)
-    os.kill(os.getpid(), signal.SIGKILL)
-    """
-
-
 def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(path: Path) -> None:
-    die(path, script=BETWEEN)
+    die_elsewhere(path, BETWEEN)
     assert Header.from_bytes(path.read_bytes()[:100]).is_whole
     assert names_at(path) == ["ana"]
     die(path, "ben")
@@ -280,8 +244,12 @@ def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path:
     assert names_at(copy) == ["ana", "ben"]
 
 
-def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, tmp_path: Path) -> None:
+def test_neither_looking_at_a_copy_nor_a_link_to_it_makes_it_whole(killed: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
+    link = linked(copy)
+    shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
+    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
+        Study(link)
     with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
         connection.execute("SELECT count(*) FROM person").fetchone()
         left = Path(f"{copy}-wal").read_bytes()
@@ -290,16 +258,6 @@ def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, 
         Study(copy)
     assert left == b""
     assert Study.accept(copy) is not None
-
-
-def test_a_link_to_a_copy_without_its_log_is_refused_by_the_name_of_where_it_lies(killed: Path, tmp_path: Path) -> None:
-    (tmp_path / "links").mkdir()
-    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
-    link = tmp_path / "links" / "study.db"
-    link.symlink_to(copy)
-    shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
-    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
-        Study(link)
 
 
 def test_a_copy_over_an_old_log_is_refused_and_left_as_it_is(path: Path, tmp_path: Path) -> None:
