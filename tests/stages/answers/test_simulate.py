@@ -58,14 +58,11 @@ def shares(codes: NDArray[np.int64]) -> dict[int, float]:
     return dict(zip(values.tolist(), (counts / len(codes)).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("positive", [0.0, 0.2, 1.0])
-def test_so_many_pairs_are_truly_positive(positive: float) -> None:
-    share = shares(draw_truths(N, APPROPRIATENESS, positive, seed=1))
-    assert near(share.get(2, 0), positive) if 0 < positive < 1 else share.get(2, 0) == positive
-    assert set(share) <= {0, 2}
-
-
-def test_true_codes_of_a_wider_scheme_are_definite_and_even_on_each_side() -> None:
+def test_so_many_pairs_are_truly_positive_and_true_codes_definite_and_even_on_each_side() -> None:
+    for positive in (0.0, 0.2, 1.0):
+        share = shares(draw_truths(N, APPROPRIATENESS, positive, seed=1))
+        assert near(share.get(2, 0), positive) if 0 < positive < 1 else share.get(2, 0) == positive
+        assert set(share) <= {0, 2}
     share = shares(draw_truths(N, FOUR, 0.4, seed=1))
     assert set(share) == {0, 2, 6, 9}
     assert all(near(share[code], p) for code, p in {0: 0.3, 2: 0.3, 6: 0.2, 9: 0.2}.items())
@@ -75,19 +72,29 @@ def test_true_codes_of_a_wider_scheme_are_definite_and_even_on_each_side() -> No
 
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
 @pytest.mark.parametrize("accuracy", [1.0, 0.85, 0.1, 0.0])
-def test_accuracy_is_the_share_that_sees_what_is_true_and_wrong_ones_are_even(scheme: OneOf, accuracy: float) -> None:
+def test_accuracy_is_the_share_that_sees_what_is_true(scheme: OneOf, accuracy: float) -> None:
     true = draw_truths(N, scheme, 0.3, seed=1)
     given = draw_answers(true, scheme, replace(PERFECT, accuracy=accuracy), seed=2)
     share = float((given == true).mean())
     assert near(share, accuracy) if 0 < accuracy < 1 else share == accuracy
     assert set(given.tolist()) == set(scheme.definite)
-    wrong = shares(draw_answers(np.full(N, 2), FOUR, replace(PERFECT, accuracy=0.1), seed=2))
-    assert all(near(wrong[code], 0.3) for code in (0, 6, 9))
 
 
-def test_so_many_are_not_sure_or_skip_whatever_else_they_do() -> None:
+def test_wrong_answers_are_even_over_the_others_and_drawn_apart_from_what_is_true() -> None:
+    """From one seed: where the truth is rare, errors are as likely as elsewhere."""
+    share = shares(draw_answers(np.full(N, 2), FOUR, replace(PERFECT, accuracy=0.1), seed=2))
+    assert all(near(share[code], 0.3) for code in (0, 6, 9))
+    true = draw_truths(N, APPROPRIATENESS, 0.5, seed=1)
+    wrong = draw_answers(true, APPROPRIATENESS, replace(PERFECT, accuracy=0.5), seed=1) != true
+    assert abs(wrong[true == 2].mean() - wrong[true == 0].mean()) < 5 * (0.25 * 4 / N) ** 0.5
+
+
+def test_so_many_are_not_sure_lean_or_skip_whatever_else_they_do() -> None:
     true = draw_truths(N, FOUR, 0.3, seed=1)
     assert near(shares(draw_answers(true, FOUR, replace(PERFECT, unsure=0.07), seed=2))[5], 0.07)
+    for code in (0, 2):  # a leaning gives its label whatever is true
+        lean = replace(PERFECT, leaning=0.3, leaning_to=code)
+        assert near(shares(draw_answers(np.full(N, 2 - code), APPROPRIATENESS, lean, seed=2))[code], 0.3)
     habits = replace(PERFECT, leaning=1.0, unsure=0.5, skips=0.04)
     share = shares(draw_answers(draw_truths(N, APPROPRIATENESS, 0.3, seed=1), APPROPRIATENESS, habits, seed=2))
     assert near(share[NO_CODE], 0.04)
@@ -95,13 +102,6 @@ def test_so_many_are_not_sure_or_skip_whatever_else_they_do() -> None:
     sure = OneOf((Choice(0, "no"), Choice(1, "yes", positive=True)))
     true = draw_truths(N, sure, 0.3, seed=1)
     np.testing.assert_array_equal(draw_answers(true, sure, replace(PERFECT, unsure=0.5), seed=2), true)
-
-
-@pytest.mark.parametrize("code", [0, 2])
-def test_a_leaning_gives_its_label_whatever_is_true(code: int) -> None:
-    true = np.full(N, 2 - code)
-    given = draw_answers(true, APPROPRIATENESS, replace(PERFECT, leaning=0.3, leaning_to=code), seed=2)
-    assert near(shares(given)[code], 0.3)
 
 
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
@@ -132,13 +132,6 @@ def test_the_same_seed_gives_the_same_people_and_another_seed_others() -> None:
     first = drawn(1)
     assert drawn(1) == first
     assert all(one != other for one, other in zip(first, drawn(2), strict=True))
-
-
-def test_what_is_true_and_what_is_seen_are_drawn_apart() -> None:
-    """From one seed: where the truth is rare, errors are as likely as elsewhere."""
-    true = draw_truths(N, APPROPRIATENESS, 0.5, seed=1)
-    wrong = draw_answers(true, APPROPRIATENESS, replace(PERFECT, accuracy=0.5), seed=1) != true
-    assert abs(wrong[true == 2].mean() - wrong[true == 0].mean()) < 5 * (0.25 * 4 / N) ** 0.5
 
 
 def test_an_answer_takes_about_nine_seconds_and_some_time() -> None:
@@ -197,6 +190,10 @@ def test_the_form_takes_every_answer(printed: str) -> None:
         assert answer is not None
         assert form.load(form.store(answer)) == answer
     assert len({form.key(one) for one in said if one}) > 1
+    form = parse_form("types: any_of(facts,humour); heard: one_of(yes,no)")
+    true = draw_form_truths(100, form, 0.5, seed=4)  # which the perfect see in every part
+    said = draw_form_answers(true, form, PERFECT, 5)
+    np.testing.assert_array_equal([form.part_codes(one) for one in said if one], true)
 
 
 def test_texts_keep_their_limits_and_about_half_of_what_may_stay_is_left_as_it_is() -> None:
@@ -224,13 +221,6 @@ def test_about_a_fifth_of_what_is_curated_is_rejected_and_what_begins_like_a_rej
     assert {*reasons} == {None, "rude", "off_topic"}
     odd = draw_form_answers(np.empty((20, 0), np.int64), form, PERFECT, 3, ["Reject: no, do not"] * 20)
     assert all(one and question.reason(one["kept"]) for one in odd)
-
-
-def test_the_perfect_see_what_is_true_in_every_part() -> None:
-    form = parse_form("types: any_of(facts,humour); heard: one_of(yes,no)")
-    true = draw_form_truths(100, form, 0.5, seed=4)
-    said = draw_form_answers(true, form, PERFECT, 5)
-    np.testing.assert_array_equal([form.part_codes(one) for one in said if one], true)
 
 
 @given(skips=st.sampled_from([0.0, 0.3, 1.0]), seed=st.integers(0, 2**31))

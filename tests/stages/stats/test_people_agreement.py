@@ -47,13 +47,17 @@ def test_the_table_has_the_first_person_in_its_rows_and_the_frame_follows_it_row
     assert rows.iloc[2].tolist() == ["not_appropriate", "appropriate", 4]
 
 
-def test_kappa_rests_on_the_shared_pairs_and_has_an_interval() -> None:
+def test_kappa_rests_on_the_shared_pairs_and_has_an_interval_or_a_reason() -> None:
     alone: Given = {100: {"ana": 2}, 101: {"ana": 0}, 102: {"zoe": 2}}
     both = compare_labels(labels_of(TWO | alone), ("ana", "zoe"), SCHEME)
     assert (both.n, both.n_labels, both.raw_agreement) == (20, (22, 21), 0.7)
     assert both.kappa.value == pytest.approx(0.4)
     assert both.kappa.low is not None
     assert both.kappa.low < 0.4
+    apart = compare_labels(labels_of({0: {"ana": 2}, 1: {"zoe": 2}}), ("ana", "zoe"), SCHEME)
+    assert (apart.n, apart.raw_agreement, apart.kappa.value) == (0, None, None)
+    assert apart.kappa.undefined == "there is no pair that both have labelled"
+    assert sum(map(sum, apart.table)) == 0
 
 
 def test_two_people_agree_as_among_all_others_and_labels_that_do_not_count_are_left_out() -> None:
@@ -65,13 +69,6 @@ def test_two_people_agree_as_among_all_others_and_labels_that_do_not_count_are_l
     definite = compare_labels(labels_of(TWO | unsure), ("ana", "zoe"), SCHEME, Agree(indefinite="drop"))
     assert (definite.classes, definite.table) == (("not_appropriate", "appropriate"), ((8, 4), (2, 6)))
     assert definite.n_labels == (20, 21)
-
-
-def test_without_a_shared_pair_the_figures_say_why() -> None:
-    both = compare_labels(labels_of({0: {"ana": 2}, 1: {"zoe": 2}}), ("ana", "zoe"), SCHEME)
-    assert (both.n, both.raw_agreement, both.kappa.value) == (0, None, None)
-    assert both.kappa.undefined == "there is no pair that both have labelled"
-    assert sum(map(sum, both.table)) == 0
 
 
 # ana and ben agree on 4 of 4 pairs, kappa 1; ana and cleo on 2 of 4, as by chance, kappa 0; ben and cleo share none.
@@ -91,12 +88,9 @@ def test_each_person_is_compared_with_all_who_share_a_pair() -> None:
     assert (ana.kappa.value, ana.kappa.n) == (0.5, 8)  # (1 * 4 + 0 * 4) / 8
     assert ana.farthest
     assert ana.farthest.annotators == ("ana", "cleo")
-
-
-def test_a_mean_of_undefined_kappas_says_why_and_names_nobody() -> None:
-    (ana, _) = agreement_with_others(compute_agreement(labels_of({0: {"ana": 2, "ben": 2}}), SCHEME).subsets)
-    assert (ana.kappa.value, ana.kappa.undefined) == (None, "kappa is undefined with each of the others")
-    assert ana.farthest is None
+    (alone, _) = agreement_with_others(compute_agreement(labels_of({0: {"ana": 2, "ben": 2}}), SCHEME).subsets)
+    assert (alone.kappa.value, alone.kappa.undefined) == (None, "kappa is undefined with each of the others")
+    assert alone.farthest is None
 
 
 def test_the_lowest_and_the_highest_share_nobody() -> None:
