@@ -6,21 +6,26 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 
 import psycopg
 import pytest
 from conftest import on_databases
 from servers import Database, Server
+from steps.online import at_desk, give
 
 from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.steps.base import init
 from fcpair.store import Store, Tx
+from fcpair.store.database.backends import Place
 from fcpair.store.database.backends.postgres_server import FOLDER
 from fcpair.store.people import people
+from fcpair.study import Study
 
 
 def first_rows(tx: Tx) -> None:
@@ -123,3 +128,43 @@ def programs(postgres: Server) -> Iterator[Path]:
         if FOLDER not in os.environ:
             patch.setenv(FOLDER, str(next(one for one in wheels if (one / "pg_dump").exists())))
         yield Path(os.environ[FOLDER])
+
+
+KINDS = ("file", "database")
+NewPlace = Callable[[str], Place]
+
+
+@pytest.fixture
+def new(tmp_path: Path, postgres: Server) -> Iterator[NewPlace]:
+    """A place where nothing is, of either kind."""
+    numbers, made = count(1), []
+
+    def make(kind: str) -> Place:
+        if kind == "file":
+            return tmp_path / f"new-{next(numbers)}.db"
+        made.append(f"new_{tmp_path.name[-20:]}_{next(numbers)}")
+        return str(postgres.make(made[-1]).render_as_string(hide_password=False))
+
+    yield make
+    postgres.drop(*made)
+
+
+@contextmanager
+def being_answered(place: Place) -> Iterator[None]:
+    """While somebody answers a study that is served, one pair after the other."""
+    study, done = Study(place), threading.Event()
+    study.share()
+    desk, ana = at_desk(study, "ana")
+
+    def answer() -> None:
+        while desk.tasks(ana) and not done.is_set():
+            give(desk, ana, "appropriate")
+
+    answering = threading.Thread(target=answer)
+    answering.start()
+    try:
+        yield
+    finally:
+        done.set()
+        answering.join()
+        study.close()

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from decimal import Decimal
 from pathlib import Path
 from statistics import median_high, median_low
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -18,17 +18,10 @@ from fcpair.files.corpus.fc_conan import ANONYMOUS, read_published
 from fcpair.params import Policy, Ties
 from fcpair.records import PairState
 from fcpair.stages.adjudication.adjudicate import Tally, combine_verdicts, decide_by_policy, draw_pairs, forecast, tally
-from fcpair.stages.questions import Choice, Closed, OneOf, Scale
+from fcpair.stages.questions import Closed, OneOf, Scale, parse_question
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
-FOUR = OneOf(
-    (
-        Choice(0, "bad"),
-        Choice(2, "fair"),
-        Choice(5, "unsure", definite=False),
-        Choice(9, "good", positive=True),
-    )
-)
+FOUR: Any = parse_question("one_of(bad,fair=2,unsure=5?,good=9+)")
 Labels = dict[int, list[int]]
 
 
@@ -89,7 +82,7 @@ def test_votes_are_the_labels_equal_to_a_code(labels: Labels, code: int) -> None
 
 
 WAITS = (False, -1, None)
-FIVE = OneOf(tuple(Choice(code, f"grade {code}", positive=code > 3) for code in range(1, 6)))
+FIVE: Any = parse_question("one_of(grade_1=1,grade_2=2,grade_3=3,grade_4=4+,grade_5=5+)")
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_thousand_texts_of_50_words_that_share_nothing_take_a_second_or_two() 
 LINES = st.lists(st.text("ab \n", max_size=6), max_size=8).map("\n".join)
 
 
-def test_changed_words_stand_among_those_that_were_kept() -> None:
+def test_changed_words_stand_among_those_that_were_kept_and_places_far_apart_are_shown_apart() -> None:
     (place,) = find_differences("# Rules\n\nBe kind to all.\n", "# Rules\n\nBe fair to all.\n") or []
     assert place == (
         Part("kept", "\nBe "),
@@ -79,9 +79,6 @@ def test_changed_words_stand_among_those_that_were_kept() -> None:
         Part("added", "fair"),
         Part("kept", " to all.\n"),
     )
-
-
-def test_places_that_are_far_apart_are_shown_apart() -> None:
     before = "".join(f"line {n}\n" for n in range(20))
     after = before.replace("line 3\n", "line three\n").replace("line 15\n", "")
     first, second = find_differences(before, after) or []

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,21 +33,13 @@ from fcpair.stages.answers.simulate import (
     fit_habits,
     true_codes,
 )
-from fcpair.stages.questions import NO_CODE, Choice, Closed, Form, OneOf, Scale, n_words, parse_form
+from fcpair.stages.questions import NO_CODE, Choice, Closed, Form, OneOf, Scale, n_words, parse_form, parse_question
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
 from fcpair.stages.stats.latent_labels import Effects, class_model_at, kappa_of_joint
 
 N = 20_000
 PERFECT = Habits(positive=0.2, accuracy=1.0, leaning=0.0, leaning_to=2, unsure=0.0, skips=0.0)
-FOUR = OneOf(
-    (
-        Choice(0, "bad"),
-        Choice(2, "fair"),
-        Choice(5, "unsure", definite=False),
-        Choice(6, "good", positive=True),
-        Choice(9, "very good", positive=True),
-    )
-)
+FOUR: Any = parse_question('one_of(bad,fair=2,unsure=5?,good=6+,"very good"=9+)')
 
 
 def near(share: float, probability: float) -> bool:
@@ -269,19 +262,13 @@ def test_true_codes_have_their_shares_and_most_people_see_them(question: Closed)
     assert np.mean(true == answers(question, 2)) > 0.7
 
 
-def test_hs_and_cn_explain_their_shares() -> None:
+def test_hs_and_cn_explain_their_shares_and_a_person_is_as_lenient_whenever_they_are_asked() -> None:
     pairs = draw_pairs(HS, CN, EFFECTS, 1).reshape(300, 300)
     assert pairs.var() == pytest.approx(1, abs=0.1)
     assert pairs.mean(axis=1).var() == pytest.approx(0.2, abs=0.06)
     assert pairs.mean(axis=0).var() == pytest.approx(0.3, abs=0.08)
-
-
-def test_a_person_is_as_lenient_whenever_they_are_asked() -> None:
     effects = Effects(leniency=0.5)
     assert draw_leniency(np.array([7, 3, 7]), effects, 1)[0] == draw_leniency(np.array([7]), effects, 1)[0]
     assert draw_leniency(np.arange(500), effects, 1).std() == pytest.approx(0.5, abs=0.08)
-
-
-def test_people_who_differ_too_much_for_the_accuracy_are_refused() -> None:
     with pytest.raises(InputError, match=r"at accuracy 0\.99, kappa is 0\.\d+; with annotators this different"):
         fit_habits(APPROPRIATENESS, replace(USUAL, accuracy=0.99, unsure=0.0), Effects(leniency=1.0))

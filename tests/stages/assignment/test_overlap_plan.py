@@ -51,16 +51,13 @@ def pilot_labels(n_people: int) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def test_the_recommended_overlap_is_the_least_that_is_enough() -> None:
+def test_the_recommended_overlap_is_the_least_that_is_enough_and_costs_are_counted() -> None:
     plan = plan_for(width=0.3)
     assert plan.recommended is not None
     share = plan.recommended[2]
     assert width(plan, share) <= 0.3
     assert width(plan_for(width=0.3 * 1.05), plan_for(width=0.3 * 1.05).recommended[2]) > 0.3  # type: ignore[index]
-
-
-def test_costs_are_counted() -> None:
-    """With half of the 800 pairs labelled twice there are 1,200 labels: at 30 seconds, 10 hours."""
+    # with half of the 800 pairs labelled twice there are 1,200 labels: at 30 seconds, 10 hours
     rung = next(rung for rung in plan_for().rungs if rung.share == 0.5)
     assert (rung.expected.labels, rung.expected.hours, rung.expected.pairs_each) == (1200, 10, 300)
     assert (rung.expected.gold, rung.expected.silver, rung.expected.bronze) == pytest.approx((360, 720, 800))

@@ -70,22 +70,6 @@ def test_answers_on_a_row_or_a_list_share_the_time_since_the_one_before() -> Non
     assert spread_batch_times([]) == []
 
 
-@given(times_)
-def test_answers_that_are_on_no_row_have_their_own_times(times: list[float]) -> None:
-    assert spread_batch_times([(at, None) for at in times]) == times
-
-
-@given(times_)
-def test_a_pace_lies_between_no_time_and_a_pause(times: list[float]) -> None:
-    pace = pace_s(times)
-    assert pace is None or 0 <= pace <= PAUSE_S
-
-
-@given(times_, st.integers(-(10**6), 10**6))
-def test_a_pace_does_not_depend_on_the_day(times: list[float], shift: int) -> None:
-    assert pace_s([at + shift for at in times]) == pace_s(times)
-
-
 @pytest.mark.parametrize(
     ("ages_s", "rate"),
     [
@@ -119,43 +103,38 @@ def test_the_last_of_several_people_decides_and_one_without_a_pace_leaves_it_ope
     assert last_end([estimate_time(0, [], [], NOW)]) is None
 
 
-def test_a_sitting_ends_with_a_pause() -> None:
-    found = split_sittings([0, 10, 610, 1211, 1220])
-    assert [(one.start, one.end, one.n, one.length_s) for one in found] == [(0, 610, 3, 610), (1211, 1220, 2, 9)]
-
-
-@given(times_)
-def test_sittings_hold_every_answer_once_and_lie_apart(times: list[float]) -> None:
-    found = split_sittings(times)
-    assert sum(one.n for one in found) == len(times)
-    assert all(later.start - earlier.end > PAUSE_S for earlier, later in itertools.pairwise(found))
-
-
-def test_exposure_parts_today_from_before() -> None:
+def test_a_sitting_ends_with_a_pause_and_exposure_parts_today_from_before() -> None:
     found = measure_exposure(3, 2, [0, 100, 5000, 5300, 5400], day_start=5200)
     assert (found.n_pairs, found.n_hs, found.n_today, found.today_s, found.total_s) == (3, 2, 2, 200, 500)
     assert found.longest is not None
     assert (found.longest.start, found.longest.n) == (5000, 3)
     nothing = measure_exposure(0, 0, [], 0)
     assert (nothing.n_pairs, nothing.total_s, nothing.longest) == (0, 0, None)
+    sittings = split_sittings([0, 10, 610, 1211, 1220])
+    assert [(one.start, one.end, one.n, one.length_s) for one in sittings] == [(0, 610, 3, 610), (1211, 1220, 2, 9)]
 
 
-@given(times_, st.integers(0, 10**7))
-def test_today_is_part_of_the_whole(times: list[float], day_start: int) -> None:
-    found = measure_exposure(0, 0, times, float(day_start))
-    assert 0 <= found.today_s <= found.total_s
-    assert found.n_today <= len(times)
+@given(times_, st.integers(0, 10**7), st.integers(-(10**6), 10**6))
+def test_what_holds_for_all_times(times: list[float], day_start: int, shift: int) -> None:
+    """A pace is that of any day, sittings hold every answer once and lie apart, and today is part of the whole."""
+    assert spread_batch_times([(at, None) for at in times]) == times
+    pace = pace_s(times)
+    assert pace is None or 0 <= pace <= PAUSE_S
+    assert pace_s([at + shift for at in times]) == pace
+    sittings = split_sittings(times)
+    assert sum(sitting.n for sitting in sittings) == len(times)
+    assert all(later.start - earlier.end > PAUSE_S for earlier, later in itertools.pairwise(sittings))
+    exposure = measure_exposure(0, 0, times, float(day_start))
+    assert 0 <= exposure.today_s <= exposure.total_s
+    assert exposure.n_today <= len(times)
 
 
 @given(st.integers(0, 10_000))
 def test_an_answer_is_too_fast_below_seven_hundred_words_a_minute_and_twice_as_fast_as_most_is_not(words: int) -> None:
     assert (least_reading_s(35), least_reading_s(0)) == (3, 0)
     assert words * 60 / (2 * MEAN_WPM) >= least_reading_s(words)
-
-
-@pytest.mark.parametrize(("text", "n"), [("", 0), ("one", 1), ("  two\nwords ", 2), ("سه واژه هست", 3)])
-def test_words_are_parted_by_white_space(text: str, n: int) -> None:
-    assert n_words(text) == n
+    texts = ("", "one", "  two\nwords ", "سه واژه هست")
+    assert [n_words(text) for text in texts] == [0, 1, 2, 3]
 
 
 def test_a_day_begins_at_midnight_where_the_server_is_also_when_the_clocks_change(

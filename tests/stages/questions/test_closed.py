@@ -16,9 +16,7 @@ from fcpair.stages.questions.closed import CHOSEN
 from fcpair.stages.questions.labels import APPROPRIATENESS, need_tiers
 from stages.questions.questions import any_ofs, one_ofs, scales
 
-STARS = OneOf(
-    (Choice(7, "no idea", definite=False), Choice(0, "bad"), Choice(1, "poor"), Choice(3, "Good", positive=True))
-)
+STARS: Any = parse_question('one_of("no idea"=7?,bad=0,poor=1,Good=3+)')
 PERSIAN = parse_question('one_of("خیر","نمی‌دانم"?,"بله"+)')
 
 

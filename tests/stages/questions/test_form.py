@@ -48,17 +48,14 @@ def test_a_form_that_cannot_be_read_is_refused(text: str, problem: str) -> None:
         parse_form(text)
 
 
-def test_a_recipe_gives_questions_as_text() -> None:
-    assert Form.from_table({"label": "one_of(no,unsure?,yes+)"}) == LABEL
-    with pytest.raises(InputError, match=r"`label` is `5`; expected a question such as `text\(\)`"):
-        Form.from_table({"label": 5})  # type: ignore[dict-item]
-
-
-def test_a_row_of_a_file_and_a_page_give_the_same_answer() -> None:
+def test_a_recipe_gives_questions_as_text_and_a_row_of_a_file_and_a_page_the_same_answer() -> None:
     read = WRITING.read({"text": " two words", "types": "humour, facts", "sure": "4,5"})
     assert read == {"text": " two words", "types": 3, "sure": 7}
     assert WRITING.load_submitted({"sure": 4.5, "types": ["humour", "facts"], "text": " two words"}) == read
     assert WRITING.names(read) == {"text": " two words", "types": "facts; humour", "sure": "4.5"}
+    assert Form.from_table({"label": "one_of(no,unsure?,yes+)"}) == LABEL
+    with pytest.raises(InputError, match=r"`label` is `5`; expected a question such as `text\(\)`"):
+        Form.from_table({"label": 5})  # type: ignore[dict-item]
 
 
 def test_an_answer_is_kept_as_json_in_the_order_of_the_form_and_equal_texts_make_the_same() -> None:

@@ -12,7 +12,7 @@ import pytest
 from fcpair.errors import InputError, RecipeError
 from fcpair.records import Verdict
 from fcpair.stages.adjudication.adjudicate import blind_verdict
-from fcpair.stages.questions import IRRECONCILABLE, LONGEST_NAME, NO_CODE, SKIP, Choice, Closed, OneOf, parse_question
+from fcpair.stages.questions import IRRECONCILABLE, LONGEST_NAME, NO_CODE, SKIP, Closed, parse_question
 from fcpair.stages.questions.labels import (
     AGREE,
     APPROPRIATENESS,
@@ -28,9 +28,7 @@ from fcpair.stages.questions.labels import (
 )
 
 Table = dict[str, Any]
-STARS = OneOf(
-    (Choice(0, "bad"), Choice(1, "poor"), Choice(3, "Good", positive=True), Choice(7, "no idea", definite=False))
-)
+STARS: Any = read_labels('one_of(bad,poor,Good=3+,"no idea"=7?)')
 
 
 def choice(code: Any, name: Any, **more: Any) -> Table:
@@ -132,14 +130,11 @@ def test_a_label_is_a_code_a_name_or_skip_and_an_outcome_a_definite_label_or_irr
             read(word)
 
 
-def test_the_words_of_answers_and_decisions() -> None:
+def test_the_words_of_answers_decisions_and_verdicts() -> None:
     assert (SKIP, IRRECONCILABLE, NO_CODE, LONGEST_NAME) == ("skip", "irreconcilable", -1, 100)
     assert answer_words(STARS) == ("bad", "poor", "Good", "no idea", "skip")
     assert answer_words(HALVES) == (*NUMBERS, "skip")
     assert decision_words(STARS) == ("bad", "poor", "Good", "irreconcilable")
-
-
-def test_a_verdict_is_whether_the_own_answer_is_the_one_decided() -> None:
     assert str(VERDICT) == "one_of(disagree,agree+)"
     assert (DISAGREE, AGREE) == (Verdict.DISAGREE, Verdict.AGREE)
     own, decided = np.array([2, 0, NO_CODE, NO_CODE]), np.array([2, 2, 2, NO_CODE])

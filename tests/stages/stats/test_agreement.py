@@ -22,16 +22,11 @@ from fcpair.errors import InputError
 from fcpair.params import Agree
 from fcpair.records import Figure
 from fcpair.stages.questions import Choice, Closed, OneOf, parse_question
+from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.agreement import Agreement, compute_agreement, compute_alpha
 from fcpair.stages.stats.kappa import SubsetAgreement, cohens_kappa
 
-SCHEME = OneOf(
-    (
-        Choice(0, "not_appropriate"),
-        Choice(1, "not_sure", definite=False),
-        Choice(2, "appropriate", positive=True),
-    )
-)
+SCHEME = APPROPRIATENESS
 TEXTS, DROP = Agree(), Agree(indefinite="drop")
 Given = dict[int, dict[str, int]]
 """Labels as {pair: {annotator: code}}."""
@@ -179,8 +174,7 @@ def test_a_kappa_that_stands_on_one_hs_has_no_interval_and_none_reaches_beyond_o
     assert low < value < 1 == high
 
 
-SURE = OneOf((Choice(0, "unsure", definite=False), Choice(1, "yes", positive=True)))
-UNSURE = OneOf((Choice(0, "hm", definite=False), Choice(1, "well", definite=False)))
+SURE, UNSURE = parse_question("one_of(unsure?,yes+)"), parse_question("one_of(hm?,well?)")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +191,7 @@ UNSURE = OneOf((Choice(0, "hm", definite=False), Choice(1, "well", definite=Fals
     ids=["no labels", "no overlap", "one class", "one pair", "one class is definite", "no class is definite"],
 )
 def test_figures_that_cannot_be_say_why(
-    given: Given, options: Agree, scheme: OneOf, n_pairs: int, names: list[str]
+    given: Given, options: Agree, scheme: Any, n_pairs: int, names: list[str]
 ) -> None:
     found = measured(given, options, scheme)
     assert defined(found) == names

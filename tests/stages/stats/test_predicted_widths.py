@@ -228,11 +228,15 @@ def test_variances_are_those_of_the_jackknife_in_loops_on_which_the_interval_of_
     assert printed.low == pytest.approx(pilot.value - t_reach(5, float(np.sqrt(variance)), 0.95))
 
 
-def test_parts_by_hand() -> None:
+def test_parts_by_hand_and_the_floor_that_more_texts_lower() -> None:
     """V_HS is three times V_pair: 0.02 = x 10 (10 x 9) / 100², where an HS explains x of what a pair adds."""
     assert BY_HAND.parts.pair == pytest.approx(1)
     assert (BY_HAND.parts.hs, BY_HAND.parts.cn) == pytest.approx((2 / 9, 0))
     assert BY_HAND.parts.of_sides(BY_HAND.size) == pytest.approx((0.03, 0.01))
+    few, many = (OverlapSize(n_hs, 40, 4, {2: 400}) for n_hs in (20, 80))
+    assert BY_HAND.parts.floor_width(few) > BY_HAND.parts.floor_width(many) > 0
+    assert BY_HAND.widths(few)[1] > BY_HAND.widths(many)[1]
+    assert VarianceParts(1.0, 0.0, 0.0).floor_width(few) == 0
 
 
 def test_a_pilot_without_two_pairs_of_a_text_leaves_shares_as_they_were_before_it() -> None:
@@ -263,13 +267,6 @@ def test_a_pilot_always_gives_the_same_range_which_widens_with_what_pairs_add_an
     assert larger.parts.hs == pytest.approx(BY_HAND.parts.hs)
 
 
-def test_texts_that_explain_a_share_set_a_floor_that_more_of_them_lower() -> None:
-    few, many = (OverlapSize(n_hs, 40, 4, {2: 400}) for n_hs in (20, 80))
-    assert BY_HAND.parts.floor_width(few) > BY_HAND.parts.floor_width(many) > 0
-    assert BY_HAND.widths(few)[1] > BY_HAND.widths(many)[1]
-    assert VarianceParts(1.0, 0.0, 0.0).floor_width(few) == 0
-
-
 def test_what_tells_nothing_says_why() -> None:
     same = pilot_of(np.zeros((6, 2), np.int64), np.arange(6) // 2, np.arange(6) % 2)
     assert isinstance(measure_pilot(same, ALPHA), str)
@@ -286,15 +283,12 @@ def test_the_fit_has_the_kappa(of_hs: float, of_cn: float, kappa: float) -> None
     assert new_annotators(fitted)[MEANS[0]] == pytest.approx(kappa, abs=1e-4)
 
 
-def test_the_fit_has_the_shares() -> None:
+def test_the_fit_has_the_shares_and_sides_explain_what_the_effects_say() -> None:
     fitted = fit_effects(Effects(hs=0.2, cn=0.3, leniency=0.4), OF_CLASSES, 0.4)
     rng, n = np.random.default_rng(0), 400_000
     seen = rng.normal(size=n) + rng.normal(0, 0.4, n) + rng.normal(0, fitted.noise, n)
     drawn = np.bincount(np.searchsorted(fitted.thresholds, seen), minlength=3) / n
     assert drawn == pytest.approx(OF_CLASSES, abs=0.003)
-
-
-def test_sides_explain_what_the_effects_say_and_nothing_without_any() -> None:
     none = explained_variances(fit_effects(Effects(), OF_CLASSES, 0.4), ALPHA)
     some = explained_variances(fit_effects(Effects(hs=0.2, cn=0.4), OF_CLASSES, 0.4), ALPHA)
     assert none == pytest.approx((0, 0), abs=1e-9)

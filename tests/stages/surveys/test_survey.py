@@ -61,10 +61,15 @@ def test_what_is_decided_lies_on_its_side_with_its_whole_interval(yes: int, no: 
         assert one["low"] > threshold if told["verdict"] == "kept" else one["high"] < threshold
 
 
-def test_cochran_s_margin_and_sizes() -> None:
+def test_cochran_s_margin_and_sizes_and_numbers_that_mean_nothing() -> None:
     assert round(margin_of_error(250), 6) == 0.06198
     assert margin_of_error(1000, 1000) == 0
     assert [sample_size(0.062), sample_size(0.05), sample_size(0.05, 1000)] == [250, 385, 278]
+    for n, population in ((0, None), (11, 10)):
+        with pytest.raises(InputError, match="respondents of a population"):
+            margin_of_error(n, population)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        sample_size(0)
 
 
 @given(st.floats(0.005, 0.5), st.integers(1, 100_000))
@@ -81,14 +86,6 @@ def test_rules_are_read_and_those_of_another_form_are_refused() -> None:
     for text in ("believed", "believed >= 0.6", "believed > 1", "believed > 0.6.1", "> 0.6", ""):
         with pytest.raises(InputError, match="expected a question"):
             parse_keep(text)
-
-
-def test_numbers_that_mean_nothing_are_refused() -> None:
-    for n, population in ((0, None), (11, 10)):
-        with pytest.raises(InputError, match="respondents of a population"):
-            margin_of_error(n, population)
-    with pytest.raises(InputError, match="between 0 and 1"):
-        sample_size(0)
 
 
 @pytest.mark.parametrize(

@@ -277,8 +277,6 @@ def test_whoever_writes_or_fails_ends_their_look(store: Store) -> None:
         assert names(looking) == ["ana", "ben"]
 
 
-pytestmark = pytest.mark.files
-
 PATIENCE_S = 10.0
 
 

@@ -8,10 +8,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,29 +25,18 @@ from fcpair.store.database import backends, backup_format, schema
 from fcpair.store.database.backends import Place, postgres_server, sqlite_file
 from fcpair.store.database.backup_format import Manifest
 from fcpair.study import Study
+from store.conftest import KINDS, NewPlace, being_answered
 
 pytestmark = pytest.mark.files  # each is about both databases
 
-KINDS = ("file", "database")
 N_FLIPS, N_CUTS = 150, 40
 
 
-@pytest.fixture
-def new(tmp_path: Path, postgres: Server, programs: Path) -> Callable[[str], Place]:
-    """A place where nothing is, of either kind."""
-    numbers = count(1)
-
-    def make(kind: str) -> Place:
-        if kind == "file":
-            return tmp_path / f"study-{next(numbers)}.db"
-        url = postgres.make(f"backup_{tmp_path.name[-20:]}_{next(numbers)}")
-        return str(url.render_as_string(hide_password=False))
-
-    return make
+Studies = Callable[[str, str], Place]
 
 
 @pytest.fixture
-def studies(files: dict[str, Path], new: Callable[[str], Place]) -> Callable[[str, str], Place]:
+def studies(files: dict[str, Path], new: NewPlace, programs: Path) -> Studies:
     """The small study at a stage, of either kind."""
 
     def make(kind: str, stage: str) -> Place:
@@ -60,11 +47,7 @@ def studies(files: dict[str, Path], new: Callable[[str], Place]) -> Callable[[st
     return make
 
 
-Studies = Callable[[str, str], Place]
-New = Callable[[str], Place]
-
-
-def digest_of(place: Place, new: New) -> str:
+def digest_of(place: Place, new: NewPlace) -> str:
     """The digest of all rows."""
     return Study.copy(place, new("file"), lambda done, total: None).digest
 
@@ -102,7 +85,9 @@ def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stage", ["empty", "checked"])
-def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path: Path, kind: str, stage: str) -> None:
+def test_what_is_restored_is_the_same_study(
+    studies: Studies, new: NewPlace, tmp_path: Path, kind: str, stage: str
+) -> None:
     source, again = studies(kind, stage), new(kind)
     file = Study.back_up(source, tmp_path / "one.backup")
     restored = Study.restore(file, again)
@@ -113,7 +98,7 @@ def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_restored_study_is_worked_on(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     again = new(kind)
     Study.restore(Study.back_up(studies(kind, "checking"), tmp_path / "one.backup"), again)
     study = Study(again)
@@ -125,26 +110,13 @@ def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_backup_while_people_answer_is_sound(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_backup_while_people_answer_is_sound(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     source = studies(kind, "dealt")
-    study, done = Study(source), threading.Event()
-    study.share()
-    desk, ana = at_desk(study, "ana")
-
-    def answer() -> None:
-        while desk.tasks(ana) and not done.is_set():
-            give(desk, ana, "appropriate")
-
-    answering = threading.Thread(target=answer)
-    answering.start()
-    try:
+    with being_answered(source):
         made = [Study.back_up(source, tmp_path / f"{at}.backup") for at in range(3)]
-    finally:
-        done.set()
-        answering.join()
-        study.close()
     for file in made:
-        assert (health := Study.restore(file, new(kind)).health) is not None
+        health = Study.restore(file, new(kind)).health
+        assert health is not None
         assert health.is_sound
 
 
@@ -168,7 +140,7 @@ def test_a_backup_is_readable_to_its_owner_alone_nothing_else_is_left_and_no_fil
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     there, other = studies(kind, "dealt"), studies(kind, "checked")
     before = Study.doctor(there).digest
     file = Study.back_up(other, tmp_path / "one.backup")
@@ -196,7 +168,7 @@ def test_where_a_study_is_being_restored_none_is_begun(
     assert Study.doctor(target).is_sound
 
 
-def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: New, tmp_path: Path) -> None:
+def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: NewPlace, tmp_path: Path) -> None:
     for kind, other in (KINDS, KINDS[::-1]):
         place = new(other)
         with pytest.raises(StudyError, match="`fcpair copy` takes it to"):
@@ -302,7 +274,7 @@ def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for_and_one_that_fails_le
 
 
 def test_a_pg_restore_that_fails_leaves_nothing(
-    studies: Studies, new: New, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    studies: Studies, new: NewPlace, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, target = Study.back_up(studies("database", "checked"), tmp_path / "one.backup"), new("database")
     monkeypatch.setattr("shutil.copyfileobj", lambda content, to: to.write(content.read(20_000)))
@@ -315,7 +287,7 @@ def test_a_pg_restore_that_fails_leaves_nothing(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_commands_back_up_check_and_restore(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_the_commands_back_up_check_and_restore(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     source, again, file = str(studies(kind, "checked")), str(new(kind)), str(tmp_path / "one.backup")
     run = CliRunner().invoke
     made = run(main, ["backup", file, "--study", source])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from servers import Server
 from sqlalchemy import insert
 from steps.online import at_desk, give
 from steps.small import labels_of
@@ -31,28 +29,11 @@ from fcpair.store.database.backends import Place
 from fcpair.store.database.tables import assignment, neighbour, person, setting, text
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from store.conftest import first_rows
+from store.conftest import KINDS, NewPlace, being_answered, first_rows
 
 pytestmark = pytest.mark.files  # each is about both databases
 
-NewPlace = Callable[[str], Place]
-KINDS = ("file", "database")
 BOTH_WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
-
-
-@pytest.fixture
-def new(tmp_path: Path, postgres: Server) -> Iterator[NewPlace]:
-    """A place where nothing is, of either kind."""
-    numbers, made = count(1), []
-
-    def make(kind: str) -> Place:
-        if kind == "file":
-            return tmp_path / f"copy-{next(numbers)}.db"
-        made.append(f"copying_{tmp_path.name[-20:]}_{next(numbers)}")
-        return str(postgres.make(made[-1]).render_as_string(hide_password=False))
-
-    yield make
-    postgres.drop(*made)
 
 
 def copied(source: Place, target: Place) -> CopyReport:
@@ -187,27 +168,11 @@ def test_what_postgresql_cannot_hold_is_named_and_nothing_is_left(
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_is_copied_while_people_answer(files: dict[str, Path], new: NewPlace, kind: str) -> None:
-    source = new(kind)
+    source, targets = new(kind), [new("file") for _ in range(4)]
     copied(files["dealt"], source)
-    study = Study(source)
-    study.share()
-    done = threading.Event()
-    desk, ana = at_desk(study, "ana")
-
-    def answer() -> None:
-        while desk.tasks(ana) and not done.is_set():
-            give(desk, ana, "appropriate")
-
-    answering = threading.Thread(target=answer)
-    answering.start()
-    try:
-        targets = [new("file") for _ in range(4)]
+    with being_answered(source):
         for target in targets:
             copied(source, target)
-    finally:
-        done.set()
-        answering.join()
-        study.close()
     assert all(Study.doctor(target).is_sound for target in targets)
 
 
