@@ -102,17 +102,26 @@ def test_the_tier_of_a_pair(labels: list[int], final: int, verdict: int, unanimo
 
 
 def test_the_rules_are_bronze_first_and_say_what_they_ask() -> None:
-    assert [(rule.tier, str(rule)) for rule in tier_rules()] == [
+    tiers = {
+        "platinum": {"labels": 3, "agreement": "unanimous", "within": "gold"},
+        "draft": {"verdict": "none", "counted": "definite", "answers": ["appropriate"]},
+        "side": {"agreement": "majority", "agreeing": "side", "verdict": "any"},
+    }
+    assert [(rule.tier, str(rule)) for rule in tier_rules(Partition(own_tiers=tiers))] == [
         ("bronze", "1 label or more; valid or not valid"),
         ("silver", "1 label or more; valid"),
         ("gold", "2 labels or more; valid"),
         ("diamond", "2 labels or more, all equal to the final one; valid"),
+        ("platinum", "3 labels or more, all equal to the final one; valid; within gold"),
+        ("draft", "1 definite label or more; with or without a verdict; final label appropriate"),
+        (
+            "side",
+            "2 labels or more, at least two and more than half on the side of the final one; valid or not valid",
+        ),
     ]
-    assert (
-        str(tier_rules(Partition("majority"))[3])
-        == "2 labels or more, at least two and more than half equal to the final one; valid"
-    )
-    assert tier_rules(Partition("majority"))[:3] == tier_rules(Partition("unanimous"))[:3]
+    by_majority = tier_rules(Partition("majority"))
+    diamond = "2 labels or more, at least two and more than half equal to the final one; valid"
+    assert (str(by_majority[3]), by_majority[:3]) == (diamond, tier_rules(Partition("unanimous"))[:3])
 
 
 @given(PAIRS)
@@ -151,10 +160,16 @@ UNCHECKED = "no validator has given a verdict on its label"
         ([2], 2, NO_CODE, "bronze", [UNCHECKED]),
         ([1], NO_CODE, NO_CODE, "bronze", ["it has no final label", UNCHECKED]),
         ([0], 2, 0, "diamond", [INVALID, "it has 1 of 2 labels", f"0 of 1 {EQUAL}"]),
+        # a majority of fewer than two labels is missing a label
+        ([2], 2, NO_CODE, "draft", ["it has 1 of 2 labels"]),
+        ([0], 2, NO_CODE, "draft", ["it has 1 of 2 labels", f"0 of 1 {EQUAL}"]),
+        ([2, 0], 2, NO_CODE, "draft", [f"1 of 2 {EQUAL}"]),
+        ([2, 2], 2, NO_CODE, "draft", []),
     ],
 )
 def test_reasons_by_hand(labels: list[int], final: int, verdict: int, tier: str, expected: list[str]) -> None:
-    rules = {rule.tier: rule for rule in tier_rules()} | {"majority": tier_rules(Partition("majority"))[3]}
+    draft = Partition(own_tiers={"draft": {"agreement": "majority", "verdict": "none"}})
+    rules = {rule.tier: rule for rule in tier_rules(draft)} | {"majority": tier_rules(Partition("majority"))[3]}
     assert failed_demands(evidence_of(([0], 0, 1), (labels, final, verdict)), rules[tier], 1) == expected
 
 
@@ -340,31 +355,6 @@ def test_labels_on_the_side_of_the_final_one_can_agree() -> None:
     for agreeing, expected in (("answer", [False, False]), ("side", [True, False])):
         rules = tier_rules(Partition(own_tiers={"mine": {**plan, "agreeing": agreeing}}))
         assert is_in_tier(find_rule(rules, "mine"), evidence).tolist() == expected
-
-
-def test_a_rule_is_told_in_words() -> None:
-    tiers = {
-        "platinum": {"labels": 3, "agreement": "unanimous", "within": "gold"},
-        "draft": {"verdict": "none", "counted": "definite", "answers": ["appropriate"]},
-        "side": {"agreement": "majority", "agreeing": "side", "verdict": "any"},
-    }
-    rules = tier_rules(Partition(own_tiers=tiers))
-    assert [str(rule) for rule in rules[4:]] == [
-        "3 labels or more, all equal to the final one; valid; within gold",
-        "1 definite label or more; with or without a verdict; final label appropriate",
-        "2 labels or more, at least two and more than half on the side of the final one; valid or not valid",
-    ]
-
-
-def test_a_majority_of_fewer_than_two_labels_is_missing_a_label() -> None:
-    rule = find_rule(tier_rules(Partition(own_tiers={"draft": {"agreement": "majority", "verdict": "none"}})), "draft")
-    evidence = evidence_of(([2], 2, NO_CODE), ([0], 2, NO_CODE), ([2, 0], 2, NO_CODE), ([2, 2], 2, NO_CODE))
-    assert [failed_demands(evidence, rule, row) for row in range(4)] == [
-        ["it has 1 of 2 labels"],
-        ["it has 1 of 2 labels", "0 of 1 labels equal the final one"],
-        ["1 of 2 labels equal the final one"],
-        [],
-    ]
 
 
 def test_tables_list_own_tiers_after_the_four() -> None:

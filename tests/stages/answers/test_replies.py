@@ -48,6 +48,11 @@ def test_a_text_that_is_part_of_another_is_read_where_it_stands_alone() -> None:
     assert read_choice("I say: the night owl and the owl", NAMES, texts) is None
 
 
+@given(st.sampled_from(NAMES), st.sampled_from(["{}", "({})", "{}.", " {} ", "{}: so it is"]))
+def test_a_letter_is_read_in_any_clothes(name: str, clothes: str) -> None:
+    assert read_choice(clothes.format(name), NAMES, TEXTS) == name
+
+
 def test_probabilities_are_read_with_the_likeliest() -> None:
     reply = '{"A": 0.2, "B": 0.7, "C": 0.1, "(all)": 0.25}'
     assert read_probabilities(reply, NAMES) == ProbabilityReading(

@@ -166,6 +166,8 @@ def test_as_many_cells_as_asked_for_none_twice_and_none_known(grid: tuple[int, i
     assert 0 <= places.min() <= places.max() < n_rows * n_columns
     assert not np.isin(places, known).any()
     assert np.array_equal(places, draw_cells(np.arange(n_rows), np.arange(n_columns), n, known[::-1], seed=seed))
+    free = np.setdiff1d(np.arange(n_rows * n_columns), known)
+    assert np.array_equal(draw_cells(np.arange(n_rows), np.arange(n_columns), len(free), known, seed=0), free)
 
 
 @given(grids(3))
