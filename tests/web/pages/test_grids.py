@@ -6,19 +6,23 @@ import io
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html import unescape
 from pathlib import Path
+from threading import Barrier
 
 import pandas as pd
 import pytest
 from fastapi.testclient import TestClient
 from steps.asked import surveyed
 
+from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.study import Study
+from fcpair.web.current_grid import Grids
 from web import grids
 from web.conftest import LookAt, Site, hidden_of, page_of, post, send, words_of
 
@@ -265,3 +269,25 @@ def test_a_bias_test_is_scored_model_by_model(walked: Callable[[str], Path], tmp
         panel = results(site, "?grid=test")
     assert "hasty 13 of 320, careful 0 of 320" in panel
     assert "careful, (mean over categories)" in panel
+
+
+# The grid that a page is about
+
+
+def test_what_only_pages_need_is_made_once_for_each_grid_even_for_two_requests_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = Study.create(tmp_path / "study.db")
+    served, both, grid = Grids(study), Barrier(2, timeout=20), study.grid
+
+    def grid_of_both(name: str) -> Grid:
+        both.wait()
+        return grid(name)
+
+    monkeypatch.setattr(study, "grid", grid_of_both)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = [begun.result() for begun in [pool.submit(lambda: served.oldest) for _ in range(2)]]
+    assert first is second
+    assert [first.grid.grid.name] == study.grids
+    assert served.oldest.monitor is served.oldest.monitor
+    assert served.oldest.adjudication_queue is served.by_name(None).adjudication_queue
