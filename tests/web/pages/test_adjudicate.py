@@ -139,10 +139,6 @@ def test_who_comes_second_is_told_who_was_first_and_overrules_nobody(study: Stud
     assert reply.status_code == 409
     assert f"Pair {pair} has been decided by jack meanwhile." in reply.text
     assert pair_on(reply) != pair
-    fields = {"csrf": form(reply)["csrf"], "request_id": "undo-request"}
-    reply = judy.post(f"/adjudicate/{pair}/undo", data=fields)
-    assert reply.status_code == 409
-    assert f"Pair {pair} has been decided by jack meanwhile" in reply.text
     assert dump(study) == before
 
 
@@ -284,21 +280,7 @@ def test_the_list_has_pages_that_keep_the_search(study: Study, enter: Enter, mon
     assert "words=A" in older_link
 
 
-# Who may, and what makes no sense
-
-
-def test_the_pages_are_for_adjudicators_who_have_consented(site: Site, enter: Enter) -> None:
-    addresses = ("/adjudicate", DECIDED, "/adjudicate/1", "/adjudicate/row?pair=1")
-    browser = enter("judy", consent=False)
-    for address in addresses[:3]:
-        reply = browser.get(address)
-        assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
-    sent = {"request_id": "a-request", "cell_id": "1", "outcome": "appropriate"}
-    for name in ("ana", "vera", "lea"):
-        browser = enter(name)
-        assert {browser.get(address).status_code for address in addresses} == {403}
-        for address in ("/adjudicate", "/adjudicate/1/undo"):
-            assert browser.post(address, data=sent).status_code == 403
+# What makes no sense
 
 
 def test_addresses_and_forms_that_make_no_sense_are_refused(study: Study, enter: Enter) -> None:
