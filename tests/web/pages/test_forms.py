@@ -40,15 +40,15 @@ def answer(site: Site, machine: TestClient, given: Any) -> Response:
     return machine.post("/api/judgements", json={**about, "answer": given})
 
 
-@pytest.mark.parametrize(
-    ("who", "given"),
-    [("wren", {"text": TEXT, "types": ["humour"]}), ("rae", 4.5), ("rae", 4), ("rob", ["facts"]), ("rob", "skip")],
-)
-def test_an_answer_comes_back_as_it_was_sent(site: Site, who: str, given: Any) -> None:
-    machine = site.machine(who)
-    assert answer(site, machine, given).status_code == 200
-    (back,) = tasks(machine, "/api/answers")
-    assert (type(back["answer"]), back["answer"]) == (type(given), given)
+def test_an_answer_comes_back_as_it_was_sent(site: Site) -> None:
+    for who, given in (
+        *(("wren", {"text": TEXT, "types": ["humour"]}), ("rae", 4.5), ("rae", 4)),
+        *(("rob", ["facts"]), ("rob", "skip")),
+    ):
+        machine = site.machine(who)
+        assert answer(site, machine, given).status_code == 200
+        (back,) = tasks(machine, "/api/answers")
+        assert (type(back["answer"]), back["answer"]) == (type(given), given)
 
 
 def test_a_cell_is_told_by_its_grid_and_its_number_there(site: Site) -> None:

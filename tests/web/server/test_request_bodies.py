@@ -12,6 +12,7 @@ import pytest
 from awaited import go_on, run, turns_until
 from conftest import one_quick
 from fastapi import Request
+from fastapi.testclient import TestClient
 
 from fcpair.errors import StudyError
 from fcpair.params import MOST_GUIDELINES
@@ -20,7 +21,7 @@ from fcpair.steps.people.access import Access
 from fcpair.web.form import field
 from fcpair.web.server import security
 from fcpair.web.server.security import BodyReader, GoneError, RefusedBodyError
-from web.conftest import Site, csrf_of
+from web.conftest import Site, csrf_of, send
 
 KIB, MIB = 1024, 1024 * 1024
 JSON = {"content-type": "application/json"}
@@ -106,27 +107,23 @@ ALPHABETS = {
 
 
 @pytest.mark.parametrize("kind", ALPHABETS)
-def test_guidelines_of_up_to_2_mib_are_stored_as_they_were_typed(site: Site, kind: str) -> None:
+def test_guidelines_of_up_to_2_mib_are_stored_as_they_were_typed(site: Site, lea: TestClient, kind: str) -> None:
     assert MOST_GUIDELINES == 2 * MIB
     text = ALPHABETS[kind][: 2 * MIB]
     assert MIB // 2 < len(text.encode()) <= 2 * MIB
-    browser = site.browser("lea")
     version, _ = site.study.guidelines
     typed = text.replace("\n", "\r\n")  # as browsers send them
-    sent = {"csrf": csrf_of(browser), "version": str(version), "body": typed, "act": "save"}
-    answer = browser.post(GUIDELINES, data=sent)
+    answer = send(lea, GUIDELINES, version=str(version), body=typed, act="save")
     assert answer.status_code == 303, answer.text[:1_000]
     assert site.study.guidelines == (version + 1, text)
 
 
 @pytest.mark.parametrize("text", one_quick("x" * (2 * MIB + 1), "ن" * (MIB + 1)), ids=["letters", "Persian"])
-def test_guidelines_of_more_are_refused_with_what_is_allowed(site: Site, text: str) -> None:
-    browser = site.browser("lea")
-    sent = {"csrf": csrf_of(browser), "version": "1", "body": text, "act": "save"}
-    answer = browser.post(GUIDELINES, data=sent)
+def test_guidelines_of_more_are_refused_with_what_is_allowed(site: Site, lea: TestClient, text: str) -> None:
+    answer = send(lea, GUIDELINES, version="1", body=text, act="save")
     assert answer.status_code == 422
     assert "the limit is 2,097,152" in answer.text
-    answer = browser.post(GUIDELINES, data={**sent, "body": text * 7})
+    answer = send(lea, GUIDELINES, version="1", body=text * 7, act="save")
     assert answer.status_code == 413
     assert "2,097,152 bytes" in answer.text
     assert site.study.guidelines[0] == 1
