@@ -93,7 +93,8 @@ class Site:
         self.study.close()
 
 
-Serve, LookAt = Callable[..., Site], Callable[[str], Site]
+Serve = Callable[..., Site]
+LookAt = Callable[[str], Site]
 
 
 def csrf_of(browser: TestClient) -> str:

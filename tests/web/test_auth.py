@@ -107,8 +107,8 @@ def test_a_form_goes_with_the_token_of_its_session_as_a_field_or_a_header(site: 
     assert csrf_of(other) != csrf  # that of another session is refused even of the same person
     for token in (csrf_of(other), csrf_of(site.browser("vera"))):
         assert browser.post("/settings", data={"csrf": token}).status_code == 403
-    in_another_encoding = {"content": f"csrf={csrf}".encode(), "headers": {"content-type": "text/plain"}}
-    assert browser.post("/leave", **in_another_encoding).status_code == 403
+    in_another_encoding = {"content-type": "text/plain"}
+    assert browser.post("/leave", content=f"csrf={csrf}".encode(), headers=in_another_encoding).status_code == 403
     assert not browser.get("/api/me").json()["blurred"]
     assert browser.put("/api/settings", json=settings, headers={"X-CSRF-Token": csrf}).status_code == 204
     assert browser.post("/settings", data={"csrf": csrf}).status_code == 303
@@ -119,7 +119,11 @@ def test_nobody_is_signed_in_from_another_site(site: Site) -> None:
         *({"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}),
         *({"origin": "https://elsewhere.example"}, {"origin": "null"}, {"origin": "http://["}),
     )
-    taken = ({"sec-fetch-site": "same-origin", "origin": "https://behind.a.proxy"}, {"origin": "http://testserver"}, {})
+    taken: tuple[dict[str, str], ...] = (
+        {"sec-fetch-site": "same-origin", "origin": "https://behind.a.proxy"},
+        {"origin": "http://testserver"},
+        {},
+    )
     for status, cases in ((403, refused), (303, taken)):
         for headers in cases:
             assert join(site.stranger(), site.token("ana"), **headers).status_code == status, headers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -108,7 +109,7 @@ def test_folders_and_files_are_what_the_study_exports(serve: Serve, tmp_path: Pa
     export = site.study.grid().export
     split = Export(test_share=0.5, seed=2)
     with_negatives = Export(test_share=0.5, seed=2, negatives=1)
-    folders = {
+    folders: dict[str, Callable[[], object]] = {
         "beir": lambda: export.beir(tmp_path / "silver-beir", Tier.SILVER),
         "hf": lambda: export.hf(tmp_path / "dataset"),
         "pairs": lambda: export.training("pairs", tmp_path / "silver-pairs", Tier.SILVER, split),

@@ -174,9 +174,9 @@ async def outcome(reader: BodyReader, sent: Sent) -> int:
 
 
 def test_no_more_is_read_of_a_stranger_than_is_allowed_and_nobody_is_looked_up_for_a_few_bytes() -> None:
-    announced, streamed = Sent(b"x", length=9 * KIB), Sent(*[b"x" * KIB] * 100)
-    assert run(outcome(from_(None), announced)) == run(outcome(from_(None), streamed)) == 413
-    assert (announced.n_read, streamed.n_read) == (0, 9)
+    announced, in_parts = Sent(b"x", length=9 * KIB), Sent(*[b"x" * KIB] * 100)
+    assert run(outcome(from_(None), announced)) == run(outcome(from_(None), in_parts)) == 413
+    assert (announced.n_read, in_parts.n_read) == (0, 9)
     looked: list[str] = []
     reader = BodyReader(lambda request: looked.append(request.url.path))
     assert run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from awaited import until
@@ -176,7 +177,7 @@ def test_what_is_no_table_is_refused_and_not_kept(
         assert (answer.status_code, words in answer.text) == (422, True), answer.text
         assert str(tmp_path) not in answer.text
     monkeypatch.setattr("fcpair.web.start.MOST_UPLOAD", 1024 * 1024)
-    where = {"params": {"name": "a.csv", "seen": "0"}, "headers": {"X-CSRF-Token": lead.csrf}}
+    where: dict[str, Any] = {"params": {"name": "a.csv", "seen": "0"}, "headers": {"X-CSRF-Token": lead.csrf}}
     for large in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
         answer = lead.client.post("/lead/start/table", content=large, **where)
         assert (answer.status_code, "more than 1 MB, which is the limit" in answer.text) == (422, True)
