@@ -47,7 +47,7 @@ def test_everybody_learns_who_they_are_and_what_they_can_answer(serve: Serve) ->
     question = {"name": "label", "kind": "one_of", "choices": list(NAMES), "keys": [["1"], ["2"], ["3"]]}
     question["distance"] = "nominal"
     sides = {"grid": "main", "row_name": "hate speech", "column_name": "counter-narrative", "screen": "cell"}
-    words = {"blind": False, "row_text": None, "column_text": None, "texts": {}, "single_column": False}
+    words: dict[str, Any] = {"blind": False, "row_text": None, "column_text": None, "texts": {}, "single_column": False}
     asked = {**sides, **words, "qualifies": False, "calibration": "", "round": "label", "form": [question]}
     assert site.machine("ana").get("/api/me").json() == {**ana, "rounds": [asked]}
     (checked,) = site.machine("vera").get("/api/me").json()["rounds"]
