@@ -19,7 +19,7 @@ from fcpair.errors import SettingError, StudyError
 from fcpair.params import Adjudicate, Partition, Setup, Simulate
 from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
-from steps.adjudication.test_adjudication_queue import adjudicators, first_case, rule
+from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
 from steps.oversight.test_promises import stirred
 from steps.small import CHECKING, CODE, LABELLING, STAGES, record
@@ -259,7 +259,7 @@ def test_an_answer_acknowledged_online_that_is_gone_is_missed_twice(at: At) -> N
 def test_a_receipt_that_is_gone_is_missed_be_it_of_an_answer_or_of_a_decision(at: At) -> None:
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
-    AdjudicationQueue(study.grid()).decide(judy, rule(first_case(study, judy)))
+    AdjudicationQueue(study.grid()).decide(judy, decision_on(first_case(study, judy)))
     assert findings(study.place) == {}
     change(study.place, "DELETE FROM receipt")
     assert findings(study.place)["extent"] == ("receipt has 0 rows up to number 0, and should have 1 up to 1",)
