@@ -29,7 +29,7 @@ from steps.calibrated import calibrated
 from steps.oversight.recounted import numbers_counted
 from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
-from steps.release.test_own_tiers import TIERS
+from steps.release.test_tiers import TIERS
 from steps.small import NAMES, labels_of, open_work, record
 
 At = Callable[[str], Study]
