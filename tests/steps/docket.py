@@ -35,7 +35,9 @@ def decision_on(
     return DecisionRequest(request_id, case.cell_id, outcome, note, flagged, case.decision_id, case.answer_id)
 
 
-def decide(study: Study, person: int, pair: int, outcome: str = "appropriate", *, flagged: bool = False) -> None:
+def decide(
+    study: Study, person: int, pair: int, outcome: str = "appropriate", *, note: str = "", flagged: bool = False
+) -> None:
     """Have somebody look at a pair and decide it."""
     queue = AdjudicationQueue(study.grid())
-    queue.decide(person, decision_on(queue.case(person, pair), outcome, flagged=flagged))
+    queue.decide(person, decision_on(queue.case(person, pair), outcome, note=note, flagged=flagged))

@@ -19,6 +19,7 @@ from steps.docket import adjudicators, decide
 from steps.small import record
 
 At = Callable[[str], Study]
+Alone = tuple[Study, AdjudicationQueue, int]
 NAMES = ("judy", "jack", "jill")
 DOUBT = CaseOrder.DOUBT
 
@@ -102,9 +103,7 @@ def test_by_row_all_conflicts_of_a_row_come_one_after_the_other(study: Study) ->
         assert len(runs) == len(set(runs)) > 1
 
 
-def test_by_doubt_they_take_turns_and_dialogue_and_sheet_have_the_pair_in_most_doubt_first(
-    study: Study, tmp_path: Path
-) -> None:
+def test_by_doubt_they_take_turns_and_the_pair_in_most_doubt_is_first(study: Study, tmp_path: Path) -> None:
     """Doubt is that of Dawid and Skene's model, and 1 where it says nothing."""
     grid = study.grid()
     frame = grid.aggregate(["dawid-skene"]).to_frame()
@@ -183,7 +182,7 @@ def ranked_pairs(study: Study) -> list[int]:
 
 
 @pytest.fixture
-def alone(at: At) -> tuple[Study, AdjudicationQueue, int]:
+def alone(at: At) -> Alone:
     """A study whose labels are all in, its queue, and its one adjudicator."""
     study = at("labelled")
     (judy,) = adjudicators(study, "judy")
@@ -196,9 +195,7 @@ def next_pair(docket: AdjudicationQueue, person: int, after: int | None = None, 
     return case.cell_id
 
 
-def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(
-    alone: tuple[Study, AdjudicationQueue, int], released: Event
-) -> None:
+def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(alone: Alone, released: Event) -> None:
     study, docket, judy = alone
     pair, seen = next_pair(docket, judy), []
     while pair not in seen:
@@ -215,9 +212,7 @@ def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(
     assert next_pair(docket, judy) == next(pair for pair in ranked_pairs(study) if pair != seen[0])
 
 
-def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(
-    alone: tuple[Study, AdjudicationQueue, int], released: Event
-) -> None:
+def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: Alone, released: Event) -> None:
     """Without those at hand: these come again only at their place in it."""
     study, docket, judy = alone
     first = next_pair(docket, judy)
@@ -233,9 +228,7 @@ def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(
     assert walked == [*ranked, *ranked][start : start + len(walked)]
 
 
-def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(
-    alone: tuple[Study, AdjudicationQueue, int], released: Event
-) -> None:
+def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
     study, docket, judy = alone
     pairs = study.grid().waiting_pairs()[:3]
     for pair in pairs:
@@ -252,8 +245,8 @@ def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(
     assert len(shown) <= len(pairs) + 1
 
 
-def test_a_process_that_leaves_it_to_another_fits_nothing_and_one_that_could_not_read_tries_again(
-    alone: tuple[Study, AdjudicationQueue, int], monkeypatch: pytest.MonkeyPatch
+def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, docket, judy = alone
     assert docket.next(judy, order=DOUBT, estimates=False) == docket.next(judy, order=CaseOrder.SPREAD)

@@ -1,4 +1,4 @@
-"""What holds now: current answers, newest decisions, and the kept list of conflicts, whoever changed the study."""
+"""The kept list of conflicts is at any time the one that would be found anew; and what an answer online reads."""
 
 from __future__ import annotations
 
@@ -12,57 +12,28 @@ from threading import Thread
 import pandas as pd
 import pytest
 from conftest import one_short
-from sqlalchemy import ColumnElement, Connection, Table, select
+from sqlalchemy import Connection
 
 from fcpair.grid import AdjudicationQueue
-from fcpair.params import Adjudicate, Annotate
+from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.steps.adjudication.case_queues import current_conflicts
 from fcpair.steps.base.context import GridContext
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.database import latest_rows
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
-from fcpair.store.database.tables import adjudication, judgement
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
 from steps.people.test_slots import Walk
-from steps.small import labels_of, open_work, record, write_csv
+from steps.small import labels_of, write_csv
 
 At = Callable[[str], Study]
 STEPS = 120
 READS_ALL = re.compile(
     r"SCAN (judgement|adjudication|newer|later|seen|answer|text|assignment|earlier|cell)\b|AUTOMATIC"
 )
-
-
-def ids(study: Study, table: Table, condition: ColumnElement[bool]) -> list[int]:
-    with study._store.read() as tx:
-        return list(tx.execute(select(table.c.id).where(condition)).scalars())
-
-
-def test_the_current_answer_is_the_newest_unless_it_was_withdrawn(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    (who, pair), *_ = open_work(study)
-    record(study, tmp_path, [(who, pair, "not_sure")])
-    run = record(study, tmp_path, [(who, pair, "appropriate")], supersede=True)
-    assert ids(study, judgement, latest_rows.ANSWER) == ids(study, judgement, latest_rows.NEWEST) == [2]
-    study.grid().withdraw(run.id, "labels")
-    assert ids(study, judgement, latest_rows.NEWEST) == [3]
-    assert ids(study, judgement, latest_rows.ANSWER) == []
-
-
-def test_the_newest_decision_stands_unless_it_reopens_the_pair(at: At) -> None:
-    study = at("labelled")
-    queue, (judy,) = AdjudicationQueue(study.grid()), adjudicators(study, "judy")
-    case = first_case(study, judy)
-    queue.decide(judy, decision_on(case))
-    assert ids(study, adjudication, latest_rows.STANDING) == ids(study, adjudication, latest_rows.DECISION) == [1]
-    queue.undo(judy, case.cell_id, "request-2")
-    assert ids(study, adjudication, latest_rows.DECISION) == [2]
-    assert ids(study, adjudication, latest_rows.STANDING) == []
 
 
 @pytest.mark.files
@@ -194,20 +165,3 @@ def test_an_older_view_has_an_older_list_and_those_after_it_the_newest(at: At) -
         assert case.cell_id in current_conflicts(kept, old).due_ids
     assert_is_as_found_anew(study, kept)
     study.close()
-
-
-@pytest.mark.server
-def test_adjudicators_are_given_the_same_pairs_and_numbers_after_each_change(at: At) -> None:
-    study = at("labelled")
-    queue, (judy,) = AdjudicationQueue(study.grid()), adjudicators(study, "judy")
-    assert not open_work(study)
-    waiting = queue.state(judy).waiting
-    assert waiting > 2
-    first = first_case(study, judy)
-    queue.decide(judy, decision_on(first, "irreconcilable"))
-    assert queue.state(judy).waiting == waiting - 1
-    queue.undo(judy, first.cell_id, "request-2")
-    assert queue.state(judy).waiting == waiting
-    study.grid().adjudicate(Adjudicate("majority", "discard"))
-    assert queue.state(judy).waiting == 0
-    assert queue.next(judy) is None

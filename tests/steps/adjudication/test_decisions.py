@@ -54,9 +54,7 @@ REOPENED = ("reopened", None)
 # -- policies
 
 
-def test_a_policy_decides_what_its_rule_decides_and_undoes_what_only_the_one_before_decided(
-    at: At, tmp_path: Path
-) -> None:
+def test_a_policy_decides_by_its_rule_and_undoes_what_only_the_one_before_decided(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, ALL_KINDS)
     grid = study.grid()
     assert grid.policy is None
@@ -122,9 +120,7 @@ def test_a_rule_s_decision_follows_its_labels(at: At, tmp_path: Path) -> None:
         assert (pair in grid.waiting_pairs()) == (decision == REOPENED)
 
 
-def test_a_pair_whose_labels_have_all_become_skips_has_no_decision_and_no_part_in_any_figure(
-    at: At, tmp_path: Path
-) -> None:
+def test_a_pair_whose_labels_have_all_become_skips_is_in_no_decision_or_figure(at: At, tmp_path: Path) -> None:
     study = given_labels(at, tmp_path, {1: votes("2"), 2: votes("2")})
     grid = study.grid()
     grid.adjudicate(Adjudicate("majority"))

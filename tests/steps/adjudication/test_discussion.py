@@ -172,19 +172,25 @@ def test_sentences_are_those_of_headings_paragraphs_and_items() -> None:
     assert split_sentences("") == []
 
 
+@pytest.mark.server
 def test_a_flag_is_put_at_a_sentence_that_is_there_and_stays(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
     study.add_people(["lea"], Role.LEAD)
     study.edit_guidelines(RULES, by="lea")
     pair = grid.waiting_pairs()[0]
-    decide(study, *adjudicators(study, "judy"), pair, flagged=True)
+    (judy,) = adjudicators(study, "judy")
+    decide(study, judy, pair, "irreconcilable", note="what of irony?", flagged=True)
     assert_refused(study, lambda: grid.desk.place_flag(pair, "Jokes."), InputError, "has no sentence `Jokes.`")
     assert_refused(study, lambda: grid.desk.place_flag(24, "Jokes count."), InputError, "pair 24 has no flag")
-    assert [flag.sentence for flag in Monitor(grid).flags()] == [""]
+    (flag,) = Monitor(grid).flags()
+    assert (flag.cell_id, flag.outcome, flag.by) == (pair, "discarded", "judy")
+    assert (flag.note, flag.stands, flag.sentence) == ("what of irony?", True, "")
     run = grid.desk.place_flag(pair, "Jokes count.")
     assert (run.stage, run.params["flag"], run.params["version"]) == ("guidelines", pair, 2)
     study.edit_guidelines("Be kind.", by="lea")
     assert [(flag.cell_id, flag.sentence) for flag in Monitor(grid).flags()] == [(pair, "Jokes count.")]
     grid.desk.place_flag(pair, "")
     assert [flag.sentence for flag in Monitor(grid).flags()] == [""]
+    grid.take_back(pair, by="judy")
+    assert [flag.stands for flag in Monitor(grid).flags()] == [False]
