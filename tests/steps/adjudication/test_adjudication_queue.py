@@ -15,14 +15,13 @@ from servers import copy_study
 from fcpair.errors import ConflictError
 from fcpair.grid import AdjudicationQueue
 from fcpair.params import Adjudicate
-from fcpair.records import Role, Rule
+from fcpair.records import Rule
 from fcpair.steps.adjudication.case_queues import visiting_order
 from fcpair.study import Study
 from fcpair.work_records import ConflictCase, QueueCounts
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import ANNOTATORS, NAMES, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, NAMES, At, open_work, record, standing, write_csv
 
-At = Callable[[str], Study]
 CHOICES = ("not_appropriate", "appropriate", "irreconcilable")
 
 
@@ -64,19 +63,6 @@ def test_one_can_go_on_from_each_pair_and_come_back_to_the_first(at: At) -> None
         seen.append(case.cell_id)
     assert sorted(seen[:-1]) == study.grid().waiting_pairs()
     assert seen[-1] == first.cell_id
-
-
-def test_only_current_labels_that_differ_need_a_decision(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    record(study, tmp_path, [("ana", 1, "2"), ("ben", 1, "2"), *((who, 2, "skip") for who in ANNOTATORS)])
-    queue, (judy,) = AdjudicationQueue(study.grid()), adjudicators(study, "judy")
-    assert queue.state(judy) == QueueCounts(0, False, 0, 0, 0)
-    assert queue.next(judy) is None
-    record(study, tmp_path, [("ana", 3, "2"), ("ben", 3, "0")])
-    assert first_case(study, judy).cell_id == 3
-    record(study, tmp_path, [("ben", 3, "2")], supersede=True)
-    assert queue.next(judy) is None
 
 
 @settings(max_examples=10)

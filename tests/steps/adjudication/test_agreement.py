@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,14 +23,13 @@ from fcpair.steps.adjudication import agreement as agree
 from fcpair.steps.base.context import note_stage_run
 from fcpair.study import Study
 from steps.online import at_desk, give
-from steps.small import HS, record
+from steps.small import HS, At, record
 
 REPLIES = tuple(f"A mild reply about the weather, number {at}." for at in range(6))
 CRITERIA = ("fluent", "specific", "respectful")
 FORM = "text: text(); types: any_of(facts,humour); tone: scale(1,5,0.5)"
 HALVES = "rate: scale(1,5,0.5,positive=4)"
 COLUMNS = ["cell_id", "hs_id", "cn_id", "annotator", "code"]
-At = Callable[[str], Study]
 
 
 def answer_on(cell: int, who: str) -> dict[str, Any]:

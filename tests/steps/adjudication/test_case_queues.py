@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from threading import Event
@@ -16,9 +16,8 @@ from fcpair.stages.adjudication.aggregate import LabelData
 from fcpair.steps.adjudication import case_queues
 from fcpair.study import Study
 from steps.docket import adjudicators, decide
-from steps.small import record
+from steps.small import At, record
 
-At = Callable[[str], Study]
 Alone = tuple[Study, AdjudicationQueue, int]
 NAMES = ("judy", "jack", "jill")
 DOUBT = CaseOrder.DOUBT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,9 @@ from fcpair.report.map_file import STATES, CellMap, count_answers, measure_side,
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.oversight.test_pair_search import unsettle
-from steps.small import STAGES
+from steps.small import STAGES, At
 
 pytestmark = pytest.mark.server
-At = Callable[[str], Study]
 DECIDED_STATES = ("decided, not validated", "valid", "not valid")
 
 

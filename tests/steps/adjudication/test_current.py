@@ -27,9 +27,8 @@ from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
 from steps.people.test_slots import Walk
-from steps.small import labels_of, write_csv
+from steps.small import At, labels_of, write_csv
 
-At = Callable[[str], Study]
 STEPS = 120
 READS_ALL = re.compile(
     r"SCAN (judgement|adjudication|newer|later|seen|answer|text|assignment|earlier|cell)\b|AUTOMATIC"

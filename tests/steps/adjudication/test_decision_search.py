@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -18,10 +17,9 @@ from fcpair.steps.rules.tallies import as_ranges
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
-from steps.small import assert_refused, open_work, record, write_csv
+from steps.small import At, assert_refused, open_work, record, write_csv
 
 pytestmark = pytest.mark.server  # the same is found in each database
-At = Callable[[str], Study]
 
 
 @pytest.fixture

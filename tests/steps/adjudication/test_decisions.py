@@ -13,9 +13,8 @@ from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
 from fcpair.params import Adjudicate, Partition, Validate
 from fcpair.records import Role
 from fcpair.study import Study
-from steps.small import ANNOTATORS, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
+from steps.small import ANNOTATORS, At, assert_refused, check, dump, labels_of, open_work, record, standing, write_csv
 
-At = Callable[[str], Study]
 MADE: dict[str, bytes] = {}  # the files of `given_labels`, by labels
 
 

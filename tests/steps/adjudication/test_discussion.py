@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,8 @@ from fcpair.study import Study
 from steps.calibrated import AGAIN, ALPHA, ALPHA_AFTER, FIRST, NO, YES, answer_all, batch, begin, calibrated
 from steps.docket import adjudicators, decide
 from steps.online import admit, give
-from steps.small import ANNOTATORS, assert_refused, label_of, open_work, record
+from steps.small import ANNOTATORS, At, assert_refused, label_of, open_work, record
 
-At = Callable[[str], Study]
 ALPHA_NAME = "Krippendorff's alpha, nominal"
 
 

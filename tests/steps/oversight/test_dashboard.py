@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,7 @@ from fcpair.study import Study
 from steps.calibrated import ALPHA, ALPHA_AFTER, calibrated
 from steps.online import admit, give, stored_id
 from steps.publication.releasing import full_form
-from steps.small import ANNOTATORS, STAGES, dump
-
-At = Callable[[str], Study]
+from steps.small import ANNOTATORS, STAGES, At, dump
 
 
 def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = None) -> list[int]:

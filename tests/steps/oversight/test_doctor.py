@@ -6,7 +6,7 @@ import random
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,8 @@ from fcpair.steps.adjudication.adjudication_queue import AdjudicationQueue
 from fcpair.study import Study
 from steps.docket import adjudicators, decision_on, first_case
 from steps.online import at_desk, give
-from steps.small import CHECKING, CODE, LABELLING, STAGES, labels_of, record
+from steps.small import CHECKING, CODE, LABELLING, STAGES, At, labels_of, record
 
-At = Callable[[str], Study]
 pytestmark = pytest.mark.files
 SCHEMAS = Path(__file__).parents[2] / "assets"
 

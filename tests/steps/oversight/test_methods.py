@@ -31,9 +31,8 @@ from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
 from steps.release.test_tiers import TIERS
-from steps.small import NAMES, labels_of, open_work, record
+from steps.small import NAMES, At, labels_of, open_work, record
 
-At = Callable[[str], Study]
 Walked = Callable[[str], Path]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
@@ -325,11 +324,7 @@ def test_candidates_come_from_where_they_came(at: At) -> None:
         ),
         ({"cn_list": "cns.csv"}, {}, ("As candidates, 3 counter-narratives were taken from a list.",)),
         ({"every_cn": True}, {}, ("were taken from the corpus: all that it has.",)),
-        (
-            {"depth": 10},
-            {"runs": {"bm25": 2, "e5": 3}},
-            ("were taken from the first 10 ranks of `bm25` and `e5`.",),
-        ),
+        ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, ("were taken from the first 10 ranks of `bm25` and `e5`.",)),
     )
     for params, counts, sentences in cases:
         retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,9 @@ from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
 from steps.plans import RATED, WRITTEN, study_of, written
 from steps.scales import rated
-from steps.small import check, record, write_csv
+from steps.small import At, check, record, write_csv
 
 pytestmark = pytest.mark.server
-At = Callable[[str], Study]
 CHOICES: dict[str, tuple[Any, ...]] = {
     "words": ("", "CATS", "cyclists know", "é ask", "nowhere"),
     "person": ("", "ana", "ben", "vera"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,9 +11,7 @@ from fcpair.store.database.backends.protocol import driver
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.oversight.test_promises import stirred
-from steps.small import labels_of, record
-
-At = Callable[[str], Study]
+from steps.small import At, labels_of, record
 
 
 def behind_its_back(study: Study, *statements: str) -> None:
@@ -49,11 +46,7 @@ PLANTED = [
     ("UPDATE person SET name = 'anna' WHERE name = 'ana'", "names", "person 1 was changed"),
     ("INSERT INTO cell (id, row_id, column_id) VALUES (25, 1, 9)", "pairs", "the grid has 25 pairs"),
     ("DELETE FROM cell WHERE id = 24", "pairs", "the grid has 23 pairs, where it should have 24"),
-    (
-        "UPDATE assignment SET status = 'skipped' WHERE id = 4",
-        "work",
-        ".* is skipped, but its answers say otherwise",
-    ),
+    ("UPDATE assignment SET status = 'skipped' WHERE id = 4", "work", ".* is skipped, but its answers say otherwise"),
     ("UPDATE person SET role = 'owner' WHERE id = 2", "codes", "`ben` has an unknown role"),
     ("UPDATE judgement SET run_id = 999 WHERE id = 4", "references", "row 4 of `judgement` refers to"),
     ("UPDATE chain SET n = n + 1 WHERE person_id = 2", "answers", "answers of `ben`: "),
@@ -72,10 +65,7 @@ SEQUENCE = {
     "sqlite": "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'assignment'",
     "postgresql": "SELECT setval('assignment_id_seq', (SELECT max(id) - 1 FROM assignment))",
 }
-DROPPED = {
-    "sqlite": "DROP TRIGGER judgement_no_update",
-    "postgresql": "DROP TRIGGER judgement_no_update ON judgement",
-}
+DROPPED = {"sqlite": "DROP TRIGGER judgement_no_update", "postgresql": "DROP TRIGGER judgement_no_update ON judgement"}
 ADDED = {
     "sqlite": "CREATE TRIGGER mine AFTER INSERT ON text BEGIN SELECT 1; END",
     "postgresql": "CREATE TRIGGER mine AFTER INSERT ON text EXECUTE FUNCTION fcpair_refuse('x')",

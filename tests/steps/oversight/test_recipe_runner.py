@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -32,9 +31,8 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
 from steps.plans import RATE, RATED, WRITE, WRITTEN, with_round
-from steps.small import check, label_of, labels_of, open_work, record, set_candidates, standing, write_csv
+from steps.small import At, check, label_of, labels_of, open_work, record, set_candidates, standing, write_csv
 
-At = Callable[[str], Study]
 FAR = 50  # more steps than any walk has
 DISCARD = Adjudicate("majority", "discard")
 
@@ -256,10 +254,7 @@ CHANGES: list[tuple[GridPlan, str]] = [
     (with_round(WRITTEN, answers=2), "grid write, round write  answers  2       1"),
     (with_round(WRITTEN, once_per_row=False), r"grid write, round write  once_per_row  false   true"),
     (with_round(WRITTEN, role="rater"), "grid write, round write  role  rater   writer"),
-    (
-        with_round(WRITTEN, form="text: text()"),
-        r"round write  form  text: text\(\)  text: text\(min_words=2",
-    ),
+    (with_round(WRITTEN, form="text: text()"), r"round write  form  text: text\(\)  text: text\(min_words=2"),
     (with_round(WRITTEN, seed=5), "grid write, round write  seed  5       0"),
     (replace(WRITTEN, rounds=(WRITE, RATE)), "grid write  rounds  write, rate  write"),
 ]

@@ -23,9 +23,8 @@ from fcpair.store.answers.activity_log import ChangeMarks
 from fcpair.store.database.backends import sqlite
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import dump
+from steps.small import At, dump
 
-At = Callable[[str], Study]
 Both = tuple[Study, Study]
 SLOW, REST_S = 2.0, 20.0
 assert SLOW_S < SLOW < SLOW_S * REST_FACTOR == REST_S / 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,8 @@ from fcpair.steps.people import terms
 from fcpair.steps.release import partition
 from fcpair.study import Study
 from steps.oversight.recipes import small_recipe
-from steps.small import VALIDATORS, assert_refused, check, dump, label_of, open_work, record
+from steps.small import VALIDATORS, At, assert_refused, check, dump, label_of, open_work, record
 
-At = Callable[[str], Study]
 DISCARD = Adjudicate("majority", "discard")
 
 

@@ -21,9 +21,8 @@ from fcpair.records import Role
 from fcpair.steps.publication.release_folder import RECORD
 from fcpair.study import Study
 from steps.publication.releasing import full_form, pairs_of
-from steps.small import check, open_work, record
+from steps.small import At, check, open_work, record
 
-At = Callable[[str], Study]
 OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}
 
 

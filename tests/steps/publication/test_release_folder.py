@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from steps.small import (
     CNS,
     HS,
     VALIDATORS,
+    At,
     assert_refused,
     build_to,
     check,
@@ -37,7 +38,6 @@ from steps.small import (
     write_csv,
 )
 
-At = Callable[[str], Study]
 OWN_TIERS = {
     "my-strict": {"labels": 3, "within": "gold"},
     "yes_only": {"answers": ["appropriate"], "verdict": "none"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,24 +20,13 @@ from fcpair.steps.oversight.study_recipe import save_recipe
 from fcpair.steps.release.evaluate import score_each_hs
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import CNS, assert_refused, check, dump, open_work, write_csv
+from steps.small import CNS, At, assert_refused, check, dump, open_work, write_csv
 
-At = Callable[[str], Study]
 TWO, THREE = ("tfidf", "random"), ("tfidf", "random", "bm25")
 
 
 def options(**given: Any) -> Evaluate:
     return Evaluate(**{"systems": ("tfidf",), "resamples": 100, "cutoff": 3, **given})
-
-
-@pytest.mark.slow
-def test_the_tiers_have_the_counts_of_the_partition(at: At) -> None:
-    grid = at("checked").grid()
-    tiers = grid.evaluate(options(pool="all")).tiers
-    sizes = grid.tiers().table().tables[0].set_index("tier")["pairs"]
-    positive = grid.tiers().table().tables[1].set_index("tier")["appropriate"]
-    assert {tier.tier: tier.judged for tier in tiers} == sizes.to_dict()
-    assert {tier.tier: tier.positive for tier in tiers} == positive.to_dict()
 
 
 @pytest.mark.parametrize("tier", ["gold", "bronze"])

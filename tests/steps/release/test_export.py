@@ -25,20 +25,8 @@ from fcpair.records import Role, RunRecord, Tier
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.answers.test_import_fc_conan import ROWS
-from steps.small import (
-    CNS,
-    HS,
-    SELECTED,
-    SHARED,
-    assert_refused,
-    check,
-    dump,
-    record,
-    set_candidates,
-    write_csv,
-)
+from steps.small import CNS, HS, SELECTED, SHARED, At, assert_refused, check, dump, record, set_candidates, write_csv
 
-At = Callable[[str], Study]
 Write = Callable[[Study, Path], RunRecord]
 HALF = Export(test_share=0.5)
 ALL: dict[str, Write] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from steps.scales import HALVES, dealt, number, rated
 from steps.small import (
     CNS,
     SELECTED,
+    At,
     assert_refused,
     check,
     labels_of,
@@ -36,7 +36,6 @@ from steps.small import (
     write_csv,
 )
 
-At = Callable[[str], Study]
 POINTS = "scale(0,100,1,positive=60)"
 NAMES = ("useless", "weak", "fair", "good", "excellent")
 FIVE = OneOf(tuple(Choice(code, name, positive=code >= 4) for code, name in enumerate(NAMES, 1)))

@@ -21,13 +21,9 @@ from fcpair.records import Role, Tier
 from fcpair.store.corpus import texts
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import assert_refused, check, labels_of, set_candidates, write_csv
+from steps.small import At, assert_refused, check, labels_of, set_candidates, write_csv
 
-At = Callable[[str], Study]
-TIERS = {
-    "strict": {"labels": 2, "agreement": "unanimous", "within": "gold"},
-    "draft": {"verdict": "none"},
-}
+TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
 RULES = Partition(own_tiers=TIERS)
 CALLS: tuple[Callable[[Grid, Any, Path], object], ...] = (
     lambda grid, tier, _: grid.tier(tier),
