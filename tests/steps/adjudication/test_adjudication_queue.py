@@ -87,33 +87,13 @@ def test_a_pair_with_an_open_label_is_never_shown(
     waiting = set(grid.waiting_pairs())
     state = AdjudicationQueue(grid).state(judy)
     assert (state.waiting, state.not_due) == (len(waiting - open_pairs), bool(open_pairs))
-    assert not {one.cell_id for one in AdjudicationQueue(grid).decisions()} & open_pairs
+    assert not {decided.cell_id for decided in AdjudicationQueue(grid).decisions()} & open_pairs
     while case := AdjudicationQueue(grid).next(judy):
         assert case.cell_id in waiting - open_pairs
         AdjudicationQueue(grid).decide(judy, decision_on(case))
 
 
 # -- deciding; who may decide what, at which door, is tested in `tests/doors`
-
-
-def test_a_decision_that_is_taken_back_leaves_its_note_and_its_flag_to_whoever_decided(at: At) -> None:
-    study = at("labelled")
-    grid, queue = study.grid(), AdjudicationQueue(study.grid())
-    judy, joan = adjudicators(study, "judy", "joan")
-    case, before = first_case(study, judy), study.log()
-    queue.decide(judy, decision_on(case, note="irony", flagged=True))
-    again = queue.case(judy, case.cell_id)
-    assert (again.outcome, again.note, again.flagged) == ("appropriate", "irony", True)
-    queue.undo(judy, case.cell_id, "request-undo")
-    again, others = queue.case(judy, case.cell_id), queue.case(joan, case.cell_id)
-    assert (again.outcome, again.note, again.flagged) == (None, "irony", True)
-    assert (others.note, others.flagged) == ("", False)
-    assert queue.decisions() == []
-    assert queue.state(judy).decided == 0
-    grid.decide(case.cell_id, 2, by="judy", seen=grid.desk.conflict(case.cell_id, by="judy"))
-    assert queue.decisions(judy)[0].flagged
-    assert grid.take_back(case.cell_id, by="judy") is False
-    assert study.log() == before
 
 
 @pytest.mark.server
@@ -125,7 +105,7 @@ def test_of_two_who_decide_at_the_same_moment_one_is_told_about_the_other(at: At
         cases = [AdjudicationQueue(grid).case(person, pair) for person in people]
         with ThreadPoolExecutor(2) as threads:
             taken = threads.map(
-                lambda one: _attempt(lambda: AdjudicationQueue(grid).decide(one[0], decision_on(one[1]))),
+                lambda act: _attempt(lambda: AdjudicationQueue(grid).decide(act[0], decision_on(act[1]))),
                 zip(people, cases, strict=True),
             )
             assert sorted(taken) == [False, True]
@@ -165,7 +145,7 @@ def test_nobody_overrules_a_decision_that_they_have_not_seen(
             assert taken == (mine and stands.get(pair, (who, None))[1] == case.decision_id)
             if taken:
                 stands[pair] = (who, AdjudicationQueue(grid).decisions(who, limit=1)[0].decision_id)
-    assert {one.cell_id: one.decision_id for one in AdjudicationQueue(grid).decisions()} == {
+    assert {decided.cell_id: decided.decision_id for decided in AdjudicationQueue(grid).decisions()} == {
         pair: decision for pair, (_, decision) in stands.items()
     }
 

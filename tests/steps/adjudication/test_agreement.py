@@ -167,7 +167,7 @@ def test_what_is_kept_of_a_run_is_how_many_blocks_there_are_and_each_alpha(grid:
     run = agree.note_agreement(grid, Agree())
     assert list(run.counts) == [
         "blocks",
-        *(f"types: {one}, Krippendorff's alpha, nominal" for one in ("facts", "humour")),
+        *(f"types: {name}, Krippendorff's alpha, nominal" for name in ("facts", "humour")),
         "tone, Krippendorff's alpha, interval",
         "intervals",
     ]
@@ -190,7 +190,9 @@ def test_the_round_that_counts_is_one_block_of_the_same_figures(at: At) -> None:
     grid = at("checked").grid()
     (block,) = grid.agreement(round="label")
     assert (block.part, block.of, block.agreement) == ("label", "", grid.agreement())
-    assert grid.agreement().alpha == next(one for one in grid.agreement().pooled if one.name.endswith("nominal"))
+    assert grid.agreement().alpha == next(
+        figure for figure in grid.agreement().pooled if figure.name.endswith("nominal")
+    )
     assert grid.desk.round_of_blocks(Agree()) is None
     assert grid.desk.round_of_blocks(Agree(blocks="row")) == "label"
     with pytest.raises(InputError, match="round `validate` checks decisions"):

@@ -42,8 +42,8 @@ def layer(cell_map: CellMap, name: str) -> list[str]:
 
 def pairs_in(cell_map: CellMap, name: str, *meanings: str) -> list[int]:
     """The numbers of the pairs that are in one of these classes."""
-    found = zip(cell_map.numbers.tolist(), layer(cell_map, name), strict=True)
-    return [number for number, meaning in found if meaning in meanings]
+    meaning_of = zip(cell_map.numbers.tolist(), layer(cell_map, name), strict=True)
+    return [number for number, meaning in meaning_of if meaning in meanings]
 
 
 def numbers(grid: Grid, **conditions: Any) -> list[int]:
@@ -121,8 +121,8 @@ def answer_all(study: Study) -> None:
     for name, answers in ANSWERS.items():
         desk, visitor = at_desk(study, name)
         for task in desk.tasks(visitor, 50):
-            said = answers[task.cell_id - 1]
-            answer = said if said == "skip" else {"good": said[0], "how": said[1], "why": "so"}
+            own = answers[task.cell_id - 1]
+            answer = own if own == "skip" else {"good": own[0], "how": own[1], "why": "so"}
             give(desk, visitor, answer, task.assignment_id, seconds=4.0 if name == "ana" else 20.0)
 
 

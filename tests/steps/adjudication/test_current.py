@@ -61,13 +61,13 @@ def reading_all(study: Study, monkeypatch: pytest.MonkeyPatch, act: Callable[[],
 
     monkeypatch.setattr(sqlite.SQLITE, "begin", traced)
     act()
-    asked = [one for one in statements if one.startswith("SELECT")]
+    asked = [statement for statement in statements if statement.startswith("SELECT")]
     monkeypatch.undo()
     with study._store.read() as tx:
         own = driver(tx)
-        plans = {one: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {one}")] for one in asked}
+        plans = {query: [row[3] for row in own.execute(f"EXPLAIN QUERY PLAN {query}")] for query in asked}
     assert plans
-    return [(one, step) for one, plan in plans.items() for step in plan if READS_ALL.search(step)]
+    return [(query, step) for query, plan in plans.items() for step in plan if READS_ALL.search(step)]
 
 
 # -- the kept list of conflicts is at any time the one that would be found anew

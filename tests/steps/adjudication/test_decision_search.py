@@ -107,8 +107,8 @@ def test_a_person_s_decision_keeps_its_labels_and_a_rule_s_has_those_of_now(stud
 
 
 def test_numbers_are_said_in_short() -> None:
-    said = {"": [], "7": [7], "1-3": [3, 1, 2, 2], "0-1, 5-6, 9": [9, 1, 5, 6, 0]}
-    assert {as_ranges(numbers): numbers for numbers in said.values()} == said
+    numbers_by_text = {"": [], "7": [7], "1-3": [3, 1, 2, 2], "0-1, 5-6, 9": [9, 1, 5, 6, 0]}
+    assert {as_ranges(numbers): numbers for numbers in numbers_by_text.values()} == numbers_by_text
 
 
 def agreed(study: Study) -> list[int]:

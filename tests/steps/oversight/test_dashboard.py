@@ -246,7 +246,7 @@ def test_a_calibration_counts_once_where_its_answers_are_carried_over(at: At) ->
     calibrated(study, "first")
     for n in (18, 12):
         with study.grid()._store.read() as tx:
-            assert judgements.n_by_origin(tx) == answer_arrays.n_by_origin(tx) == {"online": n}
+            assert judgements.n_by_origin(tx) == n_by_origin(tx) == {"online": n}
         assert study.status()["judgements"] == {"online": n}
         if n == 18:
             study.grid().assign()

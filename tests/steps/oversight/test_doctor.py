@@ -97,9 +97,9 @@ def test_a_setting_that_cannot_be_is_found_and_set_anew(at: At) -> None:
         grid.adjudicate(Adjudicate("majority"))
         assert findings(study.place) == {}
         change(study.place, f"UPDATE setting SET value = '\"{value}\"' WHERE key = 'adjudicate.{key}'")
-        found = findings(study.place)
-        assert list(found) == ["settings"]
-        assert message in found["settings"][0]
+        faults = findings(study.place)
+        assert list(faults) == ["settings"]
+        assert message in faults["settings"][0]
         with pytest.raises(SettingError, match=message.partition(":")[0]):
             study.effective_options(Adjudicate)
     grid.adjudicate(Adjudicate("majority"))
@@ -200,19 +200,19 @@ def test_an_answer_that_was_deleted_is_missed(at: At) -> None:
     path = at("checked").place
     who, place, _ = nth(path, 20)
     change(path, "DELETE FROM judgement WHERE id = 20")
-    found = findings(path)
-    assert found["answers"][0].startswith(f"answer {place} of `{who}` ")
+    faults = findings(path)
+    assert faults["answers"][0].startswith(f"answer {place} of `{who}` ")
     counted = "SELECT count(*) FROM judgement j JOIN assignment a ON a.id = j.assignment_id JOIN person p ON p.id = "
     left = ask(path, f"{counted} a.person_id WHERE p.name = '{who}'")[0]
-    assert found["answers"][1] == f"answers of `{who}`: {left} stored, {left + 1} given"
-    assert "numbering" in found
+    assert faults["answers"][1] == f"answers of `{who}`: {left} stored, {left + 1} given"
+    assert "numbering" in faults
     path = at("labelled").place
     last, n = ask(path, "SELECT max(id), count(*) FROM judgement")
     who, place, _ = nth(path, last)
     change(path, f"DELETE FROM judgement WHERE id = {last}")
-    found = findings(path)
-    assert found["answers"] == (f"answers of `{who}`: {place - 1} stored, {place} given",)
-    assert "numbering" not in found  # which cannot tell: the last one is gone
+    faults = findings(path)
+    assert faults["answers"] == (f"answers of `{who}`: {place - 1} stored, {place} given",)
+    assert "numbering" not in faults  # which cannot tell: the last one is gone
     assert n == last
 
 
@@ -222,10 +222,10 @@ def test_an_answer_or_a_receipt_that_was_acknowledged_online_and_is_gone_is_miss
     give(desk, ana, "appropriate")
     number = ask(study.place, "SELECT max(id) FROM judgement")[0]
     change(study.place, f"DELETE FROM judgement WHERE id = {number}")
-    found = findings(study.place)
-    assert found["receipts"] == (f"answer {number} of `ana` was acknowledged and is missing",)
-    assert found["answers"] == ("answers of `ana`: 0 stored, 1 given",)
-    assert found["work"][0].endswith("of `ana` is done, but its answers say otherwise")
+    faults = findings(study.place)
+    assert faults["receipts"] == (f"answer {number} of `ana` was acknowledged and is missing",)
+    assert faults["answers"] == ("answers of `ana`: 0 stored, 1 given",)
+    assert faults["work"][0].endswith("of `ana` is done, but its answers say otherwise")
     decided = at("labelled")
     (judy,) = adjudicators(decided, "judy")
     AdjudicationQueue(decided.grid()).decide(judy, decision_on(first_case(decided, judy)))
@@ -253,8 +253,8 @@ def test_answers_that_two_people_exchanged_and_work_given_to_another_are_found(a
         f"UPDATE judgement SET assignment_id = {places[1]} WHERE id = {first}",
         f"UPDATE judgement SET assignment_id = {places[0]} WHERE id = {second}",
     )
-    found = {finding.partition(":")[0] for finding in findings(path)["answers"]}
-    assert {named(path, first), named(path, second)} <= found
+    faults = {finding.partition(":")[0] for finding in findings(path)["answers"]}
+    assert {named(path, first), named(path, second)} <= faults
     path = at("labelled").place
     change(
         path,
@@ -275,9 +275,9 @@ def test_a_decision_that_was_changed_is_named(at: At) -> None:
         assert f"(row {number}, pair {pair}) does not fit" in findings(study.place)["decisions"][0], what
     path = at("decided").place
     change(path, f"UPDATE adjudication SET {TURNED} WHERE id = 3")
-    found = findings(path)
-    assert found["decisions"][0].startswith("decision 3 of rules and files (row 3, ")
-    assert found["rules"][0].startswith("a rule would decide pair ")
+    faults = findings(path)
+    assert faults["decisions"][0].startswith("decision 3 of rules and files (row 3, ")
+    assert faults["rules"][0].startswith("a rule would decide pair ")
 
 
 CHANGED = [  # besides what `test_planted` has on both databases
@@ -325,9 +325,9 @@ def test_what_answers_rest_on_is_held_against_what_it_was(files: dict[str, Path]
         shutil.copy(files["checked"], path)
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(statement)
-        found = findings(path)
-        assert found[check][0].startswith(message), statement
-        assert check == "tables" or found == {check: (message,)}
+        faults = findings(path)
+        assert faults[check][0].startswith(message), statement
+        assert check == "tables" or faults == {check: (message,)}
 
 
 # -- the promises

@@ -516,8 +516,8 @@ def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Wa
     scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
     text = _paragraph(study, "Grid test")
     assert "of the round `answer` was scored by the definitions of BBQ [@parrish2022], on 640 answers (13 of" in text
-    for model, one in scored.scores.items():
-        mean = next(of for of in one.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
+    for model, score in scored.scores.items():
+        mean = next(of for of in score.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
         assert mean.value is not None
         assert re.search(rf"For `{model}`, [^;]*`s_ambiguous` was {mean.value:.3f}", text)
     divergence = scored.divergences["hasty"].figures[-1].value

@@ -82,9 +82,9 @@ UNFINISHED = {
 
 def numbers_said(written: str) -> Counts:
     """The figures of a methods section by their names, as texts; what is not mentioned is left out."""
-    found = {name: re.search(pattern, written) for name, pattern in FIGURES.items()}
+    matches = {name: re.search(pattern, written) for name, pattern in FIGURES.items()}
     unfinished = {name: tuple(re.findall(pattern, written)) for name, pattern in UNFINISHED.items()}
-    return {name: tuple(filter(None, match.groups())) for name, match in found.items() if match} | unfinished
+    return {name: tuple(filter(None, match.groups())) for name, match in matches.items() if match} | unfinished
 
 
 def numbers_counted(study: Study) -> Counts:
@@ -210,7 +210,7 @@ def _opt_out(study: Study, _: Path, random: Random) -> None:
     study.access.opt_out(person.id, "hs_topic", random.choice([["People who l"], []]))
 
 
-def _verdicts(study: Study, folder: Path, random: Random) -> None:
+def _give_verdicts(study: Study, folder: Path, random: Random) -> None:
     rows = open_work(study, checks=True)
     check(study, folder, [(who, pair, random.choice(["agree", "agree", "disagree"])) for who, pair in rows[:9]])
 
@@ -228,7 +228,7 @@ ACTS: tuple[Act, ...] = (
     _withdraw,
     _decide,
     _opt_out,
-    _verdicts,
+    _give_verdicts,
     _verdict_on_page,
     lambda study, _, random: study.grid().assign(
         Assign(overlap={2: 0.3, 3: 0.3}, seed=random.randint(2, 9)), more=True

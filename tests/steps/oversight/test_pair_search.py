@@ -98,12 +98,12 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
 def matches(fact: dict[str, Any], asked: PairFilter) -> bool:
     """Whether a pair meets every condition, one after the other."""
     own = [asked.person] if asked.person else None
-    theirs = {said for who, said in fact["labels"] if asked.other in ("", who)}
+    theirs = {label for who, label in fact["labels"] if asked.other in ("", who)}
     least = {"": None, "none": 0}.get(asked.tier, asked.tier)
     return (
         all(word in fact["text"] for word in asked.words.casefold().split())
         and (own is None or asked.person in fact["given"])
-        and (not asked.answer or any(said == asked.answer and who in (own or [who]) for who, said in fact["labels"]))
+        and (not asked.answer or any(label == asked.answer and who in (own or [who]) for who, label in fact["labels"]))
         and (not asked.other or asked.other in fact["given"])
         and (not asked.other_answer or asked.other_answer in theirs)
         and (asked.skipped is None or asked.skipped == any(who in (own or [who]) for who in fact["skips"]))
@@ -190,8 +190,8 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
 
 
 def _checked_by(study: Study, name: str) -> list[int]:
-    said = [(row["person"], pair) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
-    return sorted({pair for who, pair in said if who == name})[:3]
+    answers = [(row["person"], pair) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
+    return sorted({pair for who, pair in answers if who == name})[:3]
 
 
 def test_metadata_of_either_side_are_conditions_and_choices(at: At, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,22 +132,6 @@ def test_a_validation_sheet_shows_no_names_and_a_blind_one_no_label(at: At, tmp_
 # -- 4: a validator of a pair neither annotated nor adjudicated it
 
 
-def test_whoever_labelled_or_decided_and_becomes_a_validator_gets_other_pairs(at: At) -> None:
-    study = at("decided")
-    for name in ("ana", "cleo"):
-        study.change_role(name, Role.VALIDATOR)
-    decided = study.grid().waiting_pairs()
-    for pair in decided:
-        study.grid().decide(pair, 2, by="vera")
-    study.change_role("vera", Role.VALIDATOR)
-    study.add_people(["walt"], Role.VALIDATOR)
-    study.grid().assign_validation(Validate())
-    work = open_work(study, checks=True)
-    assert not {(pair, who) for who, pair in work} & set(labels_of(study))
-    assert {"ana", "cleo", "vera", "walt"} == {who for who, _ in work}
-    assert not {pair for who, pair in work if who == "vera"} & set(decided)
-
-
 def test_when_every_validator_took_part_it_is_said_and_nothing_is_dealt(at: At) -> None:
     study = at("decided")
     for name in ANNOTATORS:
@@ -299,8 +283,7 @@ def test_the_reasons_of_every_pair_match_where_it_is(at: At, tmp_path: Path, sti
 
 
 def test_an_explanation_tells_the_whole_history(at: At) -> None:
-    study = at("checked")
-    grid = study.grid()
+    grid = at("checked").grid()
     told = grid.explain(6)
     people = [row["person"] for row in told.answers]
     assert sorted(people) == sorted([*ANNOTATORS, people[-1]])

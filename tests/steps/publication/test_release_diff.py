@@ -82,6 +82,8 @@ def test_each_change_of_an_answer_a_verdict_or_a_decision_is_named_with_who_made
     under_others = {change.pair: change for change in Study.diff(tmp_path / "v1", tmp_path / "v3")}
     assert set(under_others) == set(changes)
     assert under_others[checked].because == ("verdict: agree -> disagree",)
+    before, after = (", ".join(sorted(labels)) for labels in ([label] * 3, [label, label, other]))
+    assert f"answer: {before} -> {after}" in under_others[answered].because
 
 
 def test_a_rule_is_named_where_nothing_else_differs_in_a_row_for_each_pair(at: At, tmp_path: Path) -> None:

@@ -234,10 +234,10 @@ def test_tiers_of_its_own_are_released_by_their_names(at: At, tmp_path: Path, te
     run = study.release("v1", tmp_path / "v1", full_form(tmp_path), texts=texts)
     sizes = study.grid().tiers().table().sizes
     with study._store.read() as tx:
-        noted = {one["tier"]: one["counts"]["pairs"] for one in runs.releases(tx)}
+        noted = {release["tier"]: release["counts"]["pairs"] for release in runs.releases(tx)}
     assert noted == run.counts["pairs"] == {tier: n for tier, n in sizes.items() if n}
     croissant = json.loads((tmp_path / "v1/croissant.json").read_text())
-    rules = {one["name"]: one["description"] for one in croissant["recordSet"]}
+    rules = {records["name"]: records["description"] for records in croissant["recordSet"]}
     card = (tmp_path / "v1/README.md").read_text()
     pairs = pd.read_parquet(tmp_path / "v1/data/pairs.parquet")
     for tier, rule in json.loads((tmp_path / "v1/release.json").read_text())["rules"]["main"].items():
@@ -324,8 +324,8 @@ def tell(folder: Path, names: Mapping[str, str], arrivals: Sequence[Sequence[str
     for call in arrivals:
         study.add_people([names[who] for who in call], roles.get(call[0], Role.ANNOTATOR))
     ids = {person.name: person.id for person in study.people}
-    for who, said in (("ana", {"Place": "here"}), ("ben", {"Age": "old"})):
-        study.access.consent(ids[names[who]], said, "yes")
+    for who, answers in (("ana", {"Place": "here"}), ("ben", {"Age": "old"})):
+        study.access.consent(ids[names[who]], answers, "yes")
     labellers = sorted(names[who] for who in ("ana", "ben", "cleo"))
     study.dismiss(names["dora"], reason="Thank you.")
     grid.assign(Assign(overlap={3: 1.0}, annotator_groups=(tuple(labellers),)))

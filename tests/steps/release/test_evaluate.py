@@ -150,8 +150,8 @@ def test_a_file_that_cannot_be_written_leaves_the_study_and_the_folders_as_they_
 ) -> None:
     (tmp_path / name).mkdir(parents=True)
     study = at("checked")
-    folders = {"runs": tmp_path / "runs", "figures": tmp_path / "figures"}
-    call = partial(study.grid().evaluate, options(pool="all"), **folders)
+    runs, figures = tmp_path / "runs", tmp_path / "figures"
+    call = partial(study.grid().evaluate, options(pool="all"), runs=runs, figures=figures)
     assert_refused(study, call, InputError, "is a folder; name a file")
     left = [str(path.relative_to(tmp_path)) for part in ("runs", "figures") for path in (tmp_path / part).iterdir()]
     assert left == [name]

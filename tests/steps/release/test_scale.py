@@ -72,8 +72,8 @@ def test_a_file_spells_the_numbers_by_which_policies_decide_and_never_the_codes(
     wrong = write_csv(tmp_path / "wrong.csv", [{"pair": 5, "label": "skip"}])
     assert_refused(study, partial(grid.import_outcomes, wrong), InputError, "or `irreconcilable`")
     code_of = {float(choice.name): choice.code for choice in grid.scheme}
-    unanimous = {pair: ("unanimous", code_of[one]) for pair, (one, other) in both.items() if one == other}
-    median = {pair: ("median", code_of[one + 0.5]) for pair, (one, other) in both.items() if other == one + 1}
+    unanimous = {pair: ("unanimous", code_of[low]) for pair, (low, high) in both.items() if low == high}
+    median = {pair: ("median", code_of[low + 0.5]) for pair, (low, high) in both.items() if high == low + 1}
     for policy, made in (
         ("manual", unanimous | imported),
         ("majority", unanimous | imported),
