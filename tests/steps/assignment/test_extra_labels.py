@@ -31,19 +31,15 @@ def n_labels(study: Study) -> Counter[int]:
     return Counter(given.values())
 
 
-def test_before_the_first_deal_there_is_nothing_to_add_to(at: At) -> None:
-    study = at("paired")
-    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing has been assigned yet")
-
-
 def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_path: Path) -> None:
     """12 of 24 pairs have one label, 6 two and 6 three: with half of them at three, six pairs get one label more."""
     study = at("dealt")
+    grid = study.grid()
     record(study, tmp_path, [(who, pair, "2") for who, pair in open_work(study)[::2]])
-    before, said = rows(study), labels_of(study)
-    run = study.grid().assign(Assign(overlap={3: 0.5}), more=True)
+    before, labels = rows(study), labels_of(study)
+    run = grid.assign(Assign(overlap={3: 0.5}), more=True)
     assert before <= rows(study)
-    assert labels_of(study) == said
+    assert labels_of(study) == labels
     assert n_labels(study) == {1: 12, 3: 12}
     assert run.counts == {
         "annotators": 3,
@@ -54,33 +50,24 @@ def test_the_overlap_is_raised_and_everything_that_was_there_stays(at: At, tmp_p
         "pairs_by_labels": {"1": 12, "3": 12},
     }
     assert study.log()[-1].params == {"more": True, "overlap": {"3": 0.5}, "order": "random", "seed": 0}
+    for again in (Assign(overlap={3: 0.5}), Assign(), Assign(overlap={2: 0.25, 3: 0.25}, seed=7)):
+        assert_refused(study, partial(grid.assign, again, more=True), StageError, "nothing to assign")
 
 
-def test_nobody_gets_a_pair_twice(at: At) -> None:
-    study = at("dealt")
-    study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    assert Counter(len(had) for had in who_had(study).values()) == {3: 24}
-    assert Counter(who for who, _ in open_work(study)) == {"ana": 24, "ben": 24, "cleo": 24}
-
-
-def test_what_is_added_comes_after_what_people_have(at: At) -> None:
+def test_what_is_added_comes_after_what_people_have_and_nobody_gets_a_pair_twice(at: At) -> None:
     study = at("dealt")
     before = {row[0]: row for row in rows(study)}
     study.grid().assign(Assign(overlap={3: 1.0}), more=True)
-    last = {
-        person: max(row[3] for row in before.values() if row[2] == person) for _, _, person, _, _ in before.values()
-    }
+    assert Counter(len(had) for had in who_had(study).values()) == {3: 24}
+    assert Counter(who for who, _ in open_work(study)) == {"ana": 24, "ben": 24, "cleo": 24}
     new = [row for row in rows(study) if row[0] not in before]
-    places = {person: sorted(row[3] - last[person] for row in new if row[2] == person) for person in last}
-    assert places == {person: list(range(1, len(own) + 1)) for person, own in places.items()}
-
-
-def test_twice_is_once(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    grid.assign(Assign(overlap={3: 0.5}), more=True)
-    for again in (Assign(overlap={3: 0.5}), Assign(), Assign(overlap={2: 0.25, 3: 0.25}, seed=7)):
-        assert_refused(study, partial(grid.assign, again, more=True), StageError, "nothing to assign")
+    for person in {row[2] for row in before.values()}:
+        last = max(row[3] for row in before.values() if row[2] == person)
+        places = sorted(row[3] - last for row in new if row[2] == person)
+        assert places == list(range(1, len(places) + 1))
+    study.retire("cleo")
+    with pytest.raises(StageError, match="nobody may give the 24 labels"):
+        study.grid().assign(Assign(), more=True)
 
 
 def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path) -> None:
@@ -100,32 +87,18 @@ def test_a_late_joiner_gets_an_even_share_of_what_is_open(at: At, tmp_path: Path
     assert_refused(study, lambda: grid.assign(Assign(), more=True), StageError, "nothing to assign")
 
 
-def test_what_people_are_about_to_read_stays_theirs(at: At) -> None:
+def test_new_labels_come_first_so_that_less_is_moved_and_nothing_that_is_about_to_be_read(at: At) -> None:
+    """48 labels for four people: the six new ones go to dora, who takes over six of the others beside."""
     study = at("dealt")
     shards: dict[str, list[int]] = {}
     for who, pair in open_work(study):
         shards.setdefault(who, []).append(pair)
     study.add_people(["dora"], Role.ANNOTATOR)
-    study.grid().assign(Assign(), more=True)
-    for who, shard in shards.items():
-        kept = [pair for name, pair in open_work(study) if name == who]
-        assert kept[:8] == shard[:8]
-
-
-def test_new_labels_come_first_so_that_less_is_moved(at: At) -> None:
-    """48 labels for four people: the six new ones go to dora, who takes over six of the others beside."""
-    study = at("dealt")
-    study.add_people(["dora"], Role.ANNOTATOR)
     run = study.grid().assign(Assign(overlap={3: 0.5}), more=True)
     assert Counter(who for who, _ in open_work(study)) == {"ana": 12, "ben": 12, "cleo": 12, "dora": 12}
     assert (run.counts["new"], run.counts["moved"]) == (6, 6)
-
-
-def test_somebody_who_left_topics_out_gets_none_of_them(at: At) -> None:
-    study = at("dealt")
-    dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
-    study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
-    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to assign")
+    for who, shard in shards.items():
+        assert [pair for name, pair in open_work(study) if name == who][:8] == shard[:8]
 
 
 @pytest.mark.server
@@ -162,24 +135,16 @@ def test_who_checks_a_pair_is_not_asked_to_label_it(at: At) -> None:
     assert not checked & {pair for who, pair in open_work(study) if who == "vera"}
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
+def test_what_cannot_be_is_refused(at: At) -> None:
+    study = at("dealt")
+    for options, message in (
         (Assign(overlap={4: 0.5}), "4 labels on 12 pairs, but there are 3"),
         (Assign(overlap={2: 0.5}, annotator_groups=(("ana", "ben"),)), "groups are for the first assignment"),
         (Assign(annotators=5), "5 annotators were asked for"),
-    ],
-)
-def test_what_cannot_be_is_refused(at: At, options: Assign, said: str) -> None:
-    study = at("dealt")
-    assert_refused(study, lambda: study.grid().assign(options, more=True), InputError, said)
-
-
-def test_who_is_missing_is_said(at: At) -> None:
-    """All three have skipped a pair: nobody is left for it."""
-    study = at("dealt")
-    grid = study.grid()
-    grid.assign(Assign(overlap={3: 1.0}), more=True)
-    study.retire("cleo")
-    with pytest.raises(StageError, match="nobody may give the 24 labels"):
-        grid.assign(Assign(), more=True)
+    ):
+        assert_refused(study, partial(study.grid().assign, options, more=True), InputError, message)
+    dora = study.add_people(["dora"], Role.ANNOTATOR)[0]
+    study.access.opt_out(dora.id, "hs_topic", ["People who l"])  # that is every HS
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing to assign")
+    study = at("paired")
+    assert_refused(study, lambda: study.grid().assign(Assign(), more=True), StageError, "nothing has been assigned yet")

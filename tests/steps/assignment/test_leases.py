@@ -11,7 +11,8 @@ from servers import execute
 
 from fcpair.errors import ConflictError, InputError, RefusedError, StageError
 from fcpair.params import Annotate, Assign, Simulate
-from fcpair.records import Role
+from fcpair.records import Role, Visitor
+from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
@@ -64,25 +65,23 @@ def is_sound(study: Study) -> bool:
     return bool(Study.doctor(study.address).is_sound)
 
 
-def test_every_label_is_free_until_somebody_asks(study: Study) -> None:
+def answer_all_free(desk: WorkQueue, visitor: Visitor, answer: str = YES) -> list[tuple[int, int]]:
+    """Answer all that somebody is given, one after the other: the pairs and the assignments, in their order."""
+    done = []
+    while tasks := desk.tasks(visitor):
+        done.append((tasks[0].cell_id, tasks[0].assignment_id))
+        give(desk, visitor, answer, tasks[0].assignment_id)
+    return done
+
+
+@pytest.mark.server
+def test_every_label_is_free_until_somebody_asks_for_five_or_more_and_never_more_than_ten(study: Study) -> None:
     state = study.status()
     counts = {"open": 42, "free": 42, "done": 0, "skipped": 0, "withdrawn": 0, "vacant": 0}
     assert state["rounds"]["label"] == counts
     assert state["stages"]["assign"] == 42
     assert state["next"] == "open labels: 42; 42 of them are free for anybody in the browser: `fcpair serve`"
     assert open_work(study) == []
-
-
-def test_nobody_needs_to_be_there_yet(at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True))
-    study.add_people(["late"], Role.ANNOTATOR)
-    desk, late = at_desk(study, "late")
-    assert len(desk.tasks(late, 3)) == 3
-
-
-@pytest.mark.server
-def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_ten(study: Study) -> None:
     for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, MAX_HELD)):
         desk, visitor = at_desk(study, name)
         tasks = desk.tasks(visitor, asked)
@@ -91,13 +90,13 @@ def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_t
     assert (holds(study), n_free(study)) == (Counter(ana=5, ben=5, cleo=MAX_HELD), 42 - 20)
 
 
-def test_what_is_given_is_drawn_by_the_seed(at: At) -> None:
+def test_what_is_given_is_drawn_by_the_seed_and_nobody_needs_to_be_there_yet(at: At) -> None:
     def first(seed: int) -> list[int]:
         study = at("paired")
-        study.add_people(["ana"], Role.ANNOTATOR)
         study.grid().assign(Assign(open=True, seed=seed))
-        desk, ana = at_desk(study, "ana")
-        return [task.cell_id for task in desk.tasks(ana, 8)]
+        study.add_people(["late"], Role.ANNOTATOR)
+        desk, late = at_desk(study, "late")
+        return [task.cell_id for task in desk.tasks(late, 8)]
 
     assert first(1) == first(1) != first(2)
 
@@ -129,25 +128,16 @@ def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(stud
 
 def test_what_is_skipped_is_free_for_others_and_not_for_who_skipped_it(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
+    (changed,) = desk.tasks(ana)
     before = n_free(study)
-    give(desk, ana, SKIP, task.assignment_id)
+    give(desk, ana, SKIP, changed.assignment_id)
     assert n_free(study) == before + 1
-    seen = set()
-    while tasks := desk.tasks(ana):
-        seen.add(tasks[0].cell_id)
-        give(desk, ana, YES, tasks[0].assignment_id)
-    assert task.cell_id not in seen
-    assert is_sound(study)
-
-
-def test_a_skip_that_is_changed_takes_the_slot_back(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
-    before = n_free(study)
+    give(desk, ana, YES, changed.assignment_id)
+    assert n_free(study) == before, "a skip that is changed takes the slot back"
+    task = desk.tasks(ana)[0]
     give(desk, ana, SKIP, task.assignment_id)
-    give(desk, ana, YES, task.assignment_id)
-    assert (n_free(study), is_sound(study)) == (before, True)
+    assert task.cell_id not in {cell for cell, _ in answer_all_free(desk, ana)}
+    assert is_sound(study)
 
 
 def test_what_is_not_answered_in_time_goes_to_who_asks(study: Study) -> None:
@@ -155,12 +145,7 @@ def test_what_is_not_answered_in_time_goes_to_who_asks(study: Study) -> None:
     held = {task.cell_id for task in desk.tasks(ana, MAX_HELD)}
     let_lapse(study)
     others = [at_desk(study, name)[1] for name in ("ben", "cleo")]
-    given: set[int] = set()
-    for other in others:
-        while tasks := desk.tasks(other):
-            given.add(tasks[0].cell_id)
-            give(desk, other, YES, tasks[0].assignment_id)
-    assert held <= given
+    assert held <= {cell for other in others for cell, _ in answer_all_free(desk, other)}
     assert is_sound(study)
 
 
@@ -204,10 +189,7 @@ def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number
     desk, ana = at_desk(study, "ana")
     tasks = desk.tasks(ana, MAX_HELD)
     let_lapse(study)
-    done = []
-    while found := desk.tasks(ana):
-        done.append((found[0].cell_id, found[0].assignment_id))
-        give(desk, ana, YES, found[0].assignment_id)
+    done = answer_all_free(desk, ana)
     assert len(done) == 24
     assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
     assert is_sound(study)
@@ -271,12 +253,13 @@ def test_a_limit_holds_for_who_asks_and_for_who_is_late(study: Study) -> None:
 def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> None:
     mixed(study)
     desk, ana = at_desk(study, "ana")
-    desk.tasks(ana, MAX_HELD)
+    row_of = {task.cell_id: task.row.body for task in desk.tasks(ana, MAX_HELD)}
     study.access.opt_out(ana.id, TOPIC, ["terrorism"])
     met = set()
     while tasks := desk.tasks(ana):
         met.add(tasks[0].row.body)
         give(desk, ana, YES, tasks[0].assignment_id)
+    assert {*row_of.values()} & TERROR
     assert met == {*SELECTED} - TERROR
     assert desk.progress(ana).more is False
     _, ben = at_desk(study, "ben")
@@ -286,34 +269,27 @@ def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> 
 
 
 @pytest.mark.server
-def test_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    desk.tasks(ana, 5)
-    study.retire("ana")
-    assert (n_free(study), holds(study)) == (42, Counter())
-
-
-def test_work_can_still_be_handed_to_somebody(study: Study) -> None:
+def test_work_can_be_handed_to_somebody_and_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     tasks = desk.tasks(ana, 5)
     study.hand_over("ana", "ben")
     assert holds(study) == Counter(ben=5)
     with pytest.raises(ConflictError, match="given to somebody else"):
         give(desk, ana, YES, tasks[0].assignment_id)
+    study.retire("ben")
+    assert (n_free(study), holds(study)) == (42, Counter())
 
 
 @pytest.mark.server
 def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
     for name, answer in (("ana", YES), ("ben", "not_appropriate")):
-        desk, who = at_desk(study, name)
-        while tasks := desk.tasks(who):
-            give(desk, who, answer, tasks[0].assignment_id)
-    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
+        answer_all_free(*at_desk(study, name), answer)
+    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
     study.add_people(["dana"], Role.ADJUDICATOR)
-    with pytest.raises(ConflictError, match=f"pair {one} is still being labelled"):
-        study.grid().decide(one, 2, by="dana")
+    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
+        study.grid().decide(pair, 2, by="dana")
     study.grid().desk.close_open_assignment()
-    study.grid().decide(one, 2, by="dana")
+    study.grid().decide(pair, 2, by="dana")
 
 
 def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) -> None:
@@ -324,19 +300,22 @@ def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) ->
     assert run.counts["free"] == 72 - 42 + vacant
     assert len(open_work(study)) == before
     study.add_people(["dana"], Role.ANNOTATOR)
-    desk, dana = at_desk(study, "dana")
-    while tasks := desk.tasks(dana):
-        give(desk, dana, YES, tasks[0].assignment_id)
+    answer_all_free(*at_desk(study, "dana"))
     assert len({pair for pair, who in labels_of(study) if who == "dana"}) == 24
     assert is_sound(study)
 
 
-def test_more_labels_are_asked_for_later(study: Study) -> None:
-    run = study.grid().assign(Assign(overlap={3: 1.0}, seed=2), more=True)
+def test_more_labels_are_asked_for_later_and_all_are_assigned_anew_as_shards(study: Study, tmp_path: Path) -> None:
+    grid = study.grid()
+    with pytest.raises(StageError, match="42 labels are free for anybody"):
+        grid.sheets.write_labels(tmp_path / "sheets")
+    run = grid.assign(Assign(overlap={3: 1.0}, seed=2), more=True)
     assert (run.counts["free"], n_free(study)) == (30, 72)
-    assert_refused(
-        study, lambda: study.grid().assign(Assign(overlap={3: 1.0}), more=True), StageError, "nothing to add"
-    )
+    assert_refused(study, lambda: grid.assign(Assign(overlap={3: 1.0}), more=True), StageError, "nothing to add")
+    with pytest.raises(StageError, match="--redo"):
+        grid.assign(Assign())
+    grid.assign(Assign(), redo=True)
+    assert (sum(holds(study).values()), n_free(study)) == (24, 0)
 
 
 @pytest.mark.server
@@ -355,29 +334,15 @@ def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) 
     assert is_sound(study)
 
 
-def test_a_deal_is_made_anew_as_shards(study: Study) -> None:
-    with pytest.raises(StageError, match="--redo"):
-        study.grid().assign(Assign())
-    study.grid().assign(Assign(), redo=True)
-    assert (sum(holds(study).values()), n_free(study)) == (24, 0)
-
-
-def test_labels_of_a_file_take_free_slots(study: Study, tmp_path: Path) -> None:
-    twice = next(pair for pair in range(1, 25) if n_slots(study, pair) == 2)
-    record(study, tmp_path, [("ana", twice, YES), ("ben", twice, YES)])
-    assert labels_of(study) == {(twice, "ana"): YES, (twice, "ben"): YES}
+def test_labels_of_a_file_take_free_slots_and_no_more_than_were_asked_for(study: Study, tmp_path: Path) -> None:
+    single, double = (next(pair for pair in range(1, 25) if n_slots(study, pair) == n) for n in (1, 2))
+    answers = [("ana", single, YES), ("ben", single, YES)]
+    assert_refused(
+        study, lambda: record(study, tmp_path, answers), InputError, f"pair {single} was not assigned to ben"
+    )
+    record(study, tmp_path, [("ana", double, YES), ("ben", double, YES)])
+    assert labels_of(study) == {(double, "ana"): YES, (double, "ben"): YES}
     assert (n_free(study), is_sound(study)) == (40, True)
-
-
-def test_a_file_gives_no_pair_more_labels_than_were_asked_for(study: Study, tmp_path: Path) -> None:
-    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 1)
-    answers = [("ana", one, YES), ("ben", one, YES)]
-    assert_refused(study, lambda: record(study, tmp_path, answers), InputError, f"pair {one} was not assigned to ben")
-
-
-def test_sheets_are_for_shards(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(StageError, match="42 labels are free for anybody"):
-        study.grid().sheets.write_labels(tmp_path / "sheets")
 
 
 def test_simulated_people_answer_all_of_it(study: Study) -> None:
@@ -389,6 +354,13 @@ def test_simulated_people_answer_all_of_it(study: Study) -> None:
     assert is_sound(study)
 
 
+def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
+    study = at("paired")
+    study.grid().assign(Assign(open=True, annotators=5))
+    study.grid().simulate(Simulate(skips=0))
+    assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
+
+
 @pytest.mark.parametrize("given", [{"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
 def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> None:
     with pytest.raises(InputError):
@@ -398,16 +370,7 @@ def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> No
 def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
-    execute(
-        study.place,
-        "INSERT INTO slot (id, cell_id, round_id, position, replaces) "
-        f"SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = {stored_id(study, task)}",
-    )
+    slot = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
+    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {slot}"
+    execute(study.place, insert, stored_id(study, task))
     assert not is_sound(study)
-
-
-def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(tmp_path: Path, at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True, annotators=5))
-    study.grid().simulate(Simulate(skips=0))
-    assert Counter(Counter(name for _, name in labels_of(study)).values()) in (Counter({5: 4, 4: 1}),)
