@@ -111,7 +111,7 @@ def test_the_answers_that_count_are_labels_and_their_pairs_are_not_assigned(at: 
     if counts == "first":
         columns = ["cell", "by", "label", "note", "seconds", "time", "origin"]
         first, labels = (
-            study.grid().answers(name)[kept].sort_values(["cell", "by"]) for name in ("calibrate", "label")
+            study.grid().answers(name)[columns].sort_values(["cell", "by"]) for name in ("calibrate", "label")
         )
         assert first.values.tolist() == labels.values.tolist()
         assert set(labels["origin"]) == {"online"}
