@@ -90,18 +90,6 @@ LAYERS = {
         "base",
     ),
 }
-# In `steps`, a room may use those before it; release and surveys, which stand beside adjudication, not each other.
-ROOMS = (
-    {"base"},
-    {"people"},
-    {"rules"},
-    {"corpus"},
-    {"assignment"},
-    {"answers"},
-    {"adjudication", "release", "surveys"},
-    {"oversight"},
-    {"publication"},
-)
 ONLY_IN = {
     "click": ("fcpair.cli", "fcpair.__main__"),
     "sqlalchemy": ("fcpair.store",),

@@ -46,19 +46,17 @@ def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr("fcpair.steps.people.terms._midnight", lambda: "2999-01-01")
 
 
-@pytest.mark.parametrize(
-    ("today", "read", "daily", "total", "room"),
-    [(3, 9, None, None, None), (3, 9, 5, None, 2), (3, 9, 5, 10, 1), (3, 9, None, 4, 0), (7, 9, 5, None, 0)],
-)
-def test_the_room_is_what_the_nearer_limit_leaves(
-    today: int, read: int, daily: int | None, total: int | None, room: int | None
-) -> None:
-    allowance = ReadingAllowance(today, read, daily, total)
-    assert allowance.n_remaining == room
-    assert (allowance.limit is None) == (room != 0)
-
-
-def test_what_a_limit_says() -> None:
+def test_the_room_is_what_the_nearer_limit_leaves() -> None:
+    for given, room in {
+        (3, 9, None, None): None,
+        (3, 9, 5, None): 2,
+        (3, 9, 5, 10): 1,
+        (3, 9, None, 4): 0,
+        (7, 9, 5, None): 0,
+    }.items():
+        allowance = ReadingAllowance(*given)
+        assert allowance.n_remaining == room
+        assert (allowance.limit is None) == (room != 0)
     assert ReadingAllowance(2, 9, 2, None).limit == (
         "You have read 2 pairs today, as many as one person may read in a day. Please come back tomorrow."
     )
@@ -98,58 +96,34 @@ def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At)
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=1)
     case = first(docket, judy)
-    decide(docket, judy, case)
+    ruling = DecisionRequest("request-1", case.cell_id, "appropriate")
+    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)  # though it reaches the limit by itself
     decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
     docket.undo(judy, case.cell_id, "undo-1234")
     assert docket.reading_allowance(judy) == ReadingAllowance(1, 1, 1, None)  # one pair, whatever was done to it
     decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
     assert docket.decisions(judy)[0].outcome == "irreconcilable"
-
-
-def test_a_repeated_request_is_answered_as_the_first_time_though_the_limit_is_reached_by_it(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    ruling = DecisionRequest("request-1", first(docket, judy).cell_id, "appropriate")
-    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)
-
-
-def test_the_limit_of_one_is_not_that_of_another(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
     _, june = docket_of(study, "june")
-    decide(docket, judy, first(docket, judy))
-    assert docket.next(june) is not None
-
-
-def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
-    study = at("dealt")
-    desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
-    give(desk, ana, NAMES[0])
-    give(desk, ana, NAMES[0])
-    study.hand_over("ana")
-    study.change_role("ana", Role.ADJUDICATOR)
-    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
-    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
-    assert docket.next(ana.id) is None
-
-
-def test_who_decides_and_then_checks_has_one_allowance(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    decide(docket, judy, first(docket, judy))
+    assert docket.next(june) is not None, "the limit of one is not that of another"
     study.change_role("judy", Role.VALIDATOR)
     visitor = study.access.by_id(judy)
     assert visitor is not None
     assert study.work_queue(Annotate(daily_limit=1)).progress(visitor).limit is not None
 
 
-def test_progress_tells_the_limits_before_they_are_reached(at: At) -> None:
-    desk, ana = at_desk(at("dealt"), "ana", Annotate(daily_limit=3, total_limit=9))
+def test_progress_tells_the_limits_and_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=3, total_limit=9))
     give(desk, ana, NAMES[0])
     give(desk, ana, "skip")
     progress = desk.progress(ana)
     assert (progress.today, progress.daily_limit, progress.read, progress.total_limit) == (2, 3, 2, 9)
     assert progress.limit is None
+    study.hand_over("ana")
+    study.change_role("ana", Role.ADJUDICATOR)
+    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
+    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
+    assert docket.next(ana.id) is None
 
 
 @pytest.fixture
