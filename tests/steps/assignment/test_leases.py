@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from servers import execute
@@ -162,28 +163,24 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
 
 
 @pytest.mark.server
-def test_an_answer_that_comes_late_counts_where_its_slot_is_free(study: Study) -> None:
+def test_an_answer_that_comes_late_counts_where_its_slot_is_free_and_the_lease_on_the_others_begins_anew(
+    study: Study,
+) -> None:
     desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
+    late, first, *others = desk.tasks(ana, 5)
     take_back(study)
     before = n_free(study)
-    give(desk, ana, YES, task.assignment_id)
+    give(desk, ana, YES, late.assignment_id)
     assert (n_free(study), is_sound(study)) == (before - 1, True)
-
-
-def test_each_answer_makes_the_lease_on_the_others_begin_anew(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    first, *others = desk.tasks(ana, 4)
+    held = {task.assignment_id for task in desk.tasks(ana, 5)}
+    assert {task.assignment_id for task in (first, *others)} <= held
     let_lapse(study)
     give(desk, ana, YES, first.assignment_id)
     desk.tasks(at_desk(study, "ben")[1], MAX_HELD)  # takes back what has lapsed
-    assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
+    assert {task.assignment_id for task in desk.tasks(ana, 5)} >= {task.assignment_id for task in others}
 
 
-def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(at: At) -> None:
-    study = at("paired")
-    study.add_people(["ana"], Role.ANNOTATOR)
-    study.grid().assign(Assign(open=True))
+def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     tasks = desk.tasks(ana, MAX_HELD)
     let_lapse(study)
@@ -202,8 +199,8 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
         desk = study.work_queue(Annotate())
         asks = [(at_desk(study, name)[1], n) for name, n in zip(ANNOTATORS, (1, 7, 3), strict=True)]
-        found = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
-        given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in found], open_work(study)))
+        shown = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
+        given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in shown], open_work(study)))
         assert is_sound(study)
         study.close()
     assert given[0] == given[1]
@@ -216,10 +213,9 @@ def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     study.grid().assign(Assign(open=True))
     desk = study.work_queue(Annotate())
-    everybody = [at_desk(study, name)[1] for name in ANNOTATORS]
-    found = [tasks for _ in range(3) for tasks in desk.assign_tasks([(one, MAX_HELD) for one in everybody])]
-    assert sum(holds(study).values()) == 24
-    assert max(map(len, found)) == MAX_HELD
+    everybody = [(at_desk(study, name)[1], MAX_HELD) for name in ANNOTATORS]
+    n_given = [len(tasks) for _ in range(3) for tasks in desk.assign_tasks(everybody)]
+    assert (sum(holds(study).values()), max(n_given)) == (24, MAX_HELD)
 
 
 @pytest.mark.server
@@ -342,16 +338,14 @@ def test_simulated_people_answer_all_of_it(study: Study) -> None:
 
 
 def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
+    wrong: tuple[dict[str, Any], ...] = ({"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0})
+    for for_shards in wrong:
+        with pytest.raises(InputError):
+            Assign(open=True, **for_shards)
     study = at("paired")
     study.grid().assign(Assign(open=True, annotators=5))
     study.grid().simulate(Simulate(skips=0))
     assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
-
-
-@pytest.mark.parametrize("given", [{"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
-def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> None:
-    with pytest.raises(InputError):
-        Assign(open=True, **given)  # type: ignore[arg-type]
 
 
 def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:

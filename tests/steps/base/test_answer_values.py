@@ -40,25 +40,14 @@ def work_of(study: Study, name: str) -> list[int]:
 # -- what is taken
 
 
-def test_a_label_is_a_code_or_a_name_or_skip_and_a_row_without_one_was_not_seen(at: At, tmp_path: Path) -> None:
+def test_a_row_without_a_label_was_not_seen_rather_than_skipped(at: At, tmp_path: Path) -> None:
     study = at("dealt")
-    first, *pairs = work_of(study, "ana")
-    run = record(study, tmp_path, [("ana", first, "appropriate")])
-    assert run.counts == {"answers": 1, "skips": 0, "already_there": 0}
-    words = {
-        "0": "not_appropriate",
-        "1": "not_sure",
-        " 2 ": "appropriate",
-        "Appropriate": "appropriate",
-        "NOT_SURE": "not_sure",
-        "skip": "skip",
-    }
-    unseen = pairs[len(words)]
-    answers = [("ana", pair, word) for pair, word in zip(pairs, words, strict=False)]
-    run = record(study, tmp_path, [("ana", unseen, ""), *answers, ("ana", unseen, "  ")])
-    labels = {(pair, "ana"): label for pair, label in zip(pairs, words.values(), strict=False)}
-    assert labels_of(study) == {(first, "ana"): "appropriate", **labels}
-    assert run.counts["skips"] == 1
+    first, skipped, unseen = work_of(study, "ana")[:3]
+    run = record(
+        study, tmp_path, [("ana", unseen, ""), ("ana", first, " 2 "), ("ana", skipped, "skip"), ("ana", unseen, " ")]
+    )
+    assert run.counts.items() >= {"answers": 1, "skips": 1, "already_there": 0}.items()
+    assert labels_of(study) == {(first, "ana"): "appropriate", (skipped, "ana"): "skip"}
     assert unseen in work_of(study, "ana")
 
 
@@ -144,16 +133,8 @@ def test_what_is_no_label_of_the_study_is_refused_with_its_line(at: At, tmp_path
     refuse([row_of(label="maybe")], "l.csv:2: unknown label `maybe`; expected one of", "not_sure", "skip")
     for pair in ("25", "999999999999", "0"):
         refuse([row_of(pair)], f"l.csv:2: pair {pair} is not in the grid")
-    for wrong in ("x", "-1", "1.5", "", "1" * 30, "²"):
-        refuse([row_of(wrong)], "l.csv:2:")
-    for column, cell in (("seconds", "-1"), ("seconds", "soon"), ("seconds", "nan"), ("time", "yesterday")):
-        refuse([row_of(mine, **{column: cell})], f"l.csv:2: `{cell}` is no")
-    refuse([row_of(mine)] * 2, "l.csv:3: this pair has been answered by ana already, in line 2")
     strange = [{"hs": hs, "cn": "Nobody said this.", "annotator": "ana", "label": "2"} for hs in (HS[0], "Nor this.")]
     refuse(strange, f"l.csv:2: pair `{HS[0][:39]}", "l.csv:3: pair `Nor this.` x `Nobody said this.`")
-    for column in row_of():
-        row = {name: value for name, value in row_of().items() if name != column}
-        refuse([row], "l.csv:1: no column", column if column != "pair" else "hs")
     rows = [row_of(mine)] * 2 + [row_of(99), row_of(annotator="nobody"), row_of(stray), row_of(other, label="maybe")]
     refuse(rows, "5 things are wrong", "l.csv:3:", "l.csv:4:", "l.csv:5:", "l.csv:6:", "l.csv:7:")
     assert labels_of(study) == {}, "a good row does not get in with a bad one"

@@ -45,8 +45,8 @@ def test_a_setting_holds_in_a_version_with_a_field_more_or_less(at: At) -> None:
     with study._store.read() as tx:
         assert matches_saved_options(tx, later)
         assert not matches_saved_options(tx, replace(later, weekly_limit=100))
-    terms.save_terms(grid, LaterAnnotate(daily_limit=30, weekly_limit=100))
-    assert grid.effective_options(Annotate) == Annotate(daily_limit=30)
+    terms.save_terms(grid, LaterAnnotate(daily_limit=30, opt_out="hs_topic", weekly_limit=100))
+    assert grid.effective_options(Annotate) == Annotate(daily_limit=30, opt_out="hs_topic")
     partition.note_partition(grid, Partition("majority"))
     later_rule = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
     assert grid.effective_options(later_rule).diamond == "majority"

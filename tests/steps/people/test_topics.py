@@ -124,36 +124,34 @@ def test_nothing_of_a_topic_comes_to_who_left_it_out(at: At, act: Callable[[Stud
     assert read_by(study, "ana") <= {SELECTED[3]}
 
 
-def test_who_joins_takes_what_nobody_else_may_read(at: At) -> None:
+def test_who_joins_takes_what_nobody_else_may_read_and_another_split_later_takes_nothing_back(at: At) -> None:
     study = mixed(at("dealt"))
-    for name in ("ana", "ben", "cleo"):
+    names = ("ana", "ben", "cleo")
+    for name in names:
         study.access.opt_out(admit(study, name).id, TOPIC, ["Terrorism"])
-    assert not any(read_by(study, name) & TERROR for name in ("ana", "ben", "cleo"))
+    assert not any(read_by(study, name) & TERROR for name in names)
     study.add_people(["dora"], Role.ANNOTATOR)
     assert read_by(study, "dora") == TERROR
+    study.grid().assign(Assign(seed=3), redo=True)
+    assert {*names} == {name for name in names if read_by(study, name) == {SELECTED[3]}}
+    assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
 
 
 @pytest.mark.server
-def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
+def test_nobody_is_asked_to_check_or_to_decide_what_they_left_out_in_whatever_role(at: At) -> None:
     study = mixed(at("decided"))
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
-    study.access.opt_out(admit(study, "vera").id, TOPIC, ["terrorism"])
-    study.grid().assign_validation(Validate())
-    assert read_by(study, "vera", checks=True) == {SELECTED[3]}
-    assert read_by(study, "walt", checks=True) >= TERROR
-
-
-@pytest.mark.server
-def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_role(at: At) -> None:
-    study = mixed(at("labelled"))
     grid = study.grid()
-    study.add_people(["judy"], Role.VALIDATOR)
-    judy = admit(study, "judy").id
-    study.access.opt_out(judy, TOPIC, ["terrorism"])
+    study.add_people(["vera", "walt", "judy"], Role.VALIDATOR)
+    vera, judy = (admit(study, name).id for name in ("vera", "judy"))
+    for person in (vera, judy):
+        study.access.opt_out(person, TOPIC, ["terrorism"])
     study.change_role("judy", Role.ADJUDICATOR)
     queue, case = AdjudicationQueue(grid).state(judy), AdjudicationQueue(grid).next(judy)
     assert queue.for_others > 0
     assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
+    grid.assign_validation(Validate())
+    assert read_by(study, "vera", checks=True) == {SELECTED[3]}
+    assert read_by(study, "walt", checks=True) >= TERROR
 
 
 @pytest.mark.server
@@ -179,15 +177,6 @@ def test_sheets_and_a_server_begin_by_passing_on_what_an_older_fcpair_left_dealt
     keep(study, "ben", '{"topic": ["terrorism"]}')
     with Site(study, Annotate(opt_out=TOPIC)).stranger():
         assert read_by(study, "ben") == {SELECTED[3]}
-
-
-def test_another_split_later_takes_nothing_back(at: At) -> None:
-    study = mixed(at("dealt"))
-    ana = admit(study, "ana").id
-    study.access.opt_out(ana, TOPIC, ["terrorism"])
-    study.grid().assign(Assign(seed=3), redo=True)
-    assert read_by(study, "ana") == {SELECTED[3]}
-    assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
 
 
 @pytest.mark.server
