@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.params import Calibration, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import Recipe, as_toml, load_recipe
+from fcpair.recipe import Recipe, load_recipe
 from fcpair.study import Study
 from steps.plans import RATED, WRITTEN, study_of, written
 
@@ -84,7 +84,7 @@ def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp
 
 @pytest.mark.server
 def test_a_recipe_with_a_calibrated_grid_is_walked_kept_and_walked_again(tmp_path: Path) -> None:
-    plan = replace(JUDGED, calibration=Calibration(pairs=4, counts="second", seed=3))
+    plan = replace(JUDGED, calibration=Calibration(pairs=4, counts="second", round="judge", seed=3))
     recipe = Recipe(Setup(title="Judged"), simulate=SIMULATED, grids=(plan,))
     answers = []
     for name in ("first", "again"):
@@ -105,10 +105,3 @@ def test_a_recipe_with_a_calibrated_grid_is_walked_kept_and_walked_again(tmp_pat
 def test_a_plan_that_calibrates_people_for_no_round_of_its_own_is_refused() -> None:
     with pytest.raises(InputError, match="grid `judge` has no round `rate` to calibrate people for"):
         replace(JUDGED, calibration=Calibration(round="rate"))
-
-
-def test_a_calibration_of_a_grid_is_read_back_from_its_recipe(tmp_path: Path) -> None:
-    recipe = Recipe(Setup(), grids=(replace(JUDGED, calibration=Calibration(pairs=3, round="judge")),))
-    path = tmp_path / "recipe.toml"
-    path.write_text(as_toml(recipe), "utf-8")
-    assert load_recipe(path) == recipe

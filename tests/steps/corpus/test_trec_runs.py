@@ -188,8 +188,16 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
 def test_texts_without_a_pair_are_selected_crossed_written_and_read_back_with_their_ids(
     collection: Study, tmp_path: Path
 ) -> None:
-    """3 queries x 3 documents; the one known pair is left out."""
+    """3 queries x 3 documents; the one known pair is left out. Of six rows, one repeats a text."""
     grid = collection.grid()
+    assert collection.status()["stages"]["import"] == 5
+    assert (
+        collection.methods()
+        .sections[0]
+        .text.startswith(
+            "The corpus had 5 rows, with 3 distinct hate-speech messages and 3 distinct counter-narratives."
+        )
+    )
     listed = write_csv(tmp_path / "l.csv", [{"cn": cn} for cn in ids(collection, "cn")])
     grid.retrieve(Retrieve(cn_list=listed))
     assert grid.pair(Pair()).counts["pairs"] == 8
@@ -272,21 +280,3 @@ def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
     assert "retrieve: 2 candidates were brought in; runs: 0.trec: 1, 1.trec: 1" in said.output
     log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
     assert log[-1]["params"]["runs"] == [str(run) for run in runs]
-
-
-def test_a_row_that_repeats_a_text_is_read_and_not_kept_as_import_and_status_both_say(tmp_path: Path) -> None:
-    """Of six rows, `c` has a pair and `d` stands in two rows."""
-    rows = [("a", "b"), ("a", "c"), ("a", "b"), ("", "c"), ("", "d"), ("", "d")]
-    study = Study.create(tmp_path / "lists.db")
-    path = write_csv(tmp_path / "c.csv", [{"hs": hs, "cn": cn} for hs, cn in rows])
-    run = study.import_corpus(Import(path, unpaired=True))
-    assert run.counts == {"rows": 6, "hs": 1, "cn": 3, "without_pair": 3, "repeated": 2}
-    assert run.notes == (
-        "2 rows without a pair repeat a text of another row, which is kept once: `status` and exports have 4 rows of "
-        "the 6 that were read",
-    )
-    assert study.status()["stages"]["import"] == 4
-    assert study.grid().export.corpus(tmp_path / "out.csv").counts["rows"] == 4
-    assert study.methods().sections[0].text == (
-        "The corpus had 4 rows, with 1 distinct hate-speech messages and 3 distinct counter-narratives."
-    )

@@ -65,9 +65,11 @@ def test_the_room_is_what_the_nearer_limit_leaves() -> None:
     )
 
 
-def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
+def test_limits_hold_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=2)
+    in_all, june = docket_of(study, "june", total_limit=1)
+    decide(in_all, june, first(in_all, june))
     for _ in range(2):
         decide(docket, judy, first(docket, judy))
     assert docket.next(judy) is None
@@ -81,15 +83,8 @@ def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     next_day()
     assert docket.reading_allowance(judy) == ReadingAllowance(0, 2, 2, None)
     assert docket.next(judy) is not None
-
-
-def test_a_total_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", total_limit=1)
-    decide(docket, judy, first(docket, judy))
-    next_day()
-    assert docket.next(judy) is None
-    assert "in this study" in str(docket.reading_allowance(judy).limit)
+    assert in_all.next(june) is None
+    assert "in this study" in str(in_all.reading_allowance(june).limit)
 
 
 def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At) -> None:
@@ -140,8 +135,15 @@ def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
     return set_
 
 
-def test_a_limit_that_rests_on_a_time_that_lies_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+def test_a_limit_that_rests_on_a_time_that_lies_ahead_by_more_than_a_minute_says_so(
+    at: At, clock_of: Callable[[timedelta], None]
+) -> None:
     study = at("dealt")
+    desk, ben = at_desk(study, "ben", Annotate(daily_limit=1))
+    clock_of(timedelta(minutes=1))
+    give(desk, ben, NAMES[0])
+    assert str(desk.progress(ben).limit).endswith("Please come back tomorrow.")
+    assert not any("clock" in note for note in study.status()["notes"])
     desk, ana = at_desk(study, "ana", Annotate(daily_limit=3))
     clock_of(timedelta(days=2))
     give(desk, ana, NAMES[0])
@@ -165,12 +167,3 @@ def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[
     decide(docket, judy, first(docket, judy))
     assert "The recorded time of 1 of them is in the future" in str(docket.reading_allowance(judy).limit)
     assert any("clock" in note for note in study.status()["notes"])
-
-
-def test_a_clock_that_is_set_right_by_a_minute_is_not_wrong(at: At, clock_of: Callable[[timedelta], None]) -> None:
-    study = at("dealt")
-    desk, ana = at_desk(study, "ana", Annotate(daily_limit=1))
-    clock_of(timedelta(minutes=1))
-    give(desk, ana, NAMES[0])
-    assert str(desk.progress(ana).limit).endswith("Please come back tomorrow.")
-    assert not any("clock" in note for note in study.status()["notes"])
