@@ -83,17 +83,21 @@ def test_no_first_answer_is_given_or_changed_once_the_discussion_is_open(at: At)
     assert list(values(study, "calibrate").values()) == [NO]
 
 
-def test_by_default_neither_answer_is_a_label_but_who_read_a_pair_does_not_validate_it(at: At) -> None:
+def test_by_default_neither_answer_is_a_label_but_both_stay_and_who_read_a_pair_does_not_validate_it(at: At) -> None:
     study = at("paired")
     calibrated(study)
+    grid = study.grid()
+    assert_refused(study, lambda: grid.pair(redo=True), StageError, "judgements are never discarded")
     study.retire("cleo")
-    study.grid().assign(Assign(seed=1))
+    grid.assign(Assign(seed=1))
     assert labels_of(study) == {}
     assert len({pair for _, pair in open_work(study)}) == 24
     with study._store.read() as tx:
         candidates = open_slots.candidates(tx, Role.ANNOTATOR)
         barred = reassignment.ineligibility_matrix(tx, np.array(batch(study)), candidates, rounds.validation(tx))
     assert barred.all()
+    grid.assign(Assign(seed=2), redo=True)  # which rests on none of the answers
+    assert len(values(study, "calibrate")) == 12
 
 
 @pytest.mark.parametrize("counts", ["first", "second"])
@@ -117,10 +121,13 @@ def test_the_answers_that_count_are_labels_and_their_pairs_are_not_assigned(at: 
         assert set(labels["origin"]) == {"online"}
 
 
-def test_pairs_of_a_calibration_that_counts_are_not_dealt_to_whoever_asks_either(at: At) -> None:
+def test_second_answers_left_out_early_leave_the_first_ones_whose_pairs_nobody_may_ask_for(at: At) -> None:
     study = at("paired")
-    calibrated(study, "second")
+    discussing(study, "second")
+    run = study.grid().calibration.close(early=True)
+    assert run.counts == {"second_answers": 0, "withdrawn": 6}
     study.grid().assign(Assign(open=True, seed=1))
+    assert labels_of(study) == first_answers(batch(study))
     assert study.status()["overlap"] == {"1": 20, "3": 4}
 
 
@@ -134,15 +141,6 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
     study.grid().calibration.open_discussion()
     study.add_people(["emma"], Role.ANNOTATOR)
     assert study.work_queue().tasks(admit(study, "emma"), 50) == []
-
-
-def test_second_answers_left_out_early_leave_the_first_ones(at: At) -> None:
-    study = at("paired")
-    discussing(study, "second")
-    run = study.grid().calibration.close(early=True)
-    assert run.counts == {"second_answers": 0, "withdrawn": 6}
-    study.grid().assign(Assign(seed=1))
-    assert labels_of(study) == first_answers(batch(study))
 
 
 def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
@@ -197,13 +195,3 @@ def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at:
     begin(study)
     study.grid().pair(redo=True)
     assert study.grid().calibration.start(Calibration(pairs=4, seed=2)).counts["assignments"] == 12
-
-
-def test_answers_to_a_calibration_are_never_discarded(at: At) -> None:
-    study = at("paired")
-    calibrated(study)
-    grid = study.grid()
-    assert_refused(study, lambda: grid.pair(redo=True), StageError, "judgements are never discarded")
-    grid.assign(Assign(seed=1))
-    grid.assign(Assign(seed=2), redo=True)  # which rests on none of them
-    assert len(values(study, "calibrate")) == 12

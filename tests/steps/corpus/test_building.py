@@ -150,12 +150,12 @@ def test_a_second_call_says_what_redo_would_discard_and_redo_discards_it(at: At,
     study = at("dealt")
     with pytest.raises(StageError) as caught:
         BUILDING[name](study, tmp_path, False)
-    assert [one for one in BUILDING if MADE[one][2] in str(caught.value)] == [name, *later]
+    assert [step for step in BUILDING if MADE[step][2] in str(caught.value)] == [name, *later]
     BUILDING[name](study, tmp_path, True)
     now = built(study)
-    assert {one: now[one] for one in earlier} == {one: MADE[one][1] for one in earlier}
+    assert {step: now[step] for step in earlier} == {step: MADE[step][1] for step in earlier}
     assert now[name] > 0
-    assert [now[one] for one in later] == [0] * len(later)
+    assert [now[step] for step in later] == [0] * len(later)
     if name == "assign":
         assert [person.name for person in study.people] == list(ANNOTATORS)
 
