@@ -105,10 +105,17 @@ def test_a_cell_has_the_number_of_its_place_in_the_whole_grid(drawn: Study) -> N
     assert pairs_of(drawn) == all_cells
 
 
-def test_a_drawn_grid_is_drawn_from_the_candidates_that_are_drawn(drawn: Study) -> None:
-    drawn.grid().pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
-    assert drawn.grid().sample_size == SampleSize(8, 12)
+def test_a_grid_is_drawn_from_the_candidates_that_are_drawn_and_no_more_once_it_is_built_anew(drawn: Study) -> None:
+    grid = drawn.grid()
+    grid.pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
+    assert grid.sample_size == SampleSize(8, 12)
     assert len({cn for _, cn in pairs_of(drawn).values()}) == 3
+    assert findings(drawn.place) == {}
+    grid.select(Select(hs=3, seed=1), redo=True)
+    assert grid.sample_size is None
+    set_candidates(drawn, OTHERS)
+    grid.pair(Pair())
+    assert grid.sample_size is None
     assert findings(drawn.place) == {}
 
 
@@ -127,15 +134,6 @@ def test_a_grid_is_drawn_once_unless_it_is_asked_for_again_and_no_more_cells_tha
     grid.pair(Pair(sample=9), redo=True)
     assert grid.sample_size == SampleSize(9, 18)
     assert drawn.status()["stages"]["assign"] == 0
-
-
-def test_what_is_built_anew_from_an_earlier_stage_is_no_drawn_grid_any_more(drawn: Study) -> None:
-    drawn.grid().select(Select(hs=3, seed=1), redo=True)
-    assert drawn.grid().sample_size is None
-    set_candidates(drawn, OTHERS)
-    drawn.grid().pair(Pair())
-    assert drawn.grid().sample_size is None
-    assert findings(drawn.place) == {}
 
 
 # -- the doctor
