@@ -35,7 +35,7 @@ def kept(study: Study, stage: str) -> dict[str, object]:
 
 
 def test_a_setting_holds_in_a_version_with_a_field_more_or_less(at: At) -> None:
-    study = at("dealt")
+    study = at("labelled")
     grid = study.grid()
     assert grid.effective_options(Annotate) == Annotate()
     assert grid.effective_options(Partition) == Partition()
