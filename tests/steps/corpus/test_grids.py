@@ -72,16 +72,18 @@ def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
         study.grid().assign_round("label")
 
 
+def test_a_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.csv: there is no such file"):
+        study_of(tmp_path, from_file(tmp_path / "none.csv"))
+    assert not (tmp_path / "study.db").exists()
+
+
 # ---- sides
 
 
 @pytest.mark.server
 def test_a_side_is_a_file_in_its_order_with_metadata(tmp_path: Path) -> None:
-    file = tmp_path / "statements.csv"
-    with pytest.raises(InputError, match=r"statements\.csv: there is no such file"):
-        study_of(tmp_path, from_file(file))
-    assert not Study.exists(tmp_path / "study.db")
-    write_csv(file, [{"statement": text} for text in ("One.", " ", "Two.", "One. ")])
+    file = write_csv(tmp_path / "statements.csv", [{"statement": text} for text in ("One.", " ", "Two.", "One. ")])
     study = study_of(tmp_path, from_file(file))
     with pytest.raises(InputError, match="2 things are wrong") as caught:
         study.grid("write").pair()
