@@ -115,10 +115,12 @@ def test_the_people_of_a_study_are_added_in_time_that_grows_with_their_number(at
 def test_handed_over_work_goes_behind_what_the_heir_has_or_waits_for_somebody_new(at: At, tmp_path: Path) -> None:
     """A part of it is what they would come to last."""
     study = at("dealt")
-    before, mine = open_of(study, "ben"), open_of(study, "ana")
-    run = study.hand_over("ana", "ben", last=2)
-    assert (run.params["pairs"], run.counts["withdrawn"]) == (2, 2)
-    assert open_of(study, "ana") == mine[:-2]
+    mine = open_of(study, "ana")
+    run = study.hand_over("ana", last=4)
+    assert (run.params["pairs"], run.counts["withdrawn"]) == (4, 4)
+    assert open_of(study, "ana") == mine[:-4]
+    study = at("dealt")
+    before = open_of(study, "ben")
     run = study.hand_over("ana", "ben")
     assert run.counts["vacant"] > 0, "ben had some of these pairs already"
     assert run.counts["reassigned"] + run.counts["vacant"] == run.counts["withdrawn"]
