@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -105,14 +106,15 @@ def test_a_grid_is_named_where_it_is_not_the_only_one_or_main(tmp_path: Path, mo
     study = Study.create(tmp_path / "study.db")
     assert study.grids == ["main"]
     assert study.grid().grid == study.grid("main").grid == GridKey(1, "main")
-    for names, name, outcome in (
+    named: list[tuple[list[str], str | None, GridKey | str]] = [
         (["main"], "mian", r"there is no grid `mian`; did you mean `main`\?"),
         (["main"], "", "there is no grid ``"),
         (["write", "rate"], "other", "there is no grid `other`; the grids of this study: write, rate"),
         (["write", "rate"], None, "this study has 2 grids, write, rate; choose one, such as `--grid write`"),
         (["write"], None, GridKey(1, "write")),
         (["write", "main"], None, GridKey(2, "main")),
-    ):
+    ]
+    for names, name, outcome in named:
         keys = [GridKey(number, key) for number, key in enumerate(names, 1)]
         monkeypatch.setattr(grids, "keys", lambda tx, keys=keys: keys)
         if isinstance(outcome, GridKey):
@@ -287,6 +289,7 @@ def test_a_study_says_how_far_it_is_even_when_its_file_is_gone(files: dict[str, 
         study.close()
     grid = study.grid()
     place.unlink()
-    for shown in (study, grid):
-        assert "study.db" in repr(shown)
-        assert "study.db" in shown._repr_html_()
+    gone: tuple[Any, ...] = (study, grid)
+    for of_gone in gone:
+        assert "study.db" in repr(of_gone)
+        assert "study.db" in of_gone._repr_html_()

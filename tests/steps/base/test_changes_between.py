@@ -91,7 +91,8 @@ def test_where_nothing_that_it_rests_on_has_changed_since_it_is_done(
     at: At, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     stage, module, name, act = LONG[what]
-    study, seen = at(stage), []
+    study = at(stage)
+    seen: list[object] = []
 
     def join() -> None:
         other = Study(study.place)

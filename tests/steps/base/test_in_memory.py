@@ -63,12 +63,14 @@ def test_labels_come_from_a_frame_whose_numbers_may_be_floats_and_a_pair_is_know
     run = grid.import_labels(grid.labels().astype({"pair": float}))
     assert run.params["path"] == "frame (rows from 1)"
     assert run.counts["already_there"] == len(grid.labels())
-    for number in (1, 1.0, pd.Series([1.0])[0]):
-        explained = grid.explain(number)  # type: ignore[arg-type]
+    whole: tuple[Any, ...] = (1, 1.0, pd.Series([1.0])[0])
+    for number in whole:
+        explained = grid.explain(number)
         assert (explained.cell_id, type(explained.cell_id)) == (1, int)
-    for wrong in (1.5, "1", True, None):
+    others: tuple[Any, ...] = (1.5, "1", True, None)
+    for other in others:
         with pytest.raises(InputError, match="expected a whole number"):
-            grid.explain(wrong)  # type: ignore[arg-type]
+            grid.explain(other)
 
 
 def test_a_table_is_no_text(tmp_path: Path) -> None:
