@@ -1,12 +1,17 @@
-"""What a run has done is told in a sentence that has all that it counted."""
+"""What runs and errors tell: a run all that it counted, an error what the commands that it names are in Python."""
 
 from __future__ import annotations
 
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.test_commands import IDS
 
 from fcpair.done import FIRST, OF_PARAMETERS, OTHER_COUNTS, THINGS, tell
+from fcpair.errors import _METHODS, FcpairError, StageError
+from fcpair.study import Study
 
 
 @pytest.mark.parametrize(
@@ -55,16 +60,29 @@ def test_each_count_of_a_stage_is_told() -> None:
             assert all(f"{n:,}" in told for n in (counts | others).values()), (stage, told)
 
 
-def test_a_count_that_is_none_is_left_out_of_the_rest() -> None:
+def test_every_act_on_people_names_them_and_the_things_counted_within_sentences_are_counted() -> None:
+    without_name = {act for act in OF_PARAMETERS["people"] if "ana" not in tell("people", {act: "ana"}, {})}
+    assert without_name == {"rotate_secret"}
+    within = {name for firsts in FIRST.values() for names, _ in firsts for name in names[1:]}
+    assert THINGS.keys() <= within | {"labels"}
     assert tell("label import", {}, {"answers": 0, "skips": 0}) == "0 answers were imported"
 
 
-def test_every_act_on_people_names_them() -> None:
-    assert {act for act in OF_PARAMETERS["people"] if "ana" not in tell("people", {act: "ana"}, {})} == {
-        "rotate_secret"
-    }
+def test_a_traceback_says_what_the_command_is_in_python(tmp_path: Path) -> None:
+    with Study.create(tmp_path / "s.db") as study, pytest.raises(StageError, match="run `fcpair import`") as caught:
+        study.grid().pair()
+    assert caught.value.__notes__ == ["In Python: study.import_corpus(...)"]
 
 
-def test_the_things_counted_within_sentences_are_counted() -> None:
-    within = {name for firsts in FIRST.values() for names, _ in firsts for name in names[1:]}
-    assert THINGS.keys() <= within | {"labels"}
+def test_commands_that_have_no_method_are_passed_over() -> None:
+    assert not hasattr(FcpairError("run `fcpair serve`"), "__notes__")
+    error = FcpairError("run `fcpair people add NAME`, `fcpair serve` or `fcpair people`, then `fcpair log`")
+    assert error.__notes__ == ["In Python: study.add_people(...), study.log(...)"]
+
+
+@pytest.mark.parametrize(("command", "method"), _METHODS.items())
+def test_each_is_a_command_and_a_method(tmp_path: Path, command: str, method: str) -> None:
+    assert command in IDS
+    owner, name = method.split(".", 1)
+    with Study.create(tmp_path / "s.db") as study:
+        assert callable(attrgetter(name)({"grid": study.grid(), "study": study, "Study": Study}[owner]))

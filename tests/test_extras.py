@@ -30,11 +30,8 @@ def without(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     return hide
 
 
-def test_what_is_installed_is_not_asked_for() -> None:
+def test_all_that_is_missing_is_named_with_the_extra_and_nothing_that_is_installed() -> None:
     errors.require("texts", "this", "json", "re")
-
-
-def test_all_that_is_missing_is_named_with_the_extra() -> None:
     with pytest.raises(MissingExtraError) as caught:
         errors.require("texts", "this", "json", "not_there", "nor_there")
     assert str(caught.value) == "this needs not_there, nor_there; install with `pip install 'fcpair[texts]'`"

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -44,67 +43,40 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def run(installed: Path, folder: Path, script: str) -> str:
-    """Run a script with the installed folder before everything else, away from the checkout."""
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [sys.executable, "-c", textwrap.dedent(script)]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_version_is_that_of_setup_cfg(wheel: Path) -> None:
+def test_the_wheel_has_all_of_the_package_and_neither_tests_nor_benchmarks(wheel: Path, installed: Path) -> None:
     config = configparser.ConfigParser()
     config.read(CHECKOUT / "setup.cfg")
     assert wheel.name.startswith(f"fcpair-{config['metadata']['version']}-py3-none-any")
-
-
-def test_the_installed_package_is_used_and_not_the_checkout(installed: Path, tmp_path: Path) -> None:
-    script = "import fcpair, fcpair._migrations as m; print(fcpair.__file__); print(m.__file__)"
-    places = run(installed, tmp_path, script).split()
-    assert [Path(place).is_relative_to(installed) for place in places] == [True, True]
-
-
-def test_every_module_of_the_checkout_is_in_the_wheel(installed: Path) -> None:
-    there = {path.relative_to(installed).as_posix() for path in installed.rglob("*.py")}
-    package = {f"fcpair/{path.relative_to(CHECKOUT / 'fcpair').as_posix()}" for path in CHECKOUT.glob("fcpair/**/*.py")}
-    migrations = {
-        f"fcpair/_migrations/{path.relative_to(CHECKOUT / 'migrations').as_posix()}"
-        for path in CHECKOUT.glob("migrations/**/*.py")
-    }
-    assert package | migrations <= there
-
-
-def test_what_is_no_module_is_in_the_wheel_too(installed: Path) -> None:
+    modules = {path.relative_to(installed).as_posix() for path in installed.rglob("*.py")}
+    for source, target in (("fcpair", "fcpair"), ("migrations", "fcpair/_migrations")):
+        paths = [path.relative_to(CHECKOUT / source).as_posix() for path in CHECKOUT.glob(f"{source}/**/*.py")]
+        assert {f"{target}/{path}" for path in paths} <= modules
     assert (installed / "fcpair" / "py.typed").is_file()
     for place in ("fcpair/report/*.j2", "fcpair/report/*.bib", "fcpair/files/release/templates/*.j2"):
         names = {path.name for path in CHECKOUT.glob(place)}
         assert names
         assert names <= {path.name for path in installed.glob(place)}, place
-
-
-def test_neither_tests_nor_benchmarks_are_in_the_wheel(installed: Path) -> None:
     top = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
     assert top - {"bin"} == {"fcpair"}
 
 
-def test_a_study_is_made_with_the_wheel(installed: Path, tmp_path: Path) -> None:
-    script = """
-        from fcpair.cli import main
-        main(["init", "--title", "From the wheel"], standalone_mode=False)
-        main(["status"], standalone_mode=False)
-        main(["report", "--out", "report.html"], standalone_mode=False)
-        """
-    printed = run(installed, tmp_path, script)
-    assert "From the wheel" in printed
-    assert "From the wheel" in (tmp_path / "report.html").read_text("utf-8")
-
-
-def test_the_command_is_installed(installed: Path, tmp_path: Path) -> None:
+def test_a_study_is_made_with_the_installed_command_and_package_and_not_with_the_checkout(
+    installed: Path, tmp_path: Path
+) -> None:
     environment = {**os.environ, "PYTHONPATH": str(installed)}
-    command = [str(installed / "bin" / "fcpair"), "init"]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert (tmp_path / "study.db").is_file()
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    places = run(sys.executable, "-c", "import fcpair, fcpair._migrations as m; print(fcpair.__file__, m.__file__)")
+    assert [Path(place).is_relative_to(installed) for place in places.split()] == [True, True]
+    fcpair = str(installed / "bin" / "fcpair")
+    run(fcpair, "init", "--title", "From the wheel")
+    assert "From the wheel" in run(fcpair, "status")
+    run(fcpair, "report", "--out", "report.html")
+    assert "From the wheel" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_the_readme_says_what_every_extra_is_for() -> None:

@@ -188,20 +188,14 @@ def test_what_is_kept_of_parameters_is_read_back(cls: type, data: st.DataObject)
         assert from_params(cls, json.loads(json.dumps(as_params(made)))) == made
 
 
-def test_parameters_within_parameters_are_read_back() -> None:
+def test_parameters_within_parameters_are_read_back_and_what_is_not_kept_has_its_default() -> None:
     source = Source(Path("a.csv"), "hs", group="group", quota={"women": 2})
     write = RoundPlan("write", "text: text()", checks=Checks(similar=0.9, refuses=()))
     rate = RoundPlan("rate", "rate: scale(1,5,1)", models=("a=canned:a.csv",), definitions={"b": "what b is"})
     plan = GridPlan("g", SidePlan(sources=(source,)), SidePlan(answers=("e", "f")), (write, rate), agreement=Agree())
     assert from_params(GridPlan, json.loads(json.dumps(as_params(plan)))) == plan
-
-
-def test_a_parameter_that_is_not_kept_has_its_default() -> None:
+    options = RoundOptions(checks=Checks(grammar="harper", refuses=("Spelling",)), models=("a=canned:a.csv",))
+    assert from_params(RoundOptions, json.loads(json.dumps(options.as_json()))) == options
     assert from_params(Select, {"hs": 4, "of_another_version": 1}) == Select(hs=4)
     with pytest.raises(InputError, match="hs is 0; expected a whole number, 1 or more"):
         from_params(Select, {"hs": 0})
-
-
-def test_options_of_a_round_are_read_back_as_they_were() -> None:
-    options = RoundOptions(checks=Checks(grammar="harper", refuses=("Spelling",)), models=("a=canned:a.csv",))
-    assert from_params(RoundOptions, json.loads(json.dumps(options.as_json()))) == options

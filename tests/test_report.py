@@ -162,7 +162,10 @@ def check(html: str, sections: tuple[str, ...] = SECTIONS) -> Page:
 
 
 def test_a_new_study_has_a_report_that_says_what_to_run(tmp_path: Path) -> None:
-    text = check(page_of(Study.create(tmp_path / "s.db"))).text
+    study = Study.create(tmp_path / "s.db")
+    with pytest.raises(InputError, match="there is no folder"):
+        study.report(tmp_path / "none" / "report.html")
+    text = check(page_of(study)).text
     assert "Untitled study" in text
     for command in ("import", "select", "retrieve", "pair", "assign", "labels import FILE", "adjudicate"):
         assert f"not done yet: run fcpair {command}" in text
@@ -195,7 +198,7 @@ def test_every_stage_has_a_report(tmp_path: Path) -> None:
     assert "not done yet" not in text
 
 
-def test_a_report_changes_nothing_and_has_the_same_bytes_twice(tmp_path: Path) -> None:
+def test_a_report_has_tiers_and_agreement_no_text_and_the_same_bytes_twice(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     before = study.log()
     one, two = tmp_path / "1.html", tmp_path / "2.html"
@@ -203,11 +206,14 @@ def test_a_report_changes_nothing_and_has_the_same_bytes_twice(tmp_path: Path) -
     Study(study.place).report(two, MAJORITY, OPTIONS)
     assert one.read_bytes() == two.read_bytes()
     assert study.log() == before
+    html = one.read_text("utf-8")
+    text = check(html).text
+    assert "message 1" not in html
+    assert "reply 1" not in html
+    assert html.index("Content note.") < html.index("<h2")
+    assert "evaluat" not in text.lower()
+    assert "#evaluation" not in html
 
-
-def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
-    study = published(tmp_path, SMALL)
-    text = check(page_of(study, MAJORITY)).text
     assert "The Diamond rule used is majority" in text
     assert "2 labels or more, at least two and more than half equal to the final one; valid" in text
     assert (
@@ -218,6 +224,16 @@ def test_the_tiers_stand_in_it_with_their_rules(tmp_path: Path) -> None:
     assert "Diamond 3 2 1 0 Gold 3 2 1 0 Silver 4 2 1 1 Bronze 5 2 1 2" in text
     assert "Diamond 2 1 1 50.0 %" in check(page_of(study, Partition("unanimous"))).text
 
+    agreement = study.grid().agreement(OPTIONS)
+    kappa = agreement.subsets[0].kappa
+    assert kappa.value is not None
+    assert f"annotator-1, annotator-2 3 0.667 {kappa.value:.3f}" in text
+    assert f"annotator-1 {kappa.value:.3f} n 3" in text
+    assert "7 labels" not in text
+    assert f"{agreement.n_labels} labels on 5 pairs, of which 3 have two labels or more" in text
+    assert "Weights of Cohen's kappa none" in text
+    assert "Confidence level 90 % Intervals are for new HS and CN, the same annotators; those of two" in text
+
 
 def test_agreement_is_warned_of_where_intervals_hold_less_often(tmp_path: Path) -> None:
     """Every label of eleven pairs but one is the same."""
@@ -226,20 +242,6 @@ def test_agreement_is_warned_of_where_intervals_hold_less_often(tmp_path: Path) 
     (caution,) = study.grid().agreement(OPTIONS).cautions
     assert caution.startswith("97 % of the labels are appropriate, and kappas rest on the few others")
     assert f"{caution}." in check(page_of(study)).text
-
-
-def test_agreement_is_told_with_what_it_was_computed_with(tmp_path: Path) -> None:
-    study = published(tmp_path, SMALL)
-    found = study.grid().agreement(OPTIONS)
-    text = check(page_of(study)).text
-    kappa = found.subsets[0].kappa
-    assert kappa.value is not None
-    assert f"annotator-1, annotator-2 3 0.667 {kappa.value:.3f}" in text
-    assert f"annotator-1 {kappa.value:.3f} n 3" in text
-    assert "7 labels" not in text
-    assert f"{found.n_labels} labels on 5 pairs, of which 3 have two labels or more" in text
-    assert "Weights of Cohen's kappa none" in text
-    assert "Confidence level 90 % Intervals are for new HS and CN, the same annotators; those of two" in text
 
 
 def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> None:
@@ -256,47 +258,21 @@ def test_undefined_figures_say_why_in_place_and_in_the_list(tmp_path: Path) -> N
         assert f"{figure.name} {formatting.counted(figure.n, 'pair')} {figure.undefined}" in text
 
 
-def test_simulated_people_are_announced_at_the_top(tmp_path: Path) -> None:
-    study = with_grid(tmp_path)
-    grid = study.grid()
-    assert "SIMULATED" not in page_of(study)
-    grid.assign(Assign(annotators=2))
-    grid.simulate(Simulate())
-    html = page_of(study)
-    assert html.index("judgements are SIMULATED") < html.index("<nav")
-    assert '<p class="banner"' in html
-
-
-def test_nobody_can_put_markup_into_it(tmp_path: Path) -> None:
+def test_simulated_people_are_announced_and_nobody_can_put_markup_into_it(tmp_path: Path) -> None:
     evil = "<script>alert('$x_1$')</script>\"&"
     study = with_grid(tmp_path, Setup(title=evil, hs_name=evil, cn_name="返信 <b>"))
-    grid = study.grid()
     study.add_people(["<script>$x_1$", "<table>&"], Role.ANNOTATOR)
-    grid.assign(Assign(overlap={2: 1.0}))
-    grid.simulate(Simulate())
+    study.grid().assign(Assign(overlap={2: 1.0}))
+    assert "SIMULATED" not in page_of(study)
+    study.grid().simulate(Simulate())
     html = page_of(study)
     text = check(html).text
+    assert html.index("judgements are SIMULATED") < html.index("<nav")
+    assert '<p class="banner"' in html
     assert "<script" not in html
     assert evil in text
     assert "<script>$x_1$, <table>& 11" in text
     assert "返信 <b>" in text
-
-
-def test_no_text_of_the_corpus_stands_in_it(tmp_path: Path) -> None:
-    html = page_of(published(tmp_path, SMALL))
-    assert "message 1" not in html
-    assert "reply 1" not in html
-    assert html.index("Content note.") < html.index("<h2")
-
-
-def test_a_study_in_which_everything_was_skipped_has_a_report(tmp_path: Path) -> None:
-    study = with_grid(tmp_path)
-    grid = study.grid()
-    grid.assign(Assign(annotators=1))
-    grid.simulate(Simulate(skips=1.0))
-    text = check(page_of(study)).text
-    assert "a1 11 0 0 11 0" in text
-    assert "shares of answers, a1 0 labels they have given no label yet" in text
 
 
 def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> None:
@@ -306,17 +282,20 @@ def test_a_person_s_row_counts_load_answers_times_and_notes(tmp_path: Path) -> N
     grid.assign(Assign())
     grid.sheets.write_labels(tmp_path / "sheets")
     sheet = tmp_path / "sheets" / "ana.csv"
-    rows = pd.read_csv(sheet, dtype=str, keep_default_na=False)
-    rows = rows.head(4)
-    rows["label"] = ["appropriate", "appropriate", "not_sure", "skip"]
-    rows["note"] = ["a note", "", "", ""]
-    rows.to_csv(sheet, index=False)
+    whole = pd.read_csv(sheet, dtype=str, keep_default_na=False)
+    answers = ["appropriate", "appropriate", "not_sure", "skip"]
+    whole.head(4).assign(label=answers, note=["a note", "", "", ""]).to_csv(sheet, index=False)
     grid.import_labels(sheet)
     ana = main_of(study).annotators[0]
     assert (ana.assigned, ana.done, ana.open, ana.skipped, ana.notes) == (11, 3, 7, 1, 1)
     assert ana.answers == (0, 1, 2)
     assert ana.median_s is None
     assert "ana 11 3 7 1 0 0 (0.0 %) 1 (33.3 %) 2 (66.7 %) undefined 1" in check(page_of(study)).text
+    whole.assign(label="skip").to_csv(sheet, index=False)
+    grid.import_labels(sheet, supersede=True)
+    text = check(page_of(study)).text
+    assert "ana 11 0 0 11 0" in text
+    assert "shares of answers, ana 0 labels they have given no label yet" in text
 
 
 def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
@@ -330,15 +309,32 @@ def test_the_map_tells_corpus_pairs_from_holes(tmp_path: Path) -> None:
     assert taken.decision.tolist() == [[POSITIVE, OTHER, POSITIVE], [OTHER, POSITIVE, UNDECIDED]]
 
 
-def test_a_decision_that_was_taken_back_waits_again(tmp_path: Path) -> None:
+def test_decisions_by_hand_leave_no_run_and_stand_in_the_map_and_in_the_log_of_the_report(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     study.add_people(["eva"], Role.LEAD)
+    n_runs = len(study.log())
     study.grid().decide(0, None, by="eva")
+    study.grid().decide(2, 2, by="eva")
     study.grid().take_back(1, by="eva")
+    assert len(study.log()) == n_runs
     grid = main_of(study).grid
     assert grid is not None
     assert grid.decision[0].tolist() == [DISCARDED, UNDECIDED, POSITIVE]
     assert "discarded 1" in check(page_of(study)).text
+    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
+    assert [line.parameters for line in lines[-2:]] == [[("2 decisions", "by eva")], [("pair", "1"), ("by", "eva")]]
+    assert lines[-1].done == "1 was reopened"
+
+
+def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: Path) -> None:
+    study = published(tmp_path, SMALL)
+    study.add_people(["eva"], Role.LEAD)
+    study.grid().decide(0, None, by="eva")
+    with study._store.write() as tx:
+        runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
+    assert study.log()[-1].params == {"pair": 0, "by": "eva"}
+    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
+    assert [line.n for line in lines if ("pair", "0") in line.parameters] == [1]
 
 
 def evaluated(study: Study, found: Outcome) -> str:
@@ -348,38 +344,25 @@ def evaluated(study: Study, found: Outcome) -> str:
     return page_of(study)
 
 
-def test_without_an_evaluation_the_report_has_no_section_about_one(tmp_path: Path) -> None:
-    html = page_of(published(tmp_path, SMALL))
-    assert "evaluat" not in check(html).text.lower()
-    assert "#evaluation" not in html
-
-
 @pytest.mark.slow
-def test_the_newest_evaluation_stands_in_the_report(tmp_path: Path) -> None:
+def test_the_newest_evaluation_stands_in_the_report_with_pictures_for_light_and_dark_pages(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
     evaluated(study, outcome(TWO[:1]))
-    found = outcome(pool="positive")
-    html = evaluated(study, found)
+    newest = outcome(pool="positive")
+    html = evaluated(study, newest)
     page = check(html, EVALUATED)
     assert html.index('href="#releases"') < html.index('href="#evaluation"') < html.index('href="#people"')
     assert "Pool positive Measures NDCG@5, judged@5" in page.text
-    tier = found.tiers[0]
-    rests_on = (
-        f"Diamond the rule of diamond 9 20 {tier.judged} {formatting.share(tier.judged, 180)} {tier.positive} 0 0"
-    )
-    assert rests_on in page.text
+    tier = newest.tiers[0]
+    share = formatting.share(tier.judged, 180)
+    assert f"Diamond the rule of diamond 9 20 {tier.judged} {share} {tier.positive} 0 0" in page.text
     assert "tfidf tfidf(fit=pool) – –" in page.text
     assert "later step" not in page.text
-
-
-@pytest.mark.slow
-def test_each_measure_of_an_evaluation_has_a_picture_for_light_and_for_dark_pages(tmp_path: Path) -> None:
-    page = check(evaluated(published(tmp_path, SMALL), outcome()), EVALUATED)
-    pictures = [one for one in page.all("img") if " of random, tfidf on " in (one["alt"] or "")]
-    assert [str(one["alt"]).split()[0] for one in pictures] == ["NDCG@5", "judged@5"]
-    drawn = [score_picture(strip_folders(outcome()), measure) for measure in outcome().measures]
+    pictures = [image for image in page.all("img") if " of random, tfidf on " in (image["alt"] or "")]
+    assert [str(image["alt"]).split()[0] for image in pictures] == ["NDCG@5", "judged@5"]
+    drawn = [score_picture(strip_folders(newest), measure) for measure in newest.measures]
     assert all(image.light != image.dark for image in drawn)
-    assert [one["src"] for one in pictures] == [image.light for image in drawn]
+    assert [image["src"] for image in pictures] == [image.light for image in drawn]
 
 
 def test_scores_stand_with_interval_readings_and_bounds(tmp_path: Path) -> None:
@@ -419,12 +402,6 @@ def test_only_significant_differences_are_listed_and_all_are_counted(tmp_path: P
         assert f"{test.one} {test.other} 20 {test.difference:+.4f} {test.p_holm:.4f}" in text
 
 
-def test_one_system_on_one_tier_has_nothing_to_compare(tmp_path: Path) -> None:
-    text = check(evaluated(published(tmp_path, SMALL), outcome(TWO[:1], ("gold",))), EVALUATED).text
-    for said in ("Spread of the score", "Kendall's tau", "Differences between systems"):
-        assert said not in text
-
-
 @pytest.mark.slow
 def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: Path) -> None:
     study = published(tmp_path, SMALL)
@@ -443,34 +420,31 @@ def test_an_evaluation_says_that_later_steps_changed_what_it_rests_on(tmp_path: 
 
 
 def test_undefined_scores_say_why_in_place_and_once_in_the_list(tmp_path: Path) -> None:
-    found = outcome(without=("diamond",), no_positives="leave_out")
-    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    study = published(tmp_path, SMALL)
+    text = check(evaluated(study, outcome(without=("diamond",), no_positives="leave_out")), EVALUATED).text
     assert f"random, one draw NDCG@5 0 undefined, because {NO_HS}" in text
     assert text.count(f"scores on Diamond 0 HS {NO_HS}") == 1
     assert f"spread over tiers, NDCG@5: random, tfidf 4 tiers {NO_HS}" in text
     assert f"NDCG@5 4 undefined, because {NO_HS}" in text
     assert f"Kendall's tau of Diamond and Gold, NDCG@5 2 systems {NO_HS}" in text
-
-
-def test_a_mean_of_0_has_no_coefficient_of_variation_in_the_report(tmp_path: Path) -> None:
-    found = outcome(TWO[1:], without=("diamond", "gold", "silver", "bronze"))
-    text = check(evaluated(published(tmp_path, SMALL), found), EVALUATED).text
+    text = check(evaluated(study, outcome(TWO[1:], without=("diamond", "gold", "silver", "bronze"))), EVALUATED).text
     why = "the mean is 0, so there is no coefficient of variation"
     assert f"NDCG@5 4 0.0000 0.0000 0.0000 undefined, because {why}" in text
     assert f"coefficient of variation over tiers, NDCG@5: tfidf 4 tiers {why}" in text
-
-
-def test_scores_over_one_hs_have_no_interval_and_say_so(tmp_path: Path) -> None:
-    text = check(evaluated(published(tmp_path, SMALL), outcome(n_hs=1)), EVALUATED).text
+    text = check(evaluated(study, outcome(n_hs=1)), EVALUATED).text
     why = "1 HS gives no interval; it takes 5 or more"
     assert re.search(rf"tfidf NDCG@5 1 \d\.\d{{4}} undefined, because {why} \d\.\d{{4}}", text)
     assert f"intervals of scores on Diamond 1 HS {why}" in text
+    text = check(evaluated(study, outcome(TWO[:1], ("gold",))), EVALUATED).text
+    for comparison in ("Spread of the score", "Kendall's tau", "Differences between systems"):
+        assert comparison not in text
 
 
-def test_names_of_systems_are_escaped_and_lose_their_folders(tmp_path: Path) -> None:
+def test_names_of_systems_are_escaped_lose_their_folders_and_are_told_apart(tmp_path: Path) -> None:
     systems = (Run(Path("<b>$x$.trec")), Run(Path("/home/me/one/a.trec")), Run(Path("/home/me/two/a.trec")))
-    found = outcome((*systems, Sbert("/home/me/models/<i>")), pool="/home/me/pool.csv")
-    html = evaluated(published(tmp_path, SMALL), found)
+    html = evaluated(
+        published(tmp_path, SMALL), outcome((*systems, Sbert("/home/me/models/<i>")), pool="/home/me/pool.csv")
+    )
     text = check(html, EVALUATED).text
     assert "<b>" not in html
     assert "run:<b>$x$.trec" in text
@@ -478,36 +452,36 @@ def test_names_of_systems_are_escaped_and_lose_their_folders(tmp_path: Path) -> 
     assert "run:a.trec(ids=corpus) (2)" in text
     assert "Pool pool.csv" in text
     assert "/home/me" not in html
-
-
-def test_systems_from_two_folders_are_told_apart() -> None:
-    found = strip_folders(outcome((Run(Path("/one/a.trec")), Run(Path("/two/a.trec")), Run(Path("b.trec")))))
+    stripped = strip_folders(outcome((*systems[1:], Run(Path("b.trec")))))
     names = ["run:a.trec(ids=corpus) (1)", "run:a.trec(ids=corpus) (2)", "run:b.trec"]
-    assert [system.short for system in found.systems] == names
-    assert list(dict.fromkeys(score.system for score in found.scores)) == names
-    assert (found.comparisons[0].one, found.comparisons[0].other) == (names[0], names[1])
+    assert [system.short for system in stripped.systems] == names
+    assert list(dict.fromkeys(score.system for score in stripped.scores)) == names
+    assert (stripped.comparisons[0].one, stripped.comparisons[0].other) == (names[0], names[1])
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("run:/home/me/a.trec", "run:a.trec"),
-        ("run:/home/by=me/a.trec", "run:a.trec"),
-        ('run:"/a.trec"(ids=corpus)', 'run:"a.trec"(ids=corpus)'),
-        ("tfidf(fit=/texts.csv)", "tfidf(fit=texts.csv)"),
-        ('run:"/home/me/a, b/c.trec"', 'run:"c.trec"'),
-        ('run:"C:\\\\data\\\\a.trec"', 'run:"a.trec"'),
-        ("tfidf(fit=/data/texts.csv)", "tfidf(fit=texts.csv)"),
-        ("rerank(first=run:/x/a.trec,then=cross:/y/z,depth=20)", "rerank(first=run:a.trec,then=cross:z,depth=20)"),
-        ("sbert:a-house/a-model", "sbert:a-house/a-model"),
-        ("bm25(k1=1.2)", "bm25(k1=1.2)"),
-        ("embed:https://a.org/v1/m", "embed:https://a.org/v1/m"),
-        ("C:\\data\\a.csv", "a.csv"),
-        ("/data/a.csv", "a.csv"),
-    ],
-)
-def test_folders_go_from_a_system_s_name(name: str, shown: str) -> None:
-    assert formatting.file_name(name) == shown
+def test_names_of_files_lose_their_folders() -> None:
+    for name, shown in {
+        "run:/home/me/a.trec": "run:a.trec",
+        "run:/home/by=me/a.trec": "run:a.trec",
+        'run:"/a.trec"(ids=corpus)': 'run:"a.trec"(ids=corpus)',
+        "tfidf(fit=/texts.csv)": "tfidf(fit=texts.csv)",
+        'run:"/home/me/a, b/c.trec"': 'run:"c.trec"',
+        'run:"C:\\\\data\\\\a.trec"': 'run:"a.trec"',
+        "tfidf(fit=/data/texts.csv)": "tfidf(fit=texts.csv)",
+        "rerank(first=run:/x/a.trec,then=cross:/y/z,depth=20)": "rerank(first=run:a.trec,then=cross:z,depth=20)",
+        "sbert:a-house/a-model": "sbert:a-house/a-model",
+        "bm25(k1=1.2)": "bm25(k1=1.2)",
+        "embed:https://a.org/v1/m": "embed:https://a.org/v1/m",
+        "C:\\data\\a.csv": "a.csv",
+        "/data/a.csv": "a.csv",
+        "/home/x=y:z/a.csv": "a.csv",
+    }.items():
+        assert formatting.file_name(name) == shown
+    logged = {"path": "/home/me/corpus.csv", "out": "C:\\data\\gold.csv", "hs": None, "overlap": {"2": 0.1}, "b": True}
+    shown_settings = [("path", "corpus.csv"), ("out", "gold.csv"), ("overlap", "2: 0.1"), ("b", "yes")]
+    assert formatting.settings(logged) == shown_settings
+    plan = {"rows": {"file": "/home/me/hs.csv", "names": []}, "rounds": [{"models": ["mine=canned:/home/me/x.csv"]}]}
+    assert formatting.settings(plan) == [("rows", "file: hs.csv"), ("rounds", "models: mine=canned:x.csv")]
 
 
 def a_map(n_hs: int, n_cn: int) -> GridMap:
@@ -518,21 +492,20 @@ def a_map(n_hs: int, n_cn: int) -> GridMap:
     return GridMap(place, labels, decision)
 
 
-def test_every_cell_is_in_one_class() -> None:
+def test_every_cell_is_in_one_class_and_many_labels_share_the_last() -> None:
     grid = a_map(20, 30)
     for classed in (grid_map.coverage(grid), grid_map.decisions(grid)):
-        assert sum(one.n for one in classed.classes) == 600
+        assert sum(cells.n for cells in classed.classes) == 600
         assert classed.classes[-1].n == int((grid.place == HOLE).sum())
-    by_labels = [one.n for one in grid_map.coverage(grid).classes[1:4]]
+    by_labels = [cells.n for cells in grid_map.coverage(grid).classes[1:4]]
     assert by_labels == [int((grid.labels == n).sum()) for n in (1, 2, 3)]
+    many = GridMap(np.zeros((1, 2), np.int8), np.array([[9, 12]], np.int16), np.zeros((1, 2), np.int8))
+    assert [(cells.meaning, cells.n) for cells in grid_map.coverage(many).classes if cells.n] == [
+        ("9 labels or more", 2)
+    ]
 
 
-def test_many_labels_on_a_cell_share_the_last_class() -> None:
-    grid = GridMap(np.zeros((1, 2), np.int8), np.array([[9, 12]], np.int16), np.zeros((1, 2), np.int8))
-    assert [(one.meaning, one.n) for one in grid_map.coverage(grid).classes if one.n] == [("9 labels or more", 2)]
-
-
-def test_a_block_shows_the_mean_of_its_cells() -> None:
+def test_a_block_shows_the_mean_of_its_cells_or_why_there_is_none() -> None:
     grid = a_map(grid_map.MOST_ROWS + 1, grid_map.MOST_COLUMNS * 2)
     blocked = grid_map.coverage_blocks(grid)
     assert (blocked.rows, blocked.columns) == (2, 2)
@@ -544,8 +517,6 @@ def test_a_block_shows_the_mean_of_its_cells() -> None:
     share = (last == POSITIVE).sum() / definite
     assert grid_map.decision_blocks(grid).mean[-1, -1] == pytest.approx(share)
 
-
-def test_a_block_without_a_mean_says_why() -> None:
     place = np.full((grid_map.MOST_ROWS * 2, 2), IN_GRID, np.int8)
     place[:2] = HOLE
     labels = np.zeros(place.shape, np.int16)
@@ -555,22 +526,21 @@ def test_a_block_without_a_mean_says_why() -> None:
     assert [blocked.looks[index] for index in blocked.index[:3, 0]] == ["hole", "nothing", "waiting"]
 
 
-def test_a_large_grid_is_drawn_in_blocks_and_says_so(tmp_path: Path) -> None:
-    study = with_grid(tmp_path, n_hs=grid_map.MOST_ROWS + 1, n_cn=5)
-    text = check(page_of(study)).text
-    assert "One square is a block of 2 HS × 1 CN" in text
-    assert "All 805 cells of 161 HS × 5 CN" in text
-
-
-def test_a_map_fits_the_page_whatever_its_shape() -> None:
+def test_a_map_fits_the_page_and_a_large_grid_is_drawn_in_blocks_and_says_so(tmp_path: Path) -> None:
     for shape in ((1, 1), (1, 280), (160, 1), (45, 129), (160, 280)):
         px = grid_map.cell_pixels(shape)
         assert px >= 5
         assert shape[1] * px <= grid_map.WIDEST
         assert shape[0] * px <= grid_map.TALLEST
+    assert grid_map.tick_numbers(4, 10) == [1, 2, 3, 4]
+    assert grid_map.tick_numbers(45, 10) == [1, 5, 10, 15, 20, 25, 30, 35, 40, 45]
+    assert grid_map.tick_numbers(5000, 10)[:3] == [1, 500, 1000]
+    text = check(page_of(with_grid(tmp_path, n_hs=grid_map.MOST_ROWS + 1, n_cn=5))).text
+    assert "One square is a block of 2 HS × 1 CN" in text
+    assert "All 805 cells of 161 HS × 5 CN" in text
 
 
-def test_looks_differ_in_grey_or_in_pattern() -> None:
+def test_looks_differ_in_grey_or_in_pattern_and_numbers_stand_out_on_every_colour() -> None:
     looks = ("positive", "other", "discarded", "waiting", "nothing", "corpus", "hole")
     for theme in colours.THEMES:
         tiles = {look: colours.paint_tile(look, 10, theme).mean(axis=2) for look in looks}
@@ -578,91 +548,26 @@ def test_looks_differ_in_grey_or_in_pattern() -> None:
         plain = sorted(float(tile.mean()) for look, tile in tiles.items() if not marked[look])
         assert min(np.diff(plain)) > 25
         assert {look for look in looks if marked[look]} == {"discarded", "waiting", "corpus", "hole"}
-
-
-@pytest.mark.parametrize("at", [0.0, 0.3, 0.45, 0.5, 0.6, 1.0])
-def test_numbers_stand_out_on_every_colour(at: float) -> None:
-    ground = colours.cividis(at)
-    light, dark = sorted((colours._luminance(ground), colours._luminance(colours.ink_on(ground))), reverse=True)
-    assert (light + 0.05) / (dark + 0.05) >= 4.5
-
-
-def test_numbers_along_the_axes_are_round() -> None:
-    assert grid_map.tick_numbers(4, 10) == [1, 2, 3, 4]
-    assert grid_map.tick_numbers(45, 10) == [1, 5, 10, 15, 20, 25, 30, 35, 40, 45]
-    assert grid_map.tick_numbers(5000, 10)[:3] == [1, 500, 1000]
-
-
-def run(stage: str, **params: object) -> RunRecord:
-    return RunRecord(1, stage, params, {"person": 1}, "0", "2025-03-01T12:00:00.000+00:00")
+    for at in (0.0, 0.3, 0.45, 0.5, 0.6, 1.0):
+        ground = colours.cividis(at)
+        light, dark = sorted((colours._luminance(ground), colours._luminance(colours.ink_on(ground))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_decisions_by_one_person_in_a_row_are_one_line_of_the_log() -> None:
-    runs = (*(run("adjudicate", pair=pair, by="eva") for pair in (1, 2, 3)), run("adjudicate", pair=4, by="leo"))
-    lines = log_lines((run("init"), *runs))
+    def run(stage: str, **params: object) -> RunRecord:
+        return RunRecord(1, stage, params, {"person": 1}, "0", "2025-03-01T12:00:00.000+00:00")
+
+    decided = (*(run("adjudicate", pair=pair, by="eva") for pair in (1, 2, 3)), run("adjudicate", pair=4, by="leo"))
+    lines = log_lines((run("init"), *decided))
     assert [line.n for line in lines] == [1, 3, 1]
     assert lines[1].parameters == [("3 decisions", "by eva")]
     assert lines[1].done == "3 stand by a person's decision"
 
 
-def test_decisions_by_hand_leave_no_run_and_stand_in_the_log_of_the_report(tmp_path: Path) -> None:
-    study = published(tmp_path, SMALL)
-    grid = study.grid()
-    study.add_people(["eva"], Role.LEAD)
-    n_runs = len(study.log())
-    grid.decide(0, None, by="eva")
-    grid.decide(2, 2, by="eva")
-    grid.take_back(1, by="eva")
-    assert len(study.log()) == n_runs
-    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
-    assert [line.parameters for line in lines[-2:]] == [
-        [("2 decisions", "by eva")],
-        [("pair", "1"), ("by", "eva")],
-    ]
-    assert lines[-1].done == "1 was reopened"
-
-
-def test_a_decision_that_an_older_fcpair_noted_as_a_run_is_told_once(tmp_path: Path) -> None:
-    study = published(tmp_path, SMALL)
-    study.add_people(["eva"], Role.LEAD)
-    study.grid().decide(0, None, by="eva")
-    with study._store.write() as tx:
-        runs.add_run(tx, "adjudicate", {"pair": 0, "by": "eva"}, {"person": 1}, "0.6.0", None)
-    assert study.log()[-1].params == {"pair": 0, "by": "eva"}
-    lines = log_lines(report.gather_report_data(study, MAJORITY, OPTIONS).log)
-    assert [line.n for line in lines if ("pair", "0") in line.parameters] == [1]
-
-
-def test_the_log_shows_files_without_their_folders() -> None:
-    shown = formatting.settings(
-        {
-            "path": "/home/someone/corpus.csv",
-            "out": "C:\\data\\gold.csv",
-            "hs": None,
-            "overlap": {"2": 0.1},
-            "blind": True,
-        }
-    )
-    assert shown == [("path", "corpus.csv"), ("out", "gold.csv"), ("overlap", "2: 0.1"), ("blind", "yes")]
-
-
-def test_the_log_shows_what_a_plan_says_and_models_without_their_folders() -> None:
-    plan = {"rows": {"file": "/home/me/hs.csv", "names": []}, "rounds": [{"models": ["mine=canned:/home/me/x.csv"]}]}
-    assert formatting.settings(plan) == [("rows", "file: hs.csv"), ("rounds", "models: mine=canned:x.csv")]
-    assert formatting.file_name("/home/x=y:z/a.csv") == "a.csv"
-
-
-@pytest.mark.parametrize(
-    ("part", "whole", "shown"),
-    [(1, 3, "33.3 %"), (0, 3, "0.0 %"), (1, 9999, "< 0.1 %"), (9998, 9999, "> 99.9 %"), (3, 3, "100.0 %"), (0, 0, "–")],
-)
-def test_a_share_never_looks_like_none_or_all_when_it_is_not(part: int, whole: int, shown: str) -> None:
-    assert formatting.share(part, whole) == shown
-
-
-def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no folder"):
-        Study.create(tmp_path / "s.db").report(tmp_path / "none" / "report.html")
+def test_a_share_never_looks_like_none_or_all_when_it_is_not() -> None:
+    parts = {(1, 3): "33.3 %", (0, 3): "0.0 %", (1, 9999): "< 0.1 %", (9998, 9999): "> 99.9 %", (3, 3): "100.0 %"}
+    assert {part: formatting.share(*part) for part in (*parts, (0, 0))} == {**parts, (0, 0): "–"}
 
 
 @pytest.mark.slow

@@ -21,7 +21,6 @@ from fcpair.params import Adjudicate, Agree, Assign, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
-from fcpair.report.data import GridPart
 from fcpair.report.page import find_gaps
 from fcpair.stages.surveys.survey import add_shares, count_answers
 from fcpair.steps.oversight import report
@@ -41,10 +40,6 @@ def text_of(study: Study) -> str:
     """The words of the study's report, which must be as every report is."""
     sections = ("study", *(f"grid-{at}" for at, _ in enumerate(study.grids, 1)), "log", "undefined")
     return check(page_of(study), sections).text
-
-
-def part(study: Study, name: str) -> GridPart:
-    return next(one for one in report.gather_report_data(study).grids if one.name == name)
 
 
 @pytest.mark.slow
@@ -68,9 +63,9 @@ def test_the_study_of_every_example_has_a_report(name: str, walked: Walked, tmp_
     assert text.count("Run log Everything") == 1
 
 
-def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: Path) -> None:
+def test_rounds_agreement_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Path) -> None:
     study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
-    rounds = {one["name"]: one for grid in study.grid_overview() for one in grid["rounds"]}
+    rounds = {plan["name"]: plan for grid in study.grid_overview() for plan in grid["rounds"]}
     rate, checked = rounds["rate"], rounds["validate"]
     text = text_of(study)
     assert "write 6 3 18 write writers 0 18 0 0 rate" in text
@@ -79,22 +74,15 @@ def test_the_grids_stand_in_a_table_with_their_rounds(walked: Walked, tmp_path: 
     assert f"validate validators 0 {checked['done']} {checked['skipped']} 0 Grid write" in text
     assert f"Rows reply: {n} Columns criterion: 3 Cells {3 * n} Round rate Shown to raters" in text
 
-
-def test_agreement_is_that_of_the_grid(walked: Walked, tmp_path: Path) -> None:
-    study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
-    alpha = study.grid("rate").agreement(OPTIONS).alpha
+    grid = study.grid("rate")
+    alpha = grid.agreement(OPTIONS).alpha
     assert alpha.value is not None
-    assert f"{alpha.name} {alpha.value:.3f} {alpha.low:.3f} to {alpha.high:.3f} {alpha.n} the distance of" in (
-        text_of(study)
-    )
-    found = part(study, "rate").rounds[0].agreement
-    assert found == study.grid("rate").agreement(round="rate")
+    interval = f"{alpha.value:.3f} {alpha.low:.3f} to {alpha.high:.3f} {alpha.n}"
+    assert f"{alpha.name} {interval} the distance of" in text
+    part = next(part for part in report.gather_report_data(study).grids if part.name == "rate")
+    assert part.rounds[0].agreement == grid.agreement(round="rate")
 
-
-def test_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Path) -> None:
-    study = Study(shutil.copy(walked("write"), tmp_path / "study.db"))
-    diamond = study.grid("rate").tiers().table().tables[0].iloc[0]
-    text = text_of(study)
+    diamond = grid.tiers().table().tables[0].iloc[0]
     assert "Decisions and verdicts in grid rate" in text
     assert "Decisions and verdicts in grid write" not in text
     assert (
@@ -105,20 +93,15 @@ def test_decisions_and_tiers_are_those_of_the_grid(walked: Walked, tmp_path: Pat
     assert "The Diamond rule used is majority" in text
 
 
-def test_models_stand_there_with_the_digest_of_their_replies(walked: Walked, tmp_path: Path) -> None:
-    text = text_of(Study(shutil.copy(walked("curate"), tmp_path / "study.db")))
-    for name in ("careful", "plain"):
-        digest = hashlib.sha256((EXAMPLES / f"replies-{name}.csv").read_bytes()).hexdigest()
-        assert f"{name} replies-{name}.csv {digest} 6 0 0" in text
-    assert "12 are by models" in text
-
-
-def test_answers_of_models_are_announced_before_people_have_answered(tmp_path: Path) -> None:
+def test_models_stand_there_with_the_digest_of_their_replies_before_people_have_answered(tmp_path: Path) -> None:
     recipe = replace(load_recipe(EXAMPLES / "curate.toml"), simulate=None)
     study = Study.create(tmp_path / "study.db", recipe.setup, grids=recipe.grids)
     list(study.walk(recipe))
-    html = page_of(study)
+    text, html = text_of(study), page_of(study)
     assert html.index("12 of 12 judgements are by models.") < html.index("<nav")
+    for name in ("careful", "plain"):
+        digest = hashlib.sha256((EXAMPLES / f"replies-{name}.csv").read_bytes()).hexdigest()
+        assert f"{name} replies-{name}.csv {digest} 6 0 0" in text
 
 
 @pytest.mark.slow
@@ -192,11 +175,20 @@ def test_texts_are_counted_with_their_median_length(tmp_path: Path) -> None:
     ]
 
 
-def test_a_round_that_was_not_dealt_says_so(tmp_path: Path) -> None:
-    text = text_of(study_of(tmp_path, WRITTEN, RATED))
+def test_what_was_not_done_yet_says_so_and_what_to_run(tmp_path: Path) -> None:
+    own = GridPlan("my own", SidePlan(names=("a",)), SidePlan(names=("b",)), (RATE,))
+    study = study_of(tmp_path, WRITTEN, RATED, own, rater=2)
+    grid = study.grid("my own")
+    grid.pair()
+    grid.assign_round()
+    grid.simulate(Simulate(skips=0.0, accuracy=0.0, seed=4))
+    text = text_of(study)
     assert "rate 0 0 0 rate raters – – – –" in text
     assert "Round write has not been assigned yet." in text
     assert "write: round “write” – it has not been assigned yet" in text
+    assert "Adjudication: not done yet. Run fcpair adjudicate --grid 'my own' ." in text
+    grid.adjudicate(Adjudicate("median", ties="discard"))
+    assert "1 cell decided; 0 with labels still wait for a person." in text_of(study)
 
 
 def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: Path) -> None:
@@ -206,20 +198,13 @@ def test_agreement_by_row_numbers_texts_and_names_what_the_plan_names(tmp_path: 
     grid.assign_round()
     grid.simulate(Simulate(skips=0.0, seed=4))
     rows = report.gather_report_data(study, MAJORITY, Agree(blocks="row")).grids[1].rounds[0].agreement
-    assert [one.of for one in rows] == [f"row {at}" for at in range(1, len(rows) + 1)]
+    assert [block.of for block in rows] == [f"row {at}" for at in range(1, len(rows) + 1)]
     columns = report.gather_report_data(study, MAJORITY, Agree(blocks="column")).grids[1].rounds[0].agreement
-    assert [one.of for one in columns] == ["fluent", "kind"]
+    assert [block.of for block in columns] == ["fluent", "kind"]
     assert columns == grid.agreement(Agree(blocks="column"), round="rate")
-
-
-def test_decisions_that_wait_say_what_to_run_on_their_grid(tmp_path: Path) -> None:
-    study = study_of(tmp_path, GridPlan("my own", SidePlan(names=("a",)), SidePlan(names=("b",)), (RATE,)), rater=2)
-    study.grid().pair()
-    study.grid().assign_round()
-    study.grid().simulate(Simulate(skips=0.0, accuracy=0.0, seed=4))
-    assert "Adjudication: not done yet. Run fcpair adjudicate --grid 'my own' ." in text_of(study)
-    study.grid().adjudicate(Adjudicate("median", ties="discard"))
-    assert "1 cell decided; 0 with labels still wait for a person." in text_of(study)
+    study.add_people(["eva"], Role.LEAD)
+    grid.decide(2, None, by="eva")
+    assert report.gather_report_data(study).log[-1].params == {"pair": 2, "grid": "rate", "by": "eva"}
 
 
 def test_the_part_of_main_stays_as_it_is_beside_planned_grids(tmp_path: Path) -> None:
@@ -237,14 +222,3 @@ def test_the_part_of_main_stays_as_it_is_beside_planned_grids(tmp_path: Path) ->
     assert "main 3 4 11 label annotators" in page.text
     assert "Progress of the study" in page.text
     assert "Grids and their rounds" not in alone
-
-
-def test_decisions_of_people_stand_in_the_log_with_the_number_of_the_cell(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED, rater=3)
-    grid = study.grid("rate")
-    grid.pair()
-    grid.assign_round()
-    grid.simulate(Simulate(skips=0.0, seed=4))
-    study.add_people(["eva"], Role.LEAD)
-    grid.decide(2, None, by="eva")
-    assert report.gather_report_data(study).log[-1].params == {"pair": 2, "grid": "rate", "by": "eva"}

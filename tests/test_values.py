@@ -25,9 +25,8 @@ JSON = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_a_value_is_text_as_it_looks() -> None:
+    looks: list[tuple[Any, str]] = [
         ("007", "007"),
         (None, ""),
         (True, "true"),
@@ -49,36 +48,25 @@ JSON = st.recursive(
         (np.array([[1, 2], [3, 4]]), "[[1, 2], [3, 4]]"),
         ([1.0, math.nan, date(2026, 1, 2)], '[1.0, null, "2026-01-02"]'),
         ({}, "{}"),
-    ],
-)
-def test_a_value_is_text_as_it_looks(value: Any, text: str) -> None:
-    assert as_text(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "why"),
-    [
+    ]
+    for value, text in looks:
+        assert as_text(value) == text
+    refused: list[tuple[Any, str]] = [
         (b"abc", "bytes"),
         ([b"abc"], "bytes"),
         (math.inf, "infinite"),
         ([-math.inf], "infinite"),
         (2.0**53 + 2, r"beyond 2\^53"),
         (np.float32(2**24 + 2), r"beyond 2\^24"),
-    ],
-)
-def test_what_no_text_can_hold_is_refused(value: Any, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        as_text(value)
-
-
-@pytest.mark.parametrize("cell", ["2.5", "2,5", " 2.5\t", "2٫5", "۲٫۵"])
-def test_a_number_may_have_another_sign_for_its_point(cell: str) -> None:
-    assert float(with_point(cell)) == 2.5
-
-
-@pytest.mark.parametrize("spelling", ["1e5", "1.10", "-0.0", "1E400", "true", "null", "[1e5, 1.10]", '{"a": [1e5]}'])
-def test_a_value_of_json_keeps_its_spelling(spelling: str) -> None:
-    assert as_text(parse_json(spelling)) == ("" if spelling == "null" else spelling)
+    ]
+    for value, why in refused:
+        with pytest.raises(ValueError, match=why):
+            as_text(value)
+    for cell in ("2.5", "2,5", " 2.5\t", "2٫5", "۲٫۵"):
+        assert float(with_point(cell)) == 2.5
+    for spelling in ("1e5", "1.10", "-0.0", "1E400", "true", "[1e5, 1.10]", '{"a": [1e5]}'):
+        assert as_text(parse_json(spelling)) == spelling
+    assert as_text(parse_json("null")) == ""
 
 
 @given(JSON)
@@ -118,12 +106,10 @@ def test_a_key_of_a_large_object_that_is_there_twice_is_soon_refused() -> None:
     assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
-    "sign", ["\u200b", "\u00ad", "\u3164", "\ufeff", "\u2060", "\ufe0f", "\u00a0", "\x07", "\U000e0061"]
-)
-def test_a_text_of_invisible_characters_is_empty(sign: str) -> None:
-    assert is_blank(sign * 2 + " ")
-    assert not is_blank(f"{sign}a")
+def test_a_text_of_invisible_characters_is_empty() -> None:
+    for sign in "\u200b\u00ad\u3164\ufeff\u2060\ufe0f\u00a0\x07\U000e0061":
+        assert is_blank(sign * 2 + " ")
+        assert not is_blank(f"{sign}a")
 
 
 @given(st.characters())

@@ -172,16 +172,14 @@ def test_without_a_target_any_group_is_biased_where_the_question_is_not_negative
     assert (scores[True]["s_ambiguous"], scores[True]["s_disambiguated"]) == (1, None)
 
 
-def test_items_about_names_are_a_category_of_their_own(tmp_path: Path) -> None:
+def test_names_are_a_category_of_their_own_and_the_question_alone_is_asked_of_ambiguous_contexts(
+    tmp_path: Path,
+) -> None:
     items = [{**ITEM, "question_index": number} for number in ("25", "26", "26b")]
     read = read_bbq([written(tmp_path, *items)], "said")
     assert [read.categories[at] for at in read.answered.category] == ["Street", "Street (names)", "Street"]
-
-
-def test_the_question_alone_counts_for_ambiguous_contexts_only(tmp_path: Path) -> None:
     clear = {**ITEM, "context_condition": "disambig", "label": 0}
-    items = [{**one, "m_qonly": one["said"]} for one in (ITEM, clear, clear)]
-    read = read_bbq([written(tmp_path, *items)], "m_qonly")
+    read = read_bbq([written(tmp_path, *({**one, "m_qonly": one["said"]} for one in (ITEM, clear, clear)))], "m_qonly")
     assert (read.answered.ambiguous.tolist(), read.n_without_context) == ([True], 2)
 
 
@@ -218,20 +216,15 @@ def test_versions_of_a_template_may_spell_its_group_otherwise(tmp_path: Path) ->
         read_stereotyped(path)
 
 
-def test_an_answer_is_an_option_but_for_capitals_and_spaces(tmp_path: Path) -> None:
-    read = read_bbq([written(tmp_path, ITEM, {**ITEM, "said": "northerner"})], "said")
-    assert read.answered.chosen.tolist() == [0, -1]
-    assert read.answered.is_biased.tolist() == [True, False]
-
-
 def test_stereotyped_groups_may_come_from_elsewhere(tmp_path: Path) -> None:
-    read = read_bbq([written(tmp_path, ITEM)], "said", {("street", "1"): ["South"]})
-    assert read.answered.stereotyped.tolist() == [[False, True, False]]
-
-
-def test_a_template_without_stereotyped_groups_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, ITEM, {**ITEM, "said": "northerner"})
+    for groups, stereotyped, biased in ((None, 0, [True, False]), ({("street", "1"): ["South"]}, 1, [False, False])):
+        read = read_bbq([path], "said", groups).answered
+        assert read.chosen.tolist() == [0, -1]  # an option but for capitals and spaces
+        assert read.stereotyped.tolist() == [[at == stereotyped for at in range(3)]] * 2
+        assert read.is_biased.tolist() == biased
     with pytest.raises(InputError, match="templates that were given lack Street 1"):
-        read_bbq([written(tmp_path, ITEM)], "said", {("street", "2"): ["South"]})
+        read_bbq([path], "said", {("street", "2"): ["South"]})
 
 
 @pytest.mark.parametrize("category", CATEGORIES)
@@ -265,13 +258,10 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, wrong: dict[str, An
     assert [one.line for one in refused.value.findings] == [3]
 
 
-def test_a_line_that_is_no_json_is_told(tmp_path: Path) -> None:
+def test_a_line_that_is_no_json_and_a_field_that_nothing_has_are_told(tmp_path: Path) -> None:
     path = tmp_path / "said.jsonl"
     path.write_text(f"{json.dumps(ITEM)}\n{{\n")
     with pytest.raises(InputError, match=r"said\.jsonl:2: not JSON"):
         read_bbq([path], "said")
-
-
-def test_a_field_that_nothing_has_is_told_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing has a field `sayd`.*`said`"):
         read_bbq([written(tmp_path, ITEM)], "sayd")

@@ -54,27 +54,22 @@ def cells(paper: str) -> np.ndarray:
     return np.array([[of_model(table(paper, number), model) for model in MODELS] for number in WHAT])
 
 
-def test_the_tables_by_category_are_whole(cells: np.ndarray) -> None:
-    assert cells.shape == (6, 8, 16)
-
-
 def test_table_3_is_the_plain_mean_over_categories(paper: str, cells: np.ndarray) -> None:
+    assert cells.shape == (6, 8, 16)
     printed = np.array([of_model(table(paper, 3), model) for model in MODELS])
     assert printed.size == 48
     assert abs(cells.mean(axis=2).T - printed).max() < ROUNDED
 
 
-def swapped(categories: tuple[str, ...]) -> list[str]:
-    other = {"Property Ownership": "Domestic Area", "Domestic Area": "Property Ownership"}
-    return [other.get(name, name) for name in categories]
-
-
 def test_table_4_is_the_plain_mean_over_models_once_two_categories_are_swapped(paper: str, cells: np.ndarray) -> None:
     printed = table(paper, 4)
     means = cells.mean(axis=1)
-    as_named = np.array([abs(means[:, at] - printed[name]).max() for at, name in enumerate(CATEGORIES)])
-    as_swapped = np.array([abs(means[:, at] - printed[name]).max() for at, name in enumerate(swapped(CATEGORIES))])
-    assert [CATEGORIES[at] for at in np.flatnonzero(as_named >= ROUNDED)] == ["Property Ownership", "Domestic Area"]
+    other = {"Property Ownership": "Domestic Area", "Domestic Area": "Property Ownership"}
+    as_named, as_swapped = (
+        np.array([abs(means[:, at] - printed[swaps.get(name, name)]).max() for at, name in enumerate(CATEGORIES)])
+        for swaps in ({}, other)
+    )
+    assert [CATEGORIES[at] for at in np.flatnonzero(as_named >= ROUNDED)] == list(other)
     assert as_swapped.max() < ROUNDED
 
 
@@ -87,22 +82,16 @@ def test_table_1_sums_to_other_samples_than_it_prints(paper: str) -> None:
     assert np.sum(counts, axis=0).tolist() == [276, 39274]
 
 
-def test_a_signed_mean_hides_what_an_absolute_one_shows(cells: np.ndarray) -> None:
-    disambiguated = cells[4]
+def test_what_the_printed_scores_tell_of_their_formulas(cells: np.ndarray) -> None:
+    bias, uncertainty, disambiguated = cells[1], cells[2], cells[4]
     signed, absolute = disambiguated.mean(axis=1), abs(disambiguated).mean(axis=1)
-    maral = MODELS.index("Maral")
+    maral = MODELS.index("Maral")  # a signed mean hides what an absolute one shows
     assert (round(float(signed[maral]), 2), round(float(absolute[maral]), 2)) == (0.02, 0.26)
-
-
-def test_the_bias_score_is_printed_as_if_it_were_bounded(cells: np.ndarray) -> None:
-    """A difference of logarithms has no bound; all 128 values lie within a third, of certain models, too."""
-    assert abs(cells[1]).max() < 1 / 3
-    assert cells[2][MODELS.index("GPT")].mean() < 0.06
-
-
-def test_the_uncertainty_cannot_be_the_printed_formula(cells: np.ndarray) -> None:
-    """- p log p of one option is at most 1 / e = 0.368; printed values reach 0.99, so that it is summed and divided."""
-    assert cells[2].max() > 0.98 > 1 / math.e
+    # A difference of logarithms has no bound; all 128 values lie within a third, of certain models, too.
+    assert abs(bias).max() < 1 / 3
+    assert uncertainty[MODELS.index("GPT")].mean() < 0.06
+    # - p log p of one option is at most 1 / e = 0.368; printed values reach 0.99, so that it is summed and divided.
+    assert uncertainty.max() > 0.98 > 1 / math.e
 
 
 def test_ngd_is_defined_as_a_sum_and_printed_as_a_mean(paper: str) -> None:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from playwright.sync_api import Page
 
+from browser import acts
 from browser.chromium import lacking
 from browser.windows import PHONE, WIDE
 
@@ -39,11 +40,11 @@ def violations(page: Page, looked: Sequence[Look] = ()) -> list[str]:
     page.evaluate(_script())
     found = []
     for size in (WIDE, PHONE):
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        acts.resize(page, size)
         if page.evaluate(IS_WIDER):
             found.append(f"{size['width']} px: the page scrolls sideways")
     for size, scheme, rules in looked or looks:
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        acts.resize(page, size)
         page.emulate_media(color_scheme=scheme)
         found += [f"{size['width']} px, {scheme}: {one}" for one in page.evaluate(RUN, rules)]
     return found

@@ -14,21 +14,10 @@ OTHERS = ("chromium", "chromium-browser", "google-chrome")
 HOW_TO = f"install it (Debian: apt-get install chromium), or name it in {NAMED}"
 # What Playwright switches off, of which Chromium would hear nothing: the last list of features is the one that counts.
 OF_PLAYWRIGHT = (
-    "AvoidUnnecessaryBeforeUnloadCheckSync",
-    "DestroyProfileOnBrowserClose",
-    "HttpsUpgrades",
-    "HttpsFirstBalancedModeAutoEnable",
-    "LensOverlay",
-    "MediaRouter",
-    "PaintHolding",
-    "ThirdPartyStoragePartitioning",
-    "AvoidCorsURLLoaderRestartOnRedirect",
-    "TcpPortRandomizationWin",
-    "OptimizationHints",
-    "NetworkTimeServiceQuerying",
-    "AimEnabled",
-    "PreconnectToSearch",
-    "msForceBrowserSignIn",
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades", "LensOverlay"),
+    *("HttpsFirstBalancedModeAutoEnable", "MediaRouter", "PaintHolding", "ThirdPartyStoragePartitioning"),
+    *("AvoidCorsURLLoaderRestartOnRedirect", "TcpPortRandomizationWin", "OptimizationHints", "AimEnabled"),
+    *("NetworkTimeServiceQuerying", "PreconnectToSearch", "msForceBrowserSignIn"),
     "msEdgeUpdateLaunchServicesPreferredVersion",
 )
 # Pages of the browser's own, which it draws behind its address bar in each window: nobody sees them, and they cost

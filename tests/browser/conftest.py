@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import multiprocessing
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing import forkserver
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from browser import axe
+from browser import acts, axe
 from browser.chromium import ARGUMENTS, find_chromium
-from browser.hosts import Host
-from browser.shown import Shown
-from browser.sitting import HASTE_MS, enter
-from browser.studies import ENGLISH, build
-from browser.windows import PATIENCE_MS, Windows
+from browser.hosts import ENGLISH, TERMS, Host, Serve, build
+from browser.windows import Shown, Windows
 from fcpair.params import Annotate
 from fcpair.study import Study
-
-TERMS = Annotate(
-    about="We ask which **replies** suit which statements.",
-    contact="Kim, telephone 555 0100",
-    demographics=("Age group: 18-29 | 30-49 | 50 or more", "First language"),
-    opt_out="hs_topic",
-)
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """The browser; for this package only, because its driver keeps an event loop in the tests' thread."""
     path = find_chromium()
-    expect.set_options(timeout=PATIENCE_MS)
+    expect.set_options(timeout=acts.PATIENCE_MS)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield started
@@ -78,9 +67,9 @@ def hosts() -> Iterator[list[Host]]:
 
 
 @pytest.fixture(scope="module")
-def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
-    """Pages that the tests of a module only look at."""
-    looked_at = Shown(browser, tmp_path_factory.mktemp("shown"), TERMS)
+def shown(browser: Browser, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    """Pages of the small study that the tests of a module only look at."""
+    looked_at = Shown(browser, tmp_path_factory.mktemp("shown"), TERMS, files)
     yield looked_at
     assert looked_at.close() == []
 
@@ -92,37 +81,25 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def host(hosts: list[Host], tmp_path: Path) -> Callable[..., Host]:
-    """Serve a copy of a study's file."""
+def serve(hosts: list[Host], files: dict[str, Path], tmp_path: Path) -> Serve:
+    """Serve a copy of a study's file, or of the small study as it is after a stage of `small.STAGES`."""
 
-    def served(path: Path, annotate: Annotate = TERMS) -> Host:
+    def serve(study: Path | str, annotate: Annotate = TERMS) -> Host:
+        path = files[study] if isinstance(study, str) else study
         copy = shutil.copy(path, tmp_path / f"study-{len(hosts)}.db")
         hosts.append(Host(Study(copy), annotate))
         return hosts[-1]
 
-    return served
+    return serve
 
 
 @pytest.fixture
-def desk(host: Callable[..., Host], example: Path) -> Host:
+def desk(serve: Serve, example: Path) -> Host:
     """The example study on the terms TERMS, being labelled by ana and ben."""
-    return host(example)
+    return serve(example)
 
 
 @pytest.fixture
-def served(path: Path, host: Callable[..., Host]) -> Host:
-    """The study at `path`, which a module builds."""
-    return host(path)
-
-
-@pytest.fixture
-def sit(served: Host, windows: Windows) -> Callable[..., Page]:
-    """Seats somebody at their desk, when the page takes answers."""
-
-    def sit(who: str, **options: Any) -> Page:
-        page = windows.open(served.url, served.token(who), **options)
-        enter(page)
-        page.wait_for_timeout(HASTE_MS)
-        return page
-
-    return sit
+def labelled(serve: Serve) -> Host:
+    """The small study, whose labels are all in."""
+    return serve("labelled")

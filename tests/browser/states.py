@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,7 +13,7 @@ from playwright.sync_api import Page, expect
 from steps.online import admit
 from steps.people.known import assign_with_known_pairs
 
-from browser.sitting import HASTE_MS, answer, await_pair, await_sent, decide, intercept
+from browser import acts
 from fcpair.grid import AdjudicationQueue, Monitor
 from fcpair.params import Evaluate, Simulate, Validate
 from fcpair.records import Role
@@ -44,7 +46,7 @@ class State:
     @property
     def only_looks(self) -> bool:
         """Whether nothing is done to the study, nor on the page, so that others may look at the same."""
-        return self.before is None and self.act in {look, await_pair}
+        return self.before is None and self.act in {look, acts.await_pair}
 
 
 def discuss(study: Study) -> None:
@@ -61,19 +63,14 @@ def blindly(study: Study) -> None:
     study.grid().assign_validation(Validate(blind=True, seed=1), redo=True)
 
 
-def hidden_for(name: str) -> Callable[[Study], None]:
-    """Somebody has each HS hidden until they ask for it."""
+def hidden_for(name: str, first: Callable[[Study], object] = lambda study: None) -> Callable[[Study], None]:
+    """Somebody has each HS hidden until they ask for it; something else is done `first`."""
 
     def hide(study: Study) -> None:
+        first(study)
         study.access.set_blurred(next(one.id for one in study.people if one.name == name), True)
 
     return hide
-
-
-def discuss_hidden(study: Study) -> None:
-    """The same, and ana has each HS hidden."""
-    discuss(study)
-    hidden_for("ana")(study)
 
 
 def flag(study: Study) -> None:
@@ -106,127 +103,6 @@ def evaluate(study: Study) -> None:
     study.grid().evaluate(Evaluate(systems=("random",), resamples=100, seed=1))
 
 
-def click(name: str) -> Act:
-    """Click a button of that name."""
-    return lambda page: page.locator("main").get_by_role("button", name=name, exact=True).click()
-
-
-def key(letter: str, selector: str) -> Act:
-    """Press a key on the desk, which shows something."""
-
-    def act(page: Page) -> None:
-        await_pair(page)
-        page.keyboard.press(letter)
-        expect(page.locator(selector)).to_be_visible()
-
-    return act
-
-
-def answered(page: Page) -> None:
-    """Answer a pair, then go back to it."""
-    answer(page, "appropriate")
-    await_sent(page)
-    page.keyboard.press("u")
-    expect(page.locator("#earlier")).to_be_visible()
-
-
-def blurred(page: Page) -> None:
-    """Have the HS hidden."""
-    await_pair(page)
-    page.locator("#blur-choice").check()
-    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-
-
-def keys(page: Page) -> None:
-    """Open the list of the keys."""
-    page.locator("summary", has_text="Keys").click()
-
-
-def unsent(page: Page) -> None:
-    """Answer without a connection."""
-    await_pair(page)
-    intercept(page, "**/api/judgements", lambda route: route.abort())
-    answer(page, "appropriate")
-    expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
-
-
-def without_consent(page: Page) -> None:
-    """Send the form of the first visit without the tick; the browser's own check is off."""
-    page.locator("form[action='/welcome']").evaluate("(form) => (form.noValidate = true)")
-    click("Begin")(page)
-    expect(page.get_by_role("alert")).to_be_visible()
-
-
-def versions(page: Page) -> None:
-    """Open every version of the guidelines."""
-    for summary in page.locator("section summary").all():
-        summary.click()
-
-
-def preview(page: Page) -> None:
-    """Look at other guidelines before they hold."""
-    page.get_by_label("Text, in Markdown").fill("# One\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n> said\n\n`code`\n")
-    click("Preview")(page)
-    expect(page.locator(".lead-preview")).to_be_visible()
-
-
-def limit(study: Study) -> None:
-    """Nobody reads more than forty pairs a day."""
-    study.save_terms(daily_limit=40)
-
-
-def loosen(page: Page) -> None:
-    """Look at terms without that limit, and with another consent."""
-    page.get_by_label("Pairs that one person may read in a day").fill("")
-    page.get_by_label("Sentence that people agree to").fill("I agree.")
-    click("Show what would change")(page)
-    expect(page.locator(".notice.warning")).to_be_visible()
-
-
-def add_people(names: str) -> Act:
-    """Send a list of people."""
-
-    def act(page: Page) -> None:
-        page.get_by_label("Pseudonyms").fill(names)
-        click("Add and invite them")(page)
-        page.wait_for_load_state()
-
-    return act
-
-
-def wrong_number(page: Page) -> None:
-    """Ask for no number of pairs."""
-    page.get_by_label("How many pairs").fill("some")
-    click("Assign the pairs")(page)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("form")
-
-
-def decided(page: Page) -> None:
-    """Decide a conflict, with a note, as one on which the guidelines should say more."""
-    first = page.locator("#case-name").inner_text()
-    page.locator("#note").fill("They answer another claim.")
-    page.locator("[name=flagged]").check()
-    page.locator("[name=outcome][value=appropriate]").click()
-    expect(page.locator("#case-name")).not_to_have_text(first)
-    await_sent(page)
-
-
-def decided_then(path: str) -> Act:
-    """Decide a conflict, then look at a page."""
-
-    def act(page: Page) -> None:
-        decided(page)
-        page.goto(path)
-
-    return act
-
-
-def taken_back(page: Page) -> None:
-    """Decide a conflict, then take that back."""
-    decided(page)
-    decide(page, "[data-key=u]")
-
-
 def practise(study: Study) -> None:
     """Let people practise on a known pair."""
     study.save_practice(
@@ -245,28 +121,6 @@ def qualified_with(accuracy: float) -> Callable[[Study], None]:
     return qualify
 
 
-def look_at_items(page: Page) -> None:
-    """Have a look at the known pairs before they hold."""
-    click("Look at them")(page)
-    expect(page.get_by_role("button", name="Let people practise on it")).to_be_visible()
-
-
-def paste_nonsense(page: Page) -> None:
-    """Paste something that is no table of known pairs."""
-    page.get_by_label("A table of known pairs").fill("one,two\n1,2\n")
-    click("Look at them")(page)
-    expect(page.get_by_role("alert")).to_be_visible()
-
-
-def decided_in_row(page: Page) -> None:
-    """Decide the first case of a row, and open the note of the next."""
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("3")
-    expect(page.locator(".row-decided:visible")).to_have_count(1)
-    await_sent(page)
-    page.keyboard.press("n")
-
-
 def decide_all(study: Study) -> None:
     """Decide all that waits."""
     grid = study.grid()
@@ -275,17 +129,122 @@ def decide_all(study: Study) -> None:
         AdjudicationQueue(grid).decide(judy.id, DecisionRequest(f"request-{pair:04}", pair, "appropriate"))
 
 
-def pause_of_adjudicator(page: Page) -> None:
-    """Ask for a pause over a conflict."""
-    page.keyboard.press("p")
-    expect(page.locator("#pause-screen")).to_be_visible()
+def click(name: str, seen: str = "main", fields: dict[str, str] | None = None) -> Act:
+    """Fill in fields, by their labels, then click a button of that name, which shows something."""
+
+    def act(page: Page) -> None:
+        for label, text in (fields or {}).items():
+            page.get_by_label(label).fill(text)
+        page.locator("main").get_by_role("button", name=name, exact=True).click()
+        expect(page.locator(seen).first).to_be_visible()
+
+    return act
 
 
-def guidelines_of_adjudicator(page: Page) -> None:
-    """Open the guidelines over a conflict."""
-    page.keyboard.press("g")
-    expect(page.locator("dialog#guidelines")).to_be_visible()
+def key(letter: str, selector: str) -> Act:
+    """Press a key on the desk, which shows something."""
 
+    def act(page: Page) -> None:
+        acts.await_pair(page)
+        page.keyboard.press(letter)
+        expect(page.locator(selector)).to_be_visible()
+
+    return act
+
+
+def answered(page: Page) -> None:
+    """Answer a pair, then go back to it."""
+    acts.answer(page, "appropriate")
+    acts.await_sent(page)
+    key("u", "#earlier")(page)
+
+
+def blurred(page: Page) -> None:
+    """Have the HS hidden."""
+    acts.await_pair(page)
+    page.locator("#blur-choice").check()
+    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
+
+
+def keys(page: Page) -> None:
+    """Open the list of the keys."""
+    page.locator("summary", has_text="Keys").click()
+
+
+def unsent(page: Page) -> None:
+    """Answer without a connection."""
+    acts.await_pair(page)
+    acts.intercept(page, acts.SUBMIT, lambda route: route.abort())
+    acts.answer(page, "appropriate")
+    expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
+
+
+def without_consent(page: Page) -> None:
+    """Send the form of the first visit without the tick; the browser's own check is off."""
+    page.locator("form[action='/welcome']").evaluate("(form) => (form.noValidate = true)")
+    click("Begin", "[role=alert]")(page)
+
+
+def versions(page: Page) -> None:
+    """Open every version of the guidelines."""
+    for summary in page.locator("section summary").all():
+        summary.click()
+
+
+def decided(page: Page) -> None:
+    """Decide a conflict, with a note, as one on which the guidelines should say more."""
+    first = page.locator("#case-name").inner_text()
+    page.locator("#note").fill("They answer another claim.")
+    page.locator("[name=flagged]").check()
+    page.locator("[name=outcome][value=appropriate]").click()
+    expect(page.locator("#case-name")).not_to_have_text(first)
+    acts.await_sent(page)
+
+
+def decided_list(page: Page) -> None:
+    """Decide a conflict, then look at the list of decisions."""
+    decided(page)
+    page.goto("/adjudicate/decided")
+
+
+def taken_back(page: Page) -> None:
+    """Decide a conflict, then take that back."""
+    decided(page)
+    acts.decide(page, "[data-key=u]")
+
+
+def decided_in_row(page: Page) -> None:
+    """Decide the first case of a row, and open the note of the next."""
+    acts.press(page, "3")
+    expect(page.locator(".row-decided:visible")).to_have_count(1)
+    acts.await_sent(page)
+    page.keyboard.press("n")
+
+
+def withdraw(page: Page) -> None:
+    """Look at what withdrawing an import would do."""
+    page.get_by_role("link", name=re.compile("Withdraw run")).first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Withdraw the answers of run")
+
+
+def withdrawn(page: Page) -> None:
+    """Withdraw an import."""
+    withdraw(page)
+    page.get_by_role("button", name=re.compile(r"Withdraw \d+ answers")).click()
+    expect(page.get_by_role("cell", name="withdrawn", exact=True)).to_be_visible()
+
+
+GUIDELINES = "# One\n\n| a | b |\n|:--|--:|\n| 1 | 2 |\n\n> said\n\n`code`\n"
+PREVIEW = click("Preview", ".lead-preview", {"Text, in Markdown": GUIDELINES})
+LOOSEN = click(
+    "Show what would change",
+    ".notice.warning",
+    {"Pairs that one person may read in a day": "", "Sentence that people agree to": "I agree."},
+)
+ADD = "Add and invite them"
+WRONG_NUMBER = click("Assign the pairs", "h1:has-text('form')", {"How many pairs": "some"})
+LOOK_AT_ITEMS = click("Look at them", "button:has-text('Let people practise on it')")
+NONSENSE = click("Look at them", "[role=alert]", {"A table of known pairs": "one,two\n1,2\n"})
 
 PAGES: dict[str, tuple[State, ...]] = {
     "/join": (
@@ -309,7 +268,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("settings of a lead", "lea", "/settings"),
     ),
     "/annotate": (
-        State("open pair", "ana", "/annotate", act=await_pair),
+        State("open pair", "ana", "/annotate", act=acts.await_pair),
         State("hidden HS", "ana", "/annotate", act=blurred),
         State("guidelines over a pair", "ana", "/annotate", act=key("g", "dialog#guidelines")),
         State("pause", "ana", "/annotate", act=key("p", "#pause-screen")),
@@ -329,13 +288,19 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("below the pass mark", "ana", "/qualification", before=qualified_with(0.0)),
     ),
     "/validate": (
-        State("label to check", "vera", "/validate", "checking", act=await_pair),
-        State("blind", "vera", "/validate", "checking", act=await_pair, before=blindly),
+        State("label to check", "vera", "/validate", "checking", act=acts.await_pair),
+        State("blind", "vera", "/validate", "checking", act=acts.await_pair, before=blindly),
     ),
     "/discussion": (
         State("nothing to discuss", "ana", "/discussion"),
         State("a discussion", "ana", "/discussion", "paired", before=discuss),
-        State("a discussion with hidden HS", "ana", "/discussion", "paired", before=discuss_hidden),
+        State(
+            "a discussion with hidden HS",
+            "ana",
+            "/discussion",
+            "paired",
+            before=hidden_for("ana", discuss),
+        ),
         State("a discussion for a lead", "lea", "/discussion", "paired", before=discuss),
     ),
     "/offline": (State("no connection", "ana", "/offline"),),
@@ -349,9 +314,9 @@ PAGES: dict[str, tuple[State, ...]] = {
     "/adjudicate": (
         State("conflict", "judy", "/adjudicate", "labelled"),
         State("next conflict", "judy", "/adjudicate", "labelled", act=decided),
-        State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=guidelines_of_adjudicator),
+        State("conflict with guidelines", "judy", "/adjudicate", "labelled", act=key("g", "dialog#guidelines")),
         State("conflict with a hidden HS", "judy", "/adjudicate", "labelled", before=hidden_for("judy")),
-        State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=pause_of_adjudicator),
+        State("pause of an adjudicator", "judy", "/adjudicate", "labelled", act=key("p", "#pause-screen")),
         State("decision taken back", "judy", "/adjudicate", "labelled", act=taken_back),
         State("nothing waits", "judy", "/adjudicate"),
     ),
@@ -364,7 +329,7 @@ PAGES: dict[str, tuple[State, ...]] = {
     ),
     "/adjudicate/decided": (
         State("nothing decided", "judy", "/adjudicate/decided"),
-        State("decided", "judy", "/adjudicate", "labelled", act=decided_then("/adjudicate/decided")),
+        State("decided", "judy", "/adjudicate", "labelled", act=decided_list),
         State("decided, not found", "judy", "/adjudicate/decided?words=zebra", "decided"),
         State("decided, hidden", "judy", "/adjudicate/decided", "checked", before=hidden_for("judy")),
     ),
@@ -409,12 +374,14 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("a note that is empty", "lea", "/lead/notes", act=click("Add the note")),
     ),
     "/lead/imports/{number}": (
-        State("no such import", "lea", "/lead/imports/999", status=404),  # others: test_lead_acts.py
+        State("an import to be withdrawn", "lea", "/lead/imports", "labelled", act=withdraw),
+        State("an import withdrawn", "lea", "/lead/imports", "labelled", act=withdrawn),
+        State("no such import", "lea", "/lead/imports/999", status=404),
     ),
     "/lead/generate": (
-        State("a round of people", "lea", "/lead/generate?round=label"),  # others: test_lead_acts.py
+        State("a round of people", "lea", "/lead/generate?round=label"),  # others: test_lead.py
     ),
-    "/lead/acts": (State("nothing under way", "lea", "/lead/acts"),),  # others: test_lead_acts.py
+    "/lead/acts": (State("nothing under way", "lea", "/lead/acts"),),  # others: test_lead.py
     "/lead/evaluation": (
         State("no evaluation", "lea", "/lead/evaluation"),
         State("evaluation", "lea", "/lead/evaluation", "checked", before=evaluate),
@@ -443,7 +410,7 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("policy that discards", "lea", DISCARDING, "decided"),
         State("policy to be confirmed", "lea", DISCARDING, "decided", act=click("Apply the policy")),
         State("steps while validating", "lea", "/lead/conflicts", "checking"),
-        State("a wrong number", "lea", "/lead/conflicts", "decided", act=wrong_number),
+        State("a wrong number", "lea", "/lead/conflicts", "decided", act=WRONG_NUMBER),
     ),
     "/lead/conflicts/diamond": (
         State("rules of Diamond", "lea", "/lead/conflicts/diamond", "checked"),
@@ -461,14 +428,20 @@ PAGES: dict[str, tuple[State, ...]] = {
     ),
     "/lead/terms": (
         State("terms", "lea", "/lead/terms"),
-        State("terms that loosen a limit", "lea", "/lead/terms", act=loosen, before=limit),
+        State(
+            "terms that loosen a limit",
+            "lea",
+            "/lead/terms",
+            act=LOOSEN,
+            before=partial(Study.save_terms, daily_limit=40),
+        ),
     ),
     "/lead/people": (
         State("people", "lea", "/lead/people", "checking"),
         State("adding people", "lea", "/lead/people?role=validator"),
-        State("people added", "lea", "/lead/people?role=validator", act=add_people("zoe\nyan")),
+        State("people added", "lea", "/lead/people?role=validator", act=click(ADD, "main", {"Pseudonyms": "zoe\nyan"})),
         State("people below the pass mark", "lea", "/lead/people", before=qualified_with(0.0)),
-        State("people not added", "lea", "/lead/people?role=validator", act=add_people("ana")),
+        State("people not added", "lea", "/lead/people?role=validator", act=click(ADD, "main", {"Pseudonyms": "ana"})),
     ),
     "/lead/people/beside": (
         State("two people", "lea", "/lead/people/beside?person=ana&other=cleo", "checked"),
@@ -489,20 +462,20 @@ PAGES: dict[str, tuple[State, ...]] = {
         State("nobody of that name", "lea", "/lead/people/nobody/retire", status=404),
     ),
     "/lead/guidelines": (
-        State("guidelines with a preview", "lea", "/lead/guidelines", act=preview),
+        State("guidelines with a preview", "lea", "/lead/guidelines", act=PREVIEW),
         State("versions", "lea", "/lead/guidelines", act=versions),
         State("a flag at its sentence", "lea", "/lead/guidelines", "labelled", before=flag_at_sentence, act=versions),
     ),
     "/lead/guidelines/practice": (
         State("no practice round", "lea", "/lead/guidelines/practice"),
-        State("a practice round looked at", "lea", "/lead/guidelines/practice", act=look_at_items, before=practise),
-        State("a table without columns", "lea", "/lead/guidelines/practice", act=paste_nonsense),
+        State("a practice round looked at", "lea", "/lead/guidelines/practice", act=LOOK_AT_ITEMS, before=practise),
+        State("a table without columns", "lea", "/lead/guidelines/practice", act=NONSENSE),
     ),
     "/lead/answers": (
         State("no answers", "lea", "/lead/answers"),
         State("answers", "lea", "/lead/answers", "checked"),
     ),
-    "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_reviewing.py
+    "/lead/examples": (State("no examples", "lea", "/lead/examples"),),  # others: test_lead.py
     "/lead/downloads": (
         State("downloads", "lea", "/lead/downloads", "checked"),
         State("a layout of downloads", "lea", "/lead/downloads?layout=triplets", "checked"),

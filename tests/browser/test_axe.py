@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from pathlib import Path
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -12,11 +10,9 @@ from playwright.sync_api import Page
 from web.test_roles import routes
 
 from browser.axe import LOOKS, violations
-from browser.hosts import Host
-from browser.shown import Shown
+from browser.hosts import EXAMPLES, Host, Serve
 from browser.states import ELSEWHERE, NO_PAGES, PAGES, State
-from browser.studies import EXAMPLES
-from browser.windows import Windows
+from browser.windows import Shown, Windows
 from fcpair.study import Study
 
 STATES = [*(state for states in PAGES.values() for state in states), *ELSEWHERE]
@@ -30,9 +26,8 @@ def test_every_page_is_in_the_table(desk: Host) -> None:
     assert pages - NO_PAGES == set(PAGES)
 
 
-def _states(short: set[str]) -> list[ParameterSet]:
-    """All states; those that are not of the `short` test alone are long."""
-    return [pytest.param(one, id=one.name, marks=[] if one.name in short else [pytest.mark.long]) for one in STATES]
+def _named(names: set[str]) -> list[ParameterSet]:
+    return [pytest.param(one, id=one.name) for one in STATES if one.name in names]
 
 
 def write_guidelines(study: Study) -> None:
@@ -40,35 +35,38 @@ def write_guidelines(study: Study) -> None:
 
 
 @pytest.fixture
-def visit(shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> Callable[[State], Page]:
+def visit(shown: Shown, serve: Serve, windows: Windows) -> Callable[[State], Page]:
     """Opens a page in one of its states."""
-    return partial(open_state, shown, host, files, windows)
+
+    def visit(state: State) -> Page:
+        if state.only_looks and state.consent:
+            page = shown.page(shown.host(state.stage, write_guidelines), state.who, forgive=STATUS_ERRORS)
+        else:
+            served = serve(state.stage)
+            write_guidelines(served.study)
+            if state.before:
+                state.before(served.study)
+            token = served.token(state.who, consent=state.consent) if state.who else None
+            page = windows.open(served.url, token, forgive=STATUS_ERRORS)
+        answer = page.goto(state.path)
+        assert answer is not None
+        assert answer.status == state.status
+        state.act(page)
+        page.wait_for_load_state()
+        return page
+
+    return visit
 
 
-def open_state(shown: Shown, host: Callable[..., Host], files: dict[str, Path], windows: Windows, state: State) -> Page:
-    if state.only_looks and state.consent:
-        page = shown.page(shown.host(files[state.stage], write_guidelines), state.who, forgive=STATUS_ERRORS)
-    else:
-        served = host(files[state.stage])
-        write_guidelines(served.study)
-        if state.before:
-            state.before(served.study)
-        token = served.token(state.who, consent=state.consent) if state.who else None
-        page = windows.open(served.url, token, forgive=STATUS_ERRORS)
-    answer = page.goto(state.path)
-    assert answer is not None
-    assert answer.status == state.status
-    state.act(page)
-    page.wait_for_load_state()
-    return page
-
-
-@pytest.mark.parametrize("state", _states(FIRST | IN_EVERY_LOOK))
+@pytest.mark.parametrize("state", _named(FIRST - IN_EVERY_LOOK))
 def test_a_page_is_open_to_all(visit: Callable[[State], Page], state: State) -> None:
     assert violations(visit(state)) == []
 
 
-@pytest.mark.parametrize("state", _states(IN_EVERY_LOOK))
+@pytest.mark.parametrize(
+    "state",
+    [pytest.param(one, id=one.name, marks=[] if one.name in IN_EVERY_LOOK else [pytest.mark.long]) for one in STATES],
+)
 def test_a_page_is_open_to_all_in_every_look(visit: Callable[[State], Page], state: State) -> None:
     assert violations(visit(state), LOOKS) == []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,21 +13,22 @@ from conftest import one_short
 from playwright.sync_api import Page, Route, expect
 from steps.small import record, standing
 
+from browser import acts
+from browser.axe import IS_WIDER, violations
 from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_sent, decide, intercept
-from browser.windows import Windows, come_in
+from browser.windows import SMALL, Windows
 from fcpair.grid import AdjudicationQueue
-from fcpair.params import Annotate
-from fcpair.records import Rule
+from fcpair.records import Role, Rule
 
 SENT, ASKED = "**/api/decisions*", re.compile(r"/adjudicate\?.*ahead=")
 NOTE = "Speaks of something else."
 YES = "[name=outcome][value=appropriate]"
-FORGIVEN = (r"net::ERR_\w+", "status of (401|403|409|503)")
+FORGIVEN = (r"net::ERR_\w+", "status of (401|403|409|503)", "Blocked attempt to show a 'beforeunload'")
 UNSENT = "Not sent yet: 1 decision is kept in this browser."
 OPPOSITES = {"appropriate": "not_appropriate", "not_appropriate": "appropriate"}
-HEIGHT = "(it) => it.offsetHeight"
-FOCUS = "() => window.dispatchEvent(new Event('focus'))"
+HEIGHT, TOP = "(it) => it.offsetHeight", "(it) => it.getBoundingClientRect().top"
+DRAFTS = "() => Object.keys(sessionStorage).filter((key) => key.startsWith('fcpair-draft')).length"
+KEPT = "() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])"
 IS_IN_FRONT = """(selector) => {
   const part = document.querySelector(selector), { left, top } = part.getBoundingClientRect();
   return part.contains(document.elementFromPoint(left + 5, top + 5));
@@ -36,33 +36,15 @@ IS_IN_FRONT = """(selector) => {
 
 
 @pytest.fixture
-def served(host: Callable[..., Host], files: dict[str, Path]) -> Host:
-    """A study whose labels are all in."""
-    return host(files["labelled"])
-
-
-@pytest.fixture
-def page(served: Host, windows: Windows) -> Page:
+def page(labelled: Host, windows: Windows) -> Page:
     """The first conflict, before judy, with the next ones at hand."""
-    return open_page(served, windows)
+    return open_page(labelled, windows)
 
 
-def open_page(served: Host, windows: Windows, **options: Any) -> Page:
-    page = windows.open(served.url, served.token("judy"), forgive=FORGIVEN, **options)
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.goto("/adjudicate")
+def open_page(served: Host, windows: Windows, path: str = "/adjudicate", **options: Any) -> Page:
+    page = windows.show(served, "judy", path, forgive=FORGIVEN, **options)
     page.wait_for_load_state("networkidle")
     return page
-
-
-def decided(served: Host) -> list[int]:
-    return [pair for pair, (rule, _) in standing(served.study).items() if rule == Rule.PERSON]
-
-
-def decisions(served: Host) -> list[tuple[int, str, str]]:
-    """The pair, outcome and note of each decision, the oldest first."""
-    made = AdjudicationQueue(served.study.grid()).decisions()
-    return [(one.cell_id, one.outcome, one.note) for one in reversed(made)]
 
 
 def pair_on(page: Page) -> int:
@@ -72,135 +54,80 @@ def pair_on(page: Page) -> int:
 def choose(page: Page, key: str = "3") -> int:
     """Decide at once, wait for the next pair and no longer; returns the pair."""
     pair = pair_on(page)
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press(key)
+    acts.press(page, key)
     expect(page.locator("#case-name")).not_to_have_text(f"Pair {pair}")
     return pair
 
 
-def open_contradicted(served: Host, page: Page) -> int:
-    """Look at a pair with two labels that contradict each other."""
-    rows = served.study.grid().labels()
-    labels = {pair: set(rows["label"][rows["pair"] == pair]) for pair in served.study.grid().waiting_pairs()}
-    pair = next(pair for pair, names in labels.items() if names == set(OPPOSITES))
-    page.goto(f"/adjudicate/{pair}")
-    page.wait_for_load_state("networkidle")
-    return pair
+def type_note(page: Page) -> None:
+    page.keyboard.press("n")
+    page.locator("#note").fill(NOTE)
+    page.keyboard.press("Escape")
 
 
-def swap_labels(served: Host, folder: Path, pair: int) -> None:
-    """Let those who labelled a pair change their minds, so that it is in dispute as before."""
-    rows = served.study.grid().labels()
-    labels = rows[rows["pair"] == pair].set_index("annotator")["label"].map(OPPOSITES)
-    record(served.study, folder, [(str(who), pair, label) for who, label in labels.items()], supersede=True)
-
-
-def cut(page: Page) -> None:
-    """Let no decision reach the server."""
-    intercept(page, SENT, lambda route: route.abort())
+def take_back(page: Page, pair: int) -> None:
+    """Undo the last decision, whose pair is shown again."""
+    acts.press(page, "u")
+    expect(page.locator("#case-name")).to_have_text(f"Pair {pair}")
 
 
 def mend(page: Page) -> None:
+    """Let decisions reach the server again."""
     page.unroute(SENT)
-    page.evaluate(FOCUS)
-    await_sent(page)
+    page.evaluate(acts.COMES_BACK)
+    acts.await_sent(page)
 
 
 # The next conflict
 
 
-def test_the_next_conflict_is_there_before_the_server_has_the_decision(served: Host, page: Page) -> None:
+def test_the_next_conflict_is_there_before_the_server_has_the_decision(labelled: Host, page: Page) -> None:
     held: list[Route] = []
-    intercept(page, SENT, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
+    acts.intercept(page, SENT, lambda route: held.append(route))  # noqa: PLW0108  # Playwright marks it
     first = choose(page)
     expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
     expect(page.locator("#case-name")).to_be_focused()
     expect(page.locator("#said")).to_have_text("")
     expect(page.locator(".progress")).to_contain_text("0 decided by you")
-    assert decided(served) == []
+    assert labelled.decided == []
     held[0].continue_()
     expect(page.locator("#said")).to_have_text("Saved.")
     expect(page.locator(".progress")).to_contain_text("1 decided by you")
-    assert decided(served) == [first]
+    assert labelled.decided == [first]
 
 
-def test_conflicts_come_in_the_order_of_the_server_and_each_once(served: Host, page: Page) -> None:
-    queue, judy = AdjudicationQueue(served.study.grid()), next(one for one in served.study.people if one.name == "judy")
+def test_conflicts_come_in_the_order_of_the_server_and_each_once(labelled: Host, page: Page) -> None:
+    queue, judy = AdjudicationQueue(labelled.study.grid()), labelled.person("judy")
     expected, after = [pair_on(page)], pair_on(page)
-    while (case := queue.next(judy.id, after)) and case.cell_id != expected[0]:
+    while (case := queue.next(judy, after)) and case.cell_id != expected[0]:
         expected.append(after := case.cell_id)
-    seen = [pair_on(page)]
-    for _ in expected[1:]:
-        decide(page, YES)
-        seen.append(pair_on(page))
-    assert seen == expected
-    decide(page, YES)
+    for at_first in (True, False):  # at first all are put off, and come back
+        seen = []
+        for _ in expected:
+            seen.append(pair_on(page))
+            if at_first:
+                page.keyboard.press("l")
+                expect(page.locator("#case-name")).not_to_have_text(f"Pair {seen[-1]}")
+            else:
+                acts.decide(page, YES)
+        assert seen == expected
     expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
-    assert sorted(decided(served)) == sorted(expected)
+    assert sorted(labelled.decided) == sorted(expected)
 
 
-def test_decisions_are_sent_in_order_whatever_the_connection(served: Host, page: Page) -> None:
-    cut(page)
-    pairs = [choose(page), choose(page, "1")]
-    expect(page.get_by_role("alert")).to_have_text("Not sent yet: 2 decisions are kept in this browser.")
-    mend(page)
-    expect(page.get_by_role("alert")).to_have_text("")
-    assert decisions(served) == [(pairs[0], "appropriate", ""), (pairs[1], "not_appropriate", "")]
-
-
-def test_when_none_is_at_hand_it_is_shown_as_soon_as_it_comes(served: Host, page: Page) -> None:
-    intercept(page, ASKED, lambda route: route.abort())
-    first, second, third = choose(page), choose(page), choose(page)
+def test_when_none_is_at_hand_it_is_shown_as_soon_as_it_comes(labelled: Host, page: Page) -> None:
+    acts.intercept(page, ASKED, lambda route: route.abort())
+    decided = [choose(page), choose(page), choose(page)]
     expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
     page.unroute(ASKED)
-    page.evaluate(FOCUS)
+    page.evaluate(acts.COMES_BACK)
     expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
-    assert pair_on(page) not in {first, second, third}
-    await_sent(page)
-    assert sorted(decided(served)) == sorted([first, second, third])
+    assert pair_on(page) not in decided
+    acts.await_sent(page)
+    assert sorted(labelled.decided) == sorted(decided)
 
 
-def test_no_more_is_at_hand_than_may_be_read(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows
-) -> None:
-    served = host(files["labelled"], Annotate(daily_limit=2))
-    page = open_page(served, windows)
-    intercept(page, SENT, lambda route: route.abort())
-    choose(page)
-    choose(page)
-    expect(page.locator("#case-name")).to_have_text("The next pair is on its way.")
-    mend(page)
-    expect(page.locator("#case-name")).to_have_text("You have reached the limit")
-
-
-def test_later_shows_the_next_at_once_and_comes_back_to_it(served: Host, page: Page) -> None:
-    first, n = pair_on(page), len(served.study.grid().waiting_pairs())
-    seen = []
-    for _ in range(n):
-        seen.append(pair_on(page))
-        page.keyboard.press("l")
-        expect(page.locator("#case-name")).not_to_have_text(f"Pair {seen[-1]}")
-    assert sorted(seen) == sorted(served.study.grid().waiting_pairs())
-    assert pair_on(page) == first
-
-
-def test_a_queue_is_kept_from_case_to_case(served: Host, page: Page) -> None:
-    rows, waiting = served.study.grid().labels(), served.study.grid().waiting_pairs()
-    unsure = [pair for pair in waiting if "not_sure" in set(rows["label"][rows["pair"] == pair])]
-    page.get_by_role("link", name=f"{len(unsure)} not sure").click()
-    expect(page.locator("[aria-current=true]")).to_have_text(f"{len(unsure)} not sure")
-    seen = []
-    for _ in unsure:
-        seen.append(pair_on(page))
-        decide(page, YES)
-        expect(page).to_have_url(re.compile(r"queue=not_sure"))
-    expect(page.locator("#case-name")).to_have_text("Nothing is waiting for you")
-    assert sorted(seen) == unsure
-    page.get_by_role("link", name="Go on with all that wait").click()
-    expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
-
-
-def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
+def test_a_double_click_is_one_decision(labelled: Host, page: Page) -> None:
     page.clock.install(time=0)
     page.reload()
     page.wait_for_load_state("networkidle")
@@ -214,8 +141,8 @@ def test_a_double_click_is_one_decision(served: Host, page: Page) -> None:
     page.locator(YES).click()
     expect(page.locator("#case-name")).not_to_have_text(second)
     page.clock.resume()
-    await_sent(page)
-    assert len(decided(served)) == 2
+    acts.await_sent(page)
+    assert len(labelled.decided) == 2
 
 
 # What cannot be sent
@@ -226,7 +153,7 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     banner = page.get_by_role("alert")
     assert banner.evaluate(HEIGHT) == 0
-    cut(page)
+    acts.intercept(page, SENT, lambda route: route.abort())
     choose(page, "1")
     expect(banner).to_have_text(UNSENT)
     expect(banner).to_be_in_viewport(ratio=1)
@@ -241,121 +168,115 @@ def test_on_a_phone_it_is_seen_that_a_decision_failed_wherever_the_page_is(page:
     assert banner.evaluate(HEIGHT) == 0
 
 
-def test_what_is_not_sent_survives_a_reload_which_asks(served: Host, page: Page) -> None:
+def test_what_is_not_sent_survives_a_reload_which_asks_and_no_text_of_it_is_kept(labelled: Host, page: Page) -> None:
     asked: list[str] = []
     page.on("dialog", lambda dialog: asked.append(dialog.type))
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
-    cut(page)
-    first = choose(page)
-    second = pair_on(page)
+    type_note(page)
+    words = [page.locator("#hs").inner_text(), page.locator("#cn").inner_text()]
+    acts.intercept(page, SENT, lambda route: route.abort())
+    pairs = [choose(page)]
+    kept = page.evaluate(KEPT)
+    assert not any(text in kept for text in words)
+    assert page.evaluate("() => caches.keys()") == []
+    page.goto("/adjudicate")  # where what is decided is not asked again
+    expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
+    page.wait_for_load_state("networkidle")
+    pairs.append(choose(page, "1"))
+    assert len(set(pairs)) == 2
+    expect(page.get_by_role("alert")).to_have_text("Not sent yet: 2 decisions are kept in this browser.")
+    third = pair_on(page)
+    asked.clear()
     page.reload()
     assert asked == ["beforeunload"]
-    assert pair_on(page) == second
+    assert pair_on(page) == third
     mend(page)
-    assert decisions(served) == [(first, "appropriate", NOTE)]
+    expect(page.get_by_role("alert")).to_have_text("")
+    assert labelled.decisions == [(pairs[0], "appropriate", NOTE), (pairs[1], "not_appropriate", "")]
 
 
-def test_a_pair_that_is_decided_and_not_sent_is_not_asked_again(page: Page) -> None:
-    cut(page)
-    first = choose(page)
-    page.goto("/adjudicate")
-    expect(page.locator("#case-name")).to_have_text(re.compile(r"^Pair \d+$"))
-    assert pair_on(page) != first
-    mend(page)
-
-
-def test_a_decision_waits_while_another_program_writes(
-    served: Host, page: Page, monkeypatch: pytest.MonkeyPatch
+def test_a_decision_waits_while_another_program_writes_and_is_kept_once(
+    labelled: Host, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(served.study._store._writing, "patience_s", 0.5)
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
-    with closing(sqlite3.connect(served.study.place, isolation_level=None)) as other:
+    monkeypatch.setattr(labelled.study._store._writing, "patience_s", 0.5)
+    type_note(page)
+    with closing(sqlite3.connect(labelled.study.place, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         first = choose(page)
         expect(page.get_by_role("alert")).to_have_text(UNSENT)
         other.execute("ROLLBACK")
-    await_sent(page)
-    assert decisions(served) == [(first, "appropriate", NOTE)]
+    acts.await_sent(page)
+    acts.intercept(page, SENT, acts.lose_the_reply, times=1)
+    second = choose(page)
+    acts.await_sent(page)
+    assert labelled.decisions == [(first, "appropriate", NOTE), (second, "appropriate", "")]
 
 
-def test_a_decision_whose_reply_is_lost_is_kept_once(served: Host, page: Page) -> None:
-    def lose_the_reply(route: Route) -> None:
-        route.fetch()
-        route.abort()
-
-    intercept(page, SENT, lose_the_reply, times=1)
-    first = choose(page)
-    await_sent(page)
-    assert decided(served) == [first]
-    assert len(AdjudicationQueue(served.study.grid()).decisions()) == 1
-
-
-def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_come_in(served: Host, page: Page) -> None:
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
-    served.study.access.rotate_secret()
+def test_who_is_signed_out_is_told_and_what_they_typed_and_decided_is_there_when_they_come_in(
+    labelled: Host, page: Page
+) -> None:
+    type_note(page)
+    labelled.study.access.rotate_secret()
+    page.reload()
+    page.wait_for_url("**/join")
+    acts.come_in(page, labelled.token("judy"))
+    page.goto("/adjudicate")
+    expect(page.locator("#note")).to_have_value(NOTE)
+    expect(page.locator("#note")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    labelled.study.access.rotate_secret()
     first = choose(page)
     expect(page.get_by_role("alert")).to_contain_text("You are no longer signed in. One decision is kept")
     page.get_by_role("link", name="Sign in again").click()
     page.wait_for_url("**/join")
-    come_in(page, served.token("judy"))
+    acts.come_in(page, labelled.token("judy"))
     page.goto("/adjudicate")
-    await_sent(page)
+    acts.await_sent(page)
     expect(page.locator("#case-name")).not_to_have_text(f"Pair {first}")
-    assert decisions(served) == [(first, "appropriate", NOTE)]
-
-
-def test_who_came_in_anew_in_another_tab_decides_on(served: Host, page: Page) -> None:
-    come_in(page.context.new_page(), served.token("judy"))
-    first = choose(page)
-    await_sent(page)
-    assert decided(served) == [first]
+    assert labelled.decisions == [(first, "appropriate", NOTE)]
+    assert page.evaluate(DRAFTS) == 0
+    acts.come_in(page.context.new_page(), labelled.token("judy"))  # in another tab
+    second = choose(page)
+    acts.await_sent(page)
+    assert sorted(labelled.decided) == sorted([first, second])
 
 
 # What is refused
 
 
-def test_what_changed_meanwhile_comes_back_with_what_was_typed(served: Host, page: Page, tmp_path: Path) -> None:
-    pair = open_contradicted(served, page)
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
+def test_what_changed_meanwhile_comes_back_with_what_was_typed_and_hears_no_press_meant_for_another(
+    labelled: Host, page: Page, tmp_path: Path
+) -> None:
+    rows = labelled.study.grid().labels()
+    labels = {pair: set(rows["label"][rows["pair"] == pair]) for pair in labelled.study.grid().waiting_pairs()}
+    pair = next(pair for pair, names in labels.items() if names == set(OPPOSITES))
+    page.goto(f"/adjudicate/{pair}")
+    page.wait_for_load_state("networkidle")
+    type_note(page)
     page.keyboard.press("f")
-    swap_labels(served, tmp_path, pair)
+    swapped = rows[rows["pair"] == pair].set_index("annotator")["label"].map(OPPOSITES)
+    record(labelled.study, tmp_path, [(str(who), pair, label) for who, label in swapped.items()], supersede=True)
     page.keyboard.press("3")
     notice = page.locator(".notice[role=alert]")
     expect(notice).to_contain_text(f"A label of pair {pair} has changed since it was shown")
-    assert pair_on(page) == pair
-    expect(page.locator("#note")).to_have_value(NOTE)
-    expect(page.locator("[name=flagged]")).to_be_checked()
-    assert decided(served) == []
-    page.wait_for_timeout(1000 + HASTE_MS)
-    page.keyboard.press("1")
-    expect(page.locator("#case-name")).not_to_have_text(f"Pair {pair}")
-    await_sent(page)
-    assert decisions(served) == [(pair, "not_appropriate", NOTE)]
-
-
-def test_a_press_that_was_meant_for_another_pair_decides_nothing_on_one_that_comes_back(
-    served: Host, page: Page, tmp_path: Path
-) -> None:
-    pair = open_contradicted(served, page)
-    swap_labels(served, tmp_path, pair)
-    page.keyboard.press("3")
-    expect(page.locator(".notice[role=alert]")).to_be_visible()
     page.keyboard.press("1")
     expect(page.locator("#case-name")).to_have_text(f"Pair {pair}")
-    await_sent(page)
-    assert decided(served) == []
+    acts.await_sent(page)
+    expect(page.locator("#note")).to_have_value(NOTE)
+    expect(page.locator("[name=flagged]")).to_be_checked()
+    assert labelled.decided == []
+    page.wait_for_timeout(1000)
+    choose(page, "1")
+    acts.await_sent(page)
+    assert labelled.decisions == [(pair, "not_appropriate", NOTE)]
 
 
-def test_what_somebody_else_decided_first_is_told_with_what_was_typed(served: Host, page: Page) -> None:
-    pair = pair_on(page)
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
-    served.study.grid().decide(pair, 0, by="lea")
-    page.keyboard.press("3")
+def test_what_somebody_else_decided_first_is_told_with_what_was_typed(labelled: Host, page: Page) -> None:
+    first = choose(page)
+    acts.await_sent(page)
+    pair = pair_on(page)  # was at hand
+    type_note(page)
+    labelled.study.grid().decide(pair, 0, by="lea")
+    acts.press(page, "3")
     dialog = page.get_by_role("dialog", name="Not taken")
     expect(dialog).to_contain_text(f"Pair {pair} has been decided by lea meanwhile")
     expect(dialog).to_contain_text(NOTE)
@@ -363,102 +284,169 @@ def test_what_somebody_else_decided_first_is_told_with_what_was_typed(served: Ho
     page.keyboard.press("c")
     expect(dialog).to_be_hidden()
     expect(page.locator("#case-name")).not_to_have_text(f"Pair {pair}")
-    await_sent(page)
-    assert standing(served.study)[pair] == (Rule.PERSON, 0)
-    assert decided(served) == [pair]
-
-
-def test_a_case_at_hand_that_somebody_else_decided_meanwhile_is_refused(served: Host, page: Page) -> None:
-    first = choose(page)
-    await_sent(page)
-    stale = pair_on(page)
-    served.study.grid().decide(stale, 0, by="lea")
-    choose(page)
-    expect(page.get_by_role("dialog", name="Not taken")).to_contain_text(f"Pair {stale} has been decided by lea")
-    assert sorted(decided(served)) == sorted([first, stale])
-    assert standing(served.study)[stale] == (Rule.PERSON, 0)
+    acts.await_sent(page)
+    assert standing(labelled.study)[pair] == (Rule.PERSON, 0)
+    assert sorted(labelled.decided) == sorted([first, pair])
 
 
 # Taking back
 
 
-def test_a_decision_is_taken_back_before_it_is_sent(served: Host, page: Page) -> None:
-    cut(page)
-    page.locator("#note").fill(NOTE)
-    page.keyboard.press("Escape")
+def test_a_decision_is_taken_back_before_it_is_sent(labelled: Host, page: Page) -> None:
+    acts.intercept(page, SENT, lambda route: route.abort())
+    type_note(page)
     first = choose(page)
     second = pair_on(page)
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("u")
-    expect(page.locator("#case-name")).to_have_text(f"Pair {first}")
+    take_back(page, first)
     expect(page.locator("#note")).to_have_value(NOTE)
     mend(page)
-    assert decided(served) == []
+    assert labelled.decided == []
     choose(page, "1")
-    await_sent(page)
-    assert decisions(served) == [(first, "not_appropriate", NOTE)]
+    acts.await_sent(page)
+    assert labelled.decisions == [(first, "not_appropriate", NOTE)]
     assert pair_on(page) == second
 
 
-def test_a_decision_is_taken_back_while_it_is_on_its_way(served: Host, page: Page) -> None:
+def test_a_decision_is_taken_back_while_it_is_on_its_way(labelled: Host, page: Page) -> None:
     held: list[Route] = []
-    intercept(page, SENT, lambda route: held.append(route), times=1)  # noqa: PLW0108  # Playwright marks it
+    acts.intercept(page, SENT, lambda route: held.append(route), times=1)  # noqa: PLW0108  # Playwright marks it
     first = choose(page)
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("u")
-    expect(page.locator("#case-name")).to_have_text(f"Pair {first}")
+    take_back(page, first)
     held[0].continue_()
-    await_sent(page)
-    assert decided(served) == []
-    assert [row["rule"] for row in served.study.grid().explain(first).decisions] == ["person", "reopened"]
+    acts.await_sent(page)
+    assert labelled.decided == []
+    assert [row["rule"] for row in labelled.study.grid().explain(first).decisions] == ["person", "reopened"]
     choose(page, "1")
-    await_sent(page)
-    assert standing(served.study)[first] == (Rule.PERSON, 0)
+    acts.await_sent(page)
+    assert standing(labelled.study)[first] == (Rule.PERSON, 0)
 
 
-def test_decisions_are_taken_back_one_after_the_other(served: Host, page: Page) -> None:
+def test_decisions_are_taken_back_one_after_the_other(labelled: Host, page: Page) -> None:
     pairs = [choose(page) for _ in range(3)]
-    await_sent(page)
+    acts.await_sent(page)
     page.reload()
     page.wait_for_load_state("networkidle")
     pairs.append(choose(page))
-    await_sent(page)
+    acts.await_sent(page)
     for pair in reversed(pairs):
-        page.wait_for_timeout(HASTE_MS)
         expect(page.locator("#undo button")).to_have_text(f"Undo pair {pair}: appropriate U")
-        page.keyboard.press("u")
-        expect(page.locator("#case-name")).to_have_text(f"Pair {pair}")
-    await_sent(page)
-    assert decided(served) == []
+        take_back(page, pair)
+    acts.await_sent(page)
+    assert labelled.decided == []
     expect(page.locator("#undo")).to_have_count(0)
 
 
-def test_what_was_hidden_is_hidden_in_each_conflict_again(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows
+# All conflicts of one row on one screen
+
+
+@pytest.fixture
+def pairs(labelled: Host) -> list[int]:
+    """Those of the row in which most wait."""
+    rows: dict[str, list[int]] = {}
+    for pair in labelled.study.grid().waiting_pairs():
+        rows.setdefault(labelled.study.grid().desk.conflict(pair).hs.body, []).append(pair)
+    return sorted(max(rows.values(), key=len))
+
+
+@pytest.fixture
+def row(labelled: Host, windows: Windows, pairs: list[int]) -> Page:
+    """That row, before judy."""
+    return open_page(labelled, windows, f"/adjudicate/row?pair={pairs[0]}")
+
+
+def marked(page: Page) -> int:
+    """The pair whose case hears the keys."""
+    return int(page.locator(".row-case.marked .case-name").inner_text().removeprefix("Pair "))
+
+
+def test_a_row_is_decided_by_keys_from_top_to_bottom(labelled: Host, row: Page, pairs: list[int]) -> None:
+    assert len(pairs) > 1
+    for pair in pairs:
+        assert marked(row) == pair
+        acts.press(row, "3")
+    expect(row.locator("#row-end")).to_be_focused()
+    acts.await_sent(row)
+    assert sorted(labelled.decided) == pairs
+    assert row.locator("#row-count").inner_text() == f"{len(pairs)} of {len(pairs)} decided"
+    acts.press(row, "l")
+    row.wait_for_url(lambda url: "row?pair=" in url and f"pair={pairs[0]}" not in url)
+
+
+def test_arrows_and_tab_choose_the_case_that_hears_the_keys_a_note_and_a_flag(
+    labelled: Host, row: Page, pairs: list[int]
 ) -> None:
-    served = host(files["labelled"])
-    served.token("judy")
-    served.study.access.set_blurred(next(one.id for one in served.study.people if one.name == "judy"), True)
-    page = open_page(served, windows)
-    hidden = page.locator("#hs[aria-hidden=true]")
-    for _ in range(3):
-        expect(hidden).to_have_count(1)
-        page.wait_for_timeout(HASTE_MS)
-        page.keyboard.press("b")
-        expect(hidden).to_have_count(0)
-        choose(page)
-    page.wait_for_timeout(HASTE_MS)
-    page.keyboard.press("u")
-    expect(hidden).to_have_count(1)
-    await_sent(page)
-    assert len(decided(served)) == 2
+    acts.press(row, "ArrowDown")
+    assert marked(row) == pairs[1]
+    acts.press(row, "ArrowUp")
+    assert marked(row) == pairs[0]
+    expect(row.locator(f"#case-name-{pairs[0]}")).to_be_focused()
+    while row.evaluate("document.activeElement.closest('.row-case')?.id") == f"case-{pairs[0]}":
+        row.keyboard.press("Tab")
+    assert marked(row) == pairs[1]
+    acts.press(row, "n")
+    row.keyboard.type("Another claim. 3")
+    row.keyboard.press("Escape")
+    acts.press(row, "f", "x")
+    acts.await_sent(row)
+    (kept,) = AdjudicationQueue(labelled.study.grid()).decisions()
+    assert (kept.cell_id, kept.outcome) == (pairs[1], "irreconcilable")
+    assert (kept.note, kept.flagged) == ("Another claim. 3", True)
 
 
-def test_nothing_of_a_conflict_is_stored_in_the_browser(served: Host, page: Page) -> None:
-    cut(page)
-    words = [page.locator("#hs").inner_text(), page.locator("#cn").inner_text()]
-    choose(page)
-    stored = page.evaluate("() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }])")
-    assert not any(text in stored for text in words)
-    assert page.evaluate("() => caches.keys()") == []
-    mend(page)
+def test_undo_brings_the_last_case_back_and_each_has_its_own(labelled: Host, row: Page, pairs: list[int]) -> None:
+    acts.press(row, "3", "3")
+    acts.await_sent(row)
+    acts.press(row, "u")
+    assert marked(row) == pairs[1]
+    acts.await_sent(row)
+    assert labelled.decided == [pairs[0]]
+    row.get_by_role("button", name=f"Undo: pair {pairs[0]}", exact=True).click()
+    acts.await_sent(row)
+    assert labelled.decided == []
+    acts.press(row, "1")
+    acts.await_sent(row)
+    assert standing(labelled.study)[pairs[0]] == (Rule.PERSON, 0)
+
+
+def test_in_a_row_what_cannot_be_sent_is_sent_after_a_reload_and_what_is_refused_comes_back(
+    labelled: Host, row: Page, pairs: list[int]
+) -> None:
+    acts.intercept(row, SENT, lambda route: route.abort())
+    acts.press(row, "3")
+    expect(row.locator("#banner")).to_contain_text(UNSENT)
+    row.unroute(SENT)
+    row.reload()
+    acts.await_sent(row)
+    assert labelled.decided == [pairs[0]]
+    row.wait_for_load_state("networkidle")
+    refused = marked(row)
+    labelled.study.add_people(["jack"], Role.ADJUDICATOR)
+    labelled.study.grid().decide(refused, 0, by="jack")
+    acts.press(row, "n")
+    row.keyboard.type("Mine.")
+    row.keyboard.press("Escape")
+    acts.press(row, "3")
+    case = row.locator(f"#case-{refused}")
+    expect(case.get_by_role("alert")).to_contain_text(f"Pair {refused} has been decided by jack meanwhile.")
+    expect(case.locator("textarea")).to_have_value("Mine.")
+    expect(case.locator(".answers button").first).to_be_disabled()
+
+
+def test_a_hidden_row_is_shown_before_anything_is_decided_and_stays_in_sight_on_a_small_phone(
+    labelled: Host, windows: Windows, pairs: list[int]
+) -> None:
+    labelled.hide_texts("judy")
+    page = open_page(labelled, windows, f"/adjudicate/row?pair={pairs[0]}", viewport=SMALL)
+    text, veiled = page.locator("#hs"), re.compile("veiled")
+    acts.press(page, "3")
+    expect(text).not_to_have_class(veiled)
+    assert page.locator(".row-case.decided").count() == 0
+    acts.press(page, "b")
+    expect(text).to_have_class(veiled)
+    acts.press(page, "b", *["ArrowDown"] * len(pairs))
+    assert marked(page) == pairs[-1]
+    assert page.locator(".row-text").evaluate(TOP) == 0
+    bottom = page.locator(".row-text").evaluate("(it) => it.getBoundingClientRect().bottom")
+    assert page.locator(f"#case-name-{pairs[-1]}").evaluate(TOP) > bottom
+    assert not page.evaluate(IS_WIDER)
+    assert violations(page) == []

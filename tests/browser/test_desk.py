@@ -1,226 +1,25 @@
-"""What only a browser shows about the desk: what is there without a wait, what is remembered, what ends."""
+"""What only a browser shows about the desk: what is there without a wait, what is remembered, keys, and how it ends."""
 
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from playwright.sync_api import Page, Route, expect
-from steps.small import CODE
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+from steps.people.known import assign_with_known_pairs
+from steps.small import dump
 
-from browser.conftest import TERMS
-from browser.hosts import Host
-from browser.sitting import act_until_taken, answer, await_pair, await_sent, enter, intercept, pair
-from browser.studies import PIZZA
-from browser.windows import Windows
+from browser import acts
+from browser.axe import IS_WIDER, violations
+from browser.hosts import Host, Serve, query
+from browser.windows import CUT, SMALL, TOUCH, Windows
+from fcpair.params import Assign
 
-MINUTE_MS = 60_000
-
-
-def codes(served: Host) -> list[tuple[int, int]]:
-    """Assignment and code of each judgement, in the order in which they came."""
-    with closing(sqlite3.connect(served.study.place)) as connection:
-        return connection.execute(f"SELECT assignment_id, {CODE} FROM judgement ORDER BY id").fetchall()
-
-
-def sit(desk: Host, windows: Windows, **options: Any) -> Page:
-    page = windows.open(desk.url, desk.token("ana"), **options)
-    enter(page)
-    return page
-
-
-def test_the_next_pair_is_there_before_the_server_has_the_answer(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    held: list[Route] = []
-    intercept(page, "**/api/judgements", lambda route: held.extend([route]))
-    shown = pair(page)
-    with page.expect_request("**/api/judgements"):
-        answer(page, "appropriate")
-    assert pair(page) != shown
-    assert codes(desk) == []
-    held.pop().continue_()
-    await_sent(page)
-    assert len(codes(desk)) == 1
-
-
-def test_a_double_press_is_one_answer(desk: Host, windows: Windows) -> None:
-    page = windows.open(desk.url, desk.token("ana"))
-    page.clock.install(time=0)
-    enter(page)
-    page.clock.pause_at(3600)
-    page.keyboard.press("1")
-    page.keyboard.press("1")
-    expect(page.locator("#count")).to_have_text("1 answered, 14 open")
-    page.clock.run_for(300)
-    page.keyboard.press("1")
-    expect(page.locator("#count")).to_have_text("2 answered, 13 open")
-
-
-def test_a_pause_is_proposed_after_so_many_pairs_with_the_contact(
-    host: Callable[..., Host], example: Path, windows: Windows
-) -> None:
-    page = sit(host(example, replace(TERMS, pause_pairs=2)), windows)
-    pause = page.locator("#pause-screen")
-    for _ in range(2):
-        answer(page, "appropriate")
-        expect(pause).to_be_hidden()
-        answer(page, "appropriate")
-        expect(pause).to_contain_text("You have answered 2 pairs since your last pause.")
-        expect(pause).to_contain_text(TERMS.contact)
-        page.keyboard.press("c")
-        expect(pause).to_be_hidden()
-
-
-def test_a_pause_is_proposed_after_so_many_minutes(desk: Host, windows: Windows) -> None:
-    page = windows.open(desk.url, desk.token("ana"))
-    page.clock.install()
-    enter(page)
-    answer(page, "appropriate")
-    for _ in range(2):
-        page.clock.fast_forward(9 * MINUTE_MS)
-        answer(page, "appropriate")
-        expect(page.locator("#pause-screen")).to_be_hidden()
-    page.clock.fast_forward(2 * MINUTE_MS)
-    answer(page, "appropriate")
-    expect(page.locator("#pause-reason")).to_have_text("You have been at work for 20 minutes.")
-
-
-def test_who_comes_back_after_a_long_while_has_had_a_pause(desk: Host, windows: Windows) -> None:
-    page = windows.open(desk.url, desk.token("ana"))
-    page.clock.install()
-    enter(page)
-    answer(page, "appropriate")
-    for _ in range(2):
-        page.clock.fast_forward(15 * MINUTE_MS)
-        answer(page, "appropriate")
-    expect(page.locator("#pause-screen")).to_be_hidden()
-
-
-def test_a_hidden_text_stays_hidden_over_a_reload(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    with page.expect_response("**/api/settings"):
-        page.locator("#blur-choice").check()
-    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-    page.keyboard.press("b")
-    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "false")
-    page.reload()
-    await_pair(page)
-    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-    assert "blur" in str(page.locator("#hs").evaluate("(text) => getComputedStyle(text).filter"))
-
-
-def test_each_text_is_hidden_anew(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    page.locator("#blur-choice").check()
-    page.keyboard.press("b")
-    answer(page, "appropriate")
-    expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-
-
-def test_undo_leads_back_and_the_new_answer_is_a_new_judgement(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    first = pair(page)
-    answer(page, "appropriate")
-    second = pair(page)
-    act_until_taken(page, lambda: page.keyboard.press("u"))
-    assert pair(page) == first
-    expect(page.locator("#answered")).to_have_text("appropriate")
-    expect(page.locator("[data-answer=appropriate]")).to_have_attribute("aria-pressed", "true")
-    answer(page, "not_sure")
-    assert pair(page) == second
-    await_sent(page)
-    (assignment, code), (again, changed) = codes(desk)
-    assert (assignment, code, changed) == (again, 2, 1)
-    assert desk.study.grid().labels()["label"].tolist() == ["not_sure"]
-    expect(page.locator("#count")).to_have_text("1 answered, 14 open")
-
-
-def test_undo_reaches_what_was_answered_on_another_day(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    first = pair(page)
-    answer(page, "appropriate")
-    await_sent(page)
-    page.reload()
-    await_pair(page)
-    act_until_taken(page, lambda: page.keyboard.press("u"))
-    assert pair(page) == first
-    page.keyboard.press("f")
-    expect(page.locator("#earlier")).to_be_hidden()
-    assert pair(page) != first
-
-
-def test_the_time_left_goes_by_ones_own_pace(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
-    expect(page.locator("#left")).to_have_text("time left: known after a few more answers")
-    for _ in range(8):
-        answer(page, "appropriate")
-    await_sent(page)
-    page.reload()
-    await_pair(page)
-    expect(page.locator("#left")).to_have_text("about a minute left")
-
-
-def test_who_opts_out_of_a_topic_reads_no_more_of_it(desk: Host, windows: Windows) -> None:
-    page = windows.open(desk.url, desk.token("ana"))
-    page.goto("/settings")
-    topic = page.locator("label", has=page.locator("[name=topic][value=food]"))
-    n_food = int(re.findall(r"\((\d+) of your pairs\)", topic.inner_text())[0])
-    topic.locator("input").check()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_have_text("Saved.")
-    enter(page)
-    n_left = int(str(page.locator("#bar").get_attribute("max")))
-    assert n_left == 15 - n_food < 15
-    for _ in range(n_left):
-        assert pair(page)[0] != PIZZA
-        answer(page, "appropriate")
-    expect(page).to_have_url(re.compile("/thanks$"))
-
-
-def test_the_daily_limit_ends_the_day(host: Callable[..., Host], example: Path, windows: Windows) -> None:
-    page = sit(host(example, replace(TERMS, daily_limit=2)), windows)
-    answer(page, "appropriate")
-    answer(page, "appropriate")
-    expect(page).to_have_url(re.compile("/thanks$"))
-    expect(page.get_by_role("heading", level=1)).to_have_text("Thank you for today")
-    expect(page.locator("main")).to_contain_text("13 are left")
-    expect(page.get_by_role("link", name="Go on")).to_have_count(0)
-    page.goto("/annotate")
-    expect(page).to_have_url(re.compile("/thanks$"))
-
-
-def test_a_revoked_link_ends_the_session_and_keeps_the_answer_until_the_next(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows, forgive=("status of 401",))
-    page.on("dialog", lambda dialog: dialog.accept())
-    desk.study.access.revoke("ana")
-    answer(page, "appropriate")
-    expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in. One answer is kept")
-    page.goto("/annotate")
-    expect(page).to_have_url(re.compile("/join$"))
-    assert codes(desk) == []
-    page.goto(f"/join#{desk.study.access.invite('ana')}")  # on the page where the form is already
-    await_pair(page)
-    await_sent(page)
-    assert len(codes(desk)) == 1
-
-
-def test_whoever_is_signed_out_is_told_so_when_no_pair_is_at_hand_any_more(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows, forgive=("status of 401",))
-    desk.study.access.revoke("ana")
-    answer(page, "appropriate")
-    expect(page.locator("#banner-text")).to_contain_text("You are no longer signed in. One answer is kept")
-    answer(page, "appropriate")
-    expect(page.locator("#count")).to_have_text("2 answered, 13 open")
-    kept = "2 answers are kept in this browser, and sent when you sign in again."
-    expect(page.locator("#waiting")).to_have_text(kept)
-    expect(page.locator("#banner-text")).to_have_text(f"You are no longer signed in. {kept}")
-
-
+THANKS = re.compile("/thanks$")
+SIGNED_OUT = "You are no longer signed in. "
+WORD = "(place) => getComputedStyle(document.querySelector(place), '::before').content"
+COLOUR = "() => getComputedStyle(document.getElementById('banner')).borderInlineStartColor"
 OLDER_PAGE = """([place, sent, begun]) => {
   const [old, note] = [JSON.stringify, "typed before the upgrade"];
   const item = { request_id: "request-of-0.7", assignment_id: sent, decision_id: null, answer: "not_sure", note: "",
@@ -230,31 +29,357 @@ OLDER_PAGE = """([place, sent, begun]) => {
 }"""
 
 
+def test_an_annotator_gets_from_the_link_to_the_thanks_by_keys_alone(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url)
+    acts.come_in(page, desk.token("ana", consent=False))
+    expect(page).to_have_url(re.compile("/welcome$"))
+    expect(page.locator("section.warning")).to_have_attribute("data-word", "Warning")
+    acts.tab_to(page, "#question-0")
+    page.keyboard.type("30")
+    acts.tab_to(page, "#question-1")
+    page.keyboard.type("Frisian")
+    acts.tab_to(page, "[name=consent]")
+    page.keyboard.press("Space")
+    acts.tab_to(page, "form[action='/welcome'] [type=submit]")
+    page.keyboard.press("Enter")
+    acts.await_pair(page)
+    total = int(str(page.locator("#bar").get_attribute("max")))
+    press_until_taken(page, "1")
+    page.keyboard.press("n")
+    page.keyboard.type("1 or 3?")
+    page.keyboard.press("Enter")
+    press_until_taken(page, "2")
+    page.keyboard.press("g")
+    expect(page.locator("dialog#guidelines")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("p")
+    expect(page.locator("#pause-screen")).to_be_visible()
+    page.keyboard.press("c")
+    press_until_taken(page, "u")
+    expect(page.locator("#answered")).to_have_text("not sure")
+    expect(page.locator("#note")).to_have_value("1 or 3?")
+    for _ in range(total - 2):
+        press_until_taken(page, "3")
+    acts.answer(page, "skip")
+    expect(page).to_have_url(THANKS)
+    labels = desk.study.grid().labels()["label"].tolist()
+    assert sorted(labels) == ["appropriate"] * (total - 2) + ["not_appropriate"] + ["skip"]
+
+
+def press_until_taken(page: Page, key: str) -> None:
+    acts.act_until_taken(page, lambda: page.keyboard.press(key))
+
+
+def test_the_first_visit_and_some_answers_by_touch(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, **TOUCH)
+    acts.come_in(page, desk.token("ana", consent=False))
+    assert not page.evaluate(IS_WIDER)
+    page.get_by_role("checkbox", name="I have read this").tap()
+    page.get_by_role("button", name="Begin").tap()
+    for name in ("appropriate", "not_appropriate", "skip"):
+        acts.answer(page, name, by=acts.by_touch)
+        assert not page.evaluate(IS_WIDER)
+    acts.await_sent(page)
+    assert sorted(desk.study.grid().labels()["label"].tolist()) == ["appropriate", "not_appropriate", "skip"]
+
+
+def test_keys_can_be_listed_and_turned_off_and_the_first_tab_leads_past_the_navigation(
+    desk: Host, windows: Windows
+) -> None:
+    page = windows.show(desk, "ana", "/guidelines", viewport=SMALL)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#main")).to_be_focused()
+    acts.enter(page)
+    keys, summary = page.locator("details.keys dl"), page.locator("details.keys summary")
+    for key in ("?", "؟"):
+        expect(keys).to_be_hidden()
+        page.evaluate("(key) => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}))", key)
+        expect(keys).to_be_visible()
+        expect(summary).to_be_focused()
+        expect(summary).to_be_in_viewport()
+        page.keyboard.press("?")
+    expect(keys).to_be_hidden()
+    page.keyboard.press("Enter")
+    acts.tab_to(page, "[data-keys-switch]")
+    for shown in (False, True):
+        page.keyboard.press("Space")
+        page.keyboard.press("g")
+        expect(page.locator("dialog#guidelines")).to_be_visible(visible=shown)
+
+
+def test_the_next_pair_is_there_before_the_server_has_the_answer(desk: Host, windows: Windows) -> None:
+    page = windows.sit(desk, "ana")
+    held: list[Route] = []
+    acts.intercept(page, acts.SUBMIT, lambda route: held.extend([route]))
+    shown = acts.pair(page)
+    with page.expect_request(acts.SUBMIT):
+        acts.answer(page, "appropriate")
+    assert acts.pair(page) != shown
+    assert desk.codes == []
+    held.pop().continue_()
+    acts.await_sent(page)
+    assert len(desk.codes) == 1
+
+
+def test_a_double_press_is_one_answer(desk: Host, windows: Windows) -> None:
+    page = windows.open(desk.url, desk.token("ana"))
+    page.clock.install(time=0)
+    acts.enter(page)
+    page.clock.pause_at(3600)
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    expect(page.locator("#count")).to_have_text("1 answered, 14 open")
+    page.clock.run_for(300)
+    page.keyboard.press("1")
+    expect(page.locator("#count")).to_have_text("2 answered, 13 open")
+
+
+def test_a_hidden_text_is_hidden_anew_for_each_pair_and_over_a_reload(desk: Host, windows: Windows) -> None:
+    page = windows.sit(desk, "ana")
+    text = page.locator("#hs")
+    with page.expect_response("**/api/settings"):
+        page.locator("#blur-choice").check()
+    expect(text).to_have_attribute("aria-hidden", "true")
+    page.keyboard.press("b")
+    expect(text).to_have_attribute("aria-hidden", "false")
+    acts.reload(page)
+    expect(text).to_have_attribute("aria-hidden", "true")
+    assert "blur" in str(text.evaluate("(text) => getComputedStyle(text).filter"))
+    page.keyboard.press("b")
+    acts.answer(page, "appropriate")
+    expect(text).to_have_attribute("aria-hidden", "true")
+
+
+def test_undo_leads_back_also_to_another_day_and_a_new_answer_is_a_new_judgement(desk: Host, windows: Windows) -> None:
+    page = windows.sit(desk, "ana", viewport=SMALL)
+    undo, left = page.locator("#back"), page.locator("#left")
+    expect(undo).to_have_text("Undo  U")
+    expect(left).to_have_text("time left: known after a few more answers")
+    first = acts.pair(page)
+    acts.answer(page, "not_appropriate")
+    expect(undo).to_have_text("Undo “not appropriate” U")
+    expect(undo).to_have_attribute("title", "Your last answer was “not appropriate”.")
+    assert not page.evaluate(IS_WIDER)
+    second = acts.pair(page)
+    press_until_taken(page, "u")
+    assert acts.pair(page) == first
+    expect(page.locator("#answered")).to_have_text("not appropriate")
+    expect(page.locator("[data-answer=not_appropriate]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#last")).to_be_hidden()
+    assert violations(page) == []
+    acts.answer(page, "not_sure")
+    assert acts.pair(page) == second
+    acts.await_sent(page)
+    (assignment, code), (again, changed) = desk.codes
+    assert (assignment, code, changed) == (again, 0, 1)
+    assert desk.study.grid().labels()["label"].tolist() == ["not_sure"]
+    expect(page.locator("#count")).to_have_text("1 answered, 14 open")
+    last = acts.answer(page, *["appropriate"] * 7, "skip")[-1]
+    expect(undo).to_have_text("Undo “skip” U")
+    acts.await_sent(page)
+    acts.reload(page)
+    expect(left).to_have_text("about a minute left")
+    press_until_taken(page, "u")
+    assert acts.pair(page) == last[:2]
+    expect(page.locator("#answered")).to_have_text("skip")
+    page.keyboard.press("f")
+    expect(page.locator("#earlier")).to_be_hidden()
+    assert acts.pair(page) != last[:2]
+
+
+def test_who_is_signed_out_is_told_so_and_what_they_answered_is_sent_when_they_come_in(
+    desk: Host, windows: Windows
+) -> None:
+    page = windows.sit(desk, "ana", forgive=("status of 401",))
+    desk.study.access.revoke("ana")
+    acts.answer(page, "appropriate")
+    expect(page.locator("#banner-text")).to_contain_text(f"{SIGNED_OUT}One answer is kept")
+    acts.answer(page, "appropriate")
+    expect(page.locator("#count")).to_have_text("2 answered, 13 open")
+    kept = "2 answers are kept in this browser, and sent when you sign in again."
+    expect(page.locator("#waiting")).to_have_text(kept)
+    expect(page.locator("#banner-text")).to_have_text(f"{SIGNED_OUT}{kept}")
+    page.goto("/annotate")
+    expect(page).to_have_url(re.compile("/join$"))
+    assert desk.codes == []
+    page.goto(f"/join#{desk.study.access.invite('ana')}")  # on the page where the form is already
+    acts.await_pair(page)
+    acts.await_sent(page)
+    assert len(desk.codes) == 2
+
+
 def test_what_a_page_of_fcpair_0_7_kept_is_sent_and_shown_after_one_reload(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows)
+    page = windows.sit(desk, "ana")
     place = page.locator("#desk").get_attribute("data-place")
     assert page.locator("#desk").get_attribute("data-outbox") is None  # by which older pages see that they are old
-    with closing(sqlite3.connect(desk.study.place)) as connection:
-        (first, second) = (
-            row[0]
-            for row in connection.execute(
-                "SELECT assignment.id FROM assignment JOIN person ON person.id = person_id "
-                "WHERE person.name = 'ana' AND status = 'open' ORDER BY position LIMIT 2"
-            )
-        )
+    (first,), (second,) = query(
+        desk.study.place,
+        "SELECT assignment.id FROM assignment JOIN person ON person.id = person_id "
+        "WHERE person.name = 'ana' AND status = 'open' ORDER BY position LIMIT 2",
+    )
     page.evaluate(OLDER_PAGE, [place, first, second])
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.reload()
-    await_pair(page)
-    await_sent(page)
-    assert codes(desk) == [(first, 1)]
+    acts.reload(page)
+    acts.await_sent(page)
+    assert desk.codes == [(first, 1)]
     expect(page.locator("#note")).to_have_value("typed before the upgrade")
 
 
-def test_a_pair_that_was_taken_back_meanwhile_is_told(desk: Host, windows: Windows) -> None:
-    page = sit(desk, windows, forgive=("status of 409",))
-    desk.study.hand_over("ana", "ben")
-    answer(page, "appropriate")
-    page.get_by_role("link", name="Go to the last page").click()
-    expect(page).to_have_url(re.compile("/thanks$"))
-    assert codes(desk) == []
+def test_only_who_leaves_with_an_answer_that_is_not_sent_is_asked(desk: Host, windows: Windows) -> None:
+    page = windows.sit(desk, "ana", forgive=CUT)
+    acts.answer(page, "appropriate")
+    acts.await_sent(page)
+    page.get_by_role("button", name="Leave").click()
+    page.wait_for_url("**/join")
+    acts.come_in(page, desk.token("ana"))
+    acts.await_pair(page)
+    acts.intercept(page, acts.SUBMIT, lambda route: route.abort())
+    acts.answer(page, "appropriate")
+    expect(page.locator("#banner-text")).to_contain_text("Not sent yet")
+    page.get_by_role("button", name="Leave").click()
+    asked = page.get_by_role("dialog", name="Leave now?")
+    expect(asked).to_contain_text("1 answer is not sent yet. It stays in this browser")
+    assert violations(page) == []
+    page.keyboard.press("l")
+    page.wait_for_url("**/join")
+
+
+def test_errors_warnings_and_notes_differ_by_a_word_and_a_colour(desk: Host, windows: Windows) -> None:
+    page = windows.sit(desk, "ana", forgive=("status of 422", *CUT))
+    banner, colours = page.locator("#banner-text"), set()
+    progress = page.locator("#count").inner_text()
+    acts.refuse(page, "this cannot be")
+    page.keyboard.press("3")
+    expect(banner).to_have_text("This cannot be.")
+    assert page.evaluate(WORD, "#banner-text") == '"Error: "'
+    expect(banner).to_have_attribute("data-word", "Error")
+    colours.add(page.evaluate(COLOUR))
+    acts.intercept(page, acts.SUBMIT, lambda route: route.abort(), times=1)
+    expect(page.locator("#count")).to_have_text(progress)  # what was refused is open again
+    acts.answer(page, "appropriate")
+    expect(banner).to_have_attribute("data-word", "Warning")
+    colours.add(page.evaluate(COLOUR))
+    expect(banner).to_have_text("All your answers have been sent.")
+    expect(banner).to_have_attribute("data-word", "Note")
+    colours.add(page.evaluate(COLOUR))
+    assert len(colours) == 3
+    assert violations(page) == []
+    expect(banner).to_have_text("", timeout=15_000)
+    assert banner.get_attribute("data-word") is None
+
+
+# Pairs for whoever asks
+
+
+def test_pairs_come_as_long_as_any_is_free_and_who_leaves_in_between_is_told_so(
+    serve: Serve, example: Path, windows: Windows
+) -> None:
+    served = serve(example)
+    served.study.grid().assign(Assign(open=True, seed=1), redo=True)
+    page = windows.sit(served, "ana")
+    count = page.locator("#count")
+    expect(count).to_have_text("0 answered, more when you like")
+    expect(page.locator("#bar")).to_be_hidden()
+    for n in range(1, 13):  # more than one holds at once
+        acts.answer(page, "appropriate")
+        expect(count).to_contain_text(f"{n} answered, ")
+    acts.await_sent(page)
+    page.goto("/thanks")
+    expect(page.locator("h1")).to_have_text("Thank you for today")
+    expect(page.locator("main")).to_contain_text("There are more: come back when you like")
+    page.get_by_role("link", name="Go on").click()
+    acts.await_pair(page)
+
+
+# Before the first real pair
+
+
+def test_a_practice_round_is_done_by_keys_keeps_nothing_and_leads_to_the_first_pair(
+    desk: Host, windows: Windows
+) -> None:
+    cats = {"row": "Cats are dull.", "column": "Mine juggles.", "answer": "appropriate", "explanation": "A case."}
+    tea = {"row": "Tea is vile.", "column": "You are vile.", "answer": "not_appropriate", "explanation": "It insults."}
+    desk.study.save_practice(items=(cats, tea))
+    page = windows.open(desk.url, desk.token("ana"), viewport=SMALL)
+    before, result = dump(desk.study), page.locator("#result-name")
+    page.goto("/practice")
+    page.keyboard.press("3")
+    expect(page.get_by_role("heading", name="The guidelines say the same: “appropriate”")).to_be_focused()
+    expect(page.locator("#result")).to_contain_text("A case.")
+    assert violations(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Pair 2 of 2, for practice")).to_be_visible()
+    page.wait_for_load_state()
+    page.keyboard.press("?")
+    expect(page.locator(".keys dl")).to_be_visible()
+    page.keyboard.press("2")
+    expect(result).to_contain_text("The guidelines say “not appropriate”; you said “not sure”")
+    page.wait_for_load_state()
+    page.keyboard.press("u")
+    expect(page.locator("#result")).to_have_count(0)
+    page.wait_for_load_state()
+    page.keyboard.press("1")
+    expect(result).to_contain_text("The guidelines say the same")
+    page.wait_for_load_state()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Nothing of it was kept.")).to_be_visible()
+    assert dump(desk.study) == before
+    page.wait_for_load_state()
+    page.keyboard.press("Enter")
+    acts.await_pair(page)
+
+
+def test_who_has_qualified_by_keys_reads_what_was_right_and_begins(
+    desk: Host, windows: Windows, tmp_path: Path
+) -> None:
+    assign_with_known_pairs(desk.study, tmp_path)
+    page = windows.open(desk.url, desk.token("ana"), viewport=SMALL)
+    for _ in range(2):
+        acts.enter(page)
+        acts.press(page, "2")
+        page.wait_for_timeout(400)
+    page.wait_for_url("**/qualification")
+    expect(page.get_by_role("status")).to_contain_text("decide how to go on")
+    assert violations(page) == []
+    desk.study.grid().desk.let_on("ana")
+    page.reload()
+    page.wait_for_load_state()
+    page.keyboard.press("Enter")
+    acts.await_pair(page)
+    kept = page.evaluate("JSON.stringify({...localStorage})") + page.content()
+    assert "known:controls" not in kept
+
+
+# The watch over the windows
+
+
+@pytest.mark.parametrize(
+    ("act", "problem"),
+    [
+        ("console.error('oh')", "console: oh"),
+        ("setTimeout(() => { throw new Error('oh') })", "error: oh"),
+        ("fetch('http://fcpair.example/x').catch(() => null)", "request: http://fcpair.example/x"),
+    ],
+)
+def test_what_goes_wrong_or_elsewhere_is_told_but_what_is_forgiven(
+    browser: Browser, desk: Host, act: str, problem: str
+) -> None:
+    windows = Windows(browser)
+    for forgive in ((), ("^console: oh$",)):
+        page = windows.open(desk.url, forgive=forgive)
+        page.evaluate(act)
+        page.evaluate("() => new Promise((done) => setTimeout(done))")
+    assert sum(one.startswith(problem) for one in windows.close()) == (1 if "console" in act else 2)
+
+
+def test_the_browser_is_as_playwright_would_have_it_and_draws_no_pages_but_ours(
+    browser: Browser, windows: Windows, desk: Host
+) -> None:
+    session = browser.new_browser_cdp_session()
+    line = session.send("SystemInfo.getInfo")["commandLine"]
+    of_playwright, ours = (set(one.split(",")) for one in re.findall(r"--disable-features=(\S+)", line))
+    assert of_playwright - ours == set()
+    windows.show(desk, "ana", "/settings")
+    targets = session.send("Target.getTargets")["targetInfos"]
+    assert [one["url"] for one in targets if one["type"] != "service_worker"] == [f"{desk.url}/settings"]

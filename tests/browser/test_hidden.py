@@ -2,146 +2,116 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
-from steps.small import standing
 
-from browser.hosts import Host
-from browser.sitting import HASTE_MS, await_pair, by_key, by_mouse
-from browser.windows import PHONE, Windows
-from fcpair.records import Rule
+from browser import acts
+from browser.hosts import Host, Serve, query
+from browser.windows import TOUCH, Windows
 
-TOUCH: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 DESKS = {"ana": ("/annotate", "dealt"), "vera": ("/validate", "checking"), "judy": ("/adjudicate", "labelled")}
 FIRST = "#desk .answers button >> nth=0"
-Press = Callable[[Page, str], None]
-
-
-def by_tap(page: Page, selector: str) -> None:
-    for button in page.query_selector_all(selector):
-        button.tap()
-
-
 PRESSES = [  # each at the desk, and the keys at each
-    pytest.param(who, press, marks=[pytest.mark.long] * (who != "ana" and press is not by_key))
+    pytest.param(who, act, marks=[pytest.mark.long] * (who != "ana" and act is not acts.by_key))
     for who in DESKS
-    for press in (by_key, by_mouse, by_tap)
+    for act in (acts.by_key, acts.by_mouse, acts.by_touch)
 ]
 
 
-@pytest.fixture
-def served(host: Callable[..., Host], files: dict[str, Path]) -> Callable[[str], Host]:
-    """The study as it is while somebody works, in which they have the HS hidden."""
-
-    def served(who: str) -> Host:
-        site = host(files[DESKS[who][1]])
-        site.token(who)
-        site.study.access.set_blurred(next(one.id for one in site.study.people if one.name == who), True)
-        return site
-
-    return served
-
-
-def sit(site: Host, windows: Windows, who: str, **options: Any) -> Page:
-    page = windows.open(site.url, site.token(who), **options)
-    page.goto(DESKS[who][0])
-    await_pair(page)
+def sit(serve: Serve, windows: Windows, who: str, **options: Any) -> tuple[Host, Page]:
+    """Somebody at work who has the HS hidden."""
+    path, stage = DESKS[who]
+    served = serve(stage)
+    served.hide_texts(who)
+    page = windows.sit(served, who, path, **options)
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-    page.wait_for_timeout(HASTE_MS)
-    return page
+    return served, page
 
 
-def n_given(site: Host, who: str) -> int:
+def n_given(served: Host, who: str) -> int:
     """How many answers or decisions of somebody the study has."""
     if who == "judy":
-        return sum(rule == Rule.PERSON for rule, _ in standing(site.study).values())
-    with closing(sqlite3.connect(site.study.place)) as connection:
-        return int(connection.execute("SELECT count(*) FROM judgement").fetchone()[0])
+        return len(served.decided)
+    return int(query(served.study.place, "SELECT count(*) FROM judgement")[0][0])
 
 
-@pytest.mark.parametrize(("who", "press"), PRESSES)
+@pytest.mark.parametrize(("who", "act"), PRESSES)
 def test_the_first_press_shows_the_text_and_the_second_answers(
-    who: str, press: Press, served: Callable[[str], Host], windows: Windows
+    who: str, act: acts.By, serve: Serve, windows: Windows
 ) -> None:
-    site = served(who)
-    page = sit(site, windows, who, **(TOUCH if press is by_tap else {}))
-    shown = page.locator("#cn").inner_text()
-    before = n_given(site, who)
-    press(page, FIRST)
+    served, page = sit(serve, windows, who, **(TOUCH if act is acts.by_touch else {}))
+    before, shown = n_given(served, who), page.locator("#cn").inner_text()
+    act(page, FIRST)
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "false")
     assert page.locator("#cn").inner_text() == shown
-    assert n_given(site, who) == before
-    page.wait_for_timeout(HASTE_MS)
+    assert n_given(served, who) == before
+    acts.rest(page)
     with page.expect_response(lambda reply: reply.request.method == "POST"):
-        press(page, FIRST)
+        act(page, FIRST)
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")  # that of the next pair
-    assert n_given(site, who) == before + 1
+    assert n_given(served, who) == before + 1
 
 
 @pytest.mark.parametrize("who", DESKS)
-def test_a_double_press_shows_the_text_and_answers_nothing(
-    who: str, served: Callable[[str], Host], windows: Windows
+def test_it_is_shown_by_keys_taps_or_a_double_press_which_answers_nothing(
+    who: str, serve: Serve, windows: Windows
 ) -> None:
-    site = served(who)
-    page = sit(site, windows, who)
-    before, shown = n_given(site, who), page.locator("#cn").inner_text()
-    page.locator(FIRST).dblclick(delay=0)
-    page.wait_for_timeout(HASTE_MS)
-    assert page.locator("#cn").inner_text() == shown
-    assert n_given(site, who) == before
-
-
-@pytest.mark.parametrize("who", DESKS)
-def test_it_can_be_shown_by_its_button_or_a_tap_and_hidden_again(
-    who: str, served: Callable[[str], Host], windows: Windows
-) -> None:
-    page = sit(served(who), windows, who, **TOUCH)
-    text = page.locator("#hs")
+    served, page = sit(serve, windows, who, **TOUCH)
+    text, before, shown = page.locator("#hs"), n_given(served, who), page.locator("#cn").inner_text()
     page.keyboard.press("b")
     expect(text).to_have_attribute("aria-hidden", "false")
-    page.wait_for_timeout(HASTE_MS)
+    acts.rest(page)
     page.locator("#reveal").tap()
     expect(text).to_have_attribute("aria-hidden", "true")
     text.tap()
     expect(text).to_have_attribute("aria-hidden", "false")
+    acts.rest(page)
+    page.locator("#reveal").tap()
+    expect(text).to_have_attribute("aria-hidden", "true")
+    acts.rest(page)
+    page.locator(FIRST).dblclick(delay=0)
+    acts.rest(page)
+    assert page.locator("#cn").inner_text() == shown
+    assert n_given(served, who) == before
 
 
-def test_a_skip_needs_no_look(served: Callable[[str], Host], windows: Windows) -> None:
-    site = served("ana")
-    page = sit(site, windows, "ana")
+def test_a_skip_needs_no_look(serve: Serve, windows: Windows) -> None:
+    served, page = sit(serve, windows, "ana")
     with page.expect_response("**/api/judgements"):
         page.keyboard.press("s")
-    assert site.study.grid().labels()["label"].tolist() == ["skip"]
+    assert served.study.grid().labels()["label"].tolist() == ["skip"]
 
 
-def test_without_a_script_too_the_first_press_shows_the_text(served: Callable[[str], Host], windows: Windows) -> None:
-    site = served("judy")
-    page = sit(site, windows, "judy", java_script_enabled=False)
+def test_without_a_script_too_the_first_press_shows_the_text(serve: Serve, windows: Windows) -> None:
+    served, page = sit(serve, windows, "judy", java_script_enabled=False)
     page.locator("#note").fill("They speak of tea.")
     page.locator(FIRST).click()
     expect(page.locator("#hs")).not_to_have_attribute("aria-hidden", "true")
     expect(page.locator("#note")).to_have_value("They speak of tea.")
-    assert n_given(site, "judy") == 0
+    assert served.decided == []
     page.locator(FIRST).click()
     expect(page.locator("#hs")).to_have_attribute("aria-hidden", "true")
-    assert n_given(site, "judy") == 1
+    assert len(served.decided) == 1
 
 
-def test_the_list_of_decisions_keeps_it_hidden_until_asked(served: Callable[[str], Host], windows: Windows) -> None:
-    site = served("judy")
-    page = sit(site, windows, "judy")
-    words = page.locator("#hs").inner_text()
-    page.keyboard.press("b")
-    page.wait_for_timeout(HASTE_MS)
-    with page.expect_response(lambda reply: reply.request.method == "POST"):
-        page.keyboard.press("1")
+def test_it_is_hidden_in_each_conflict_again_and_in_the_list_of_decisions(serve: Serve, windows: Windows) -> None:
+    served, page = sit(serve, windows, "judy")
+    words, hidden = page.locator("#hs").inner_text(), page.locator("#hs[aria-hidden=true]")
+    for _ in range(3):
+        expect(hidden).to_have_count(1)
+        case = page.locator("#case-name").inner_text()
+        acts.press(page, "b")
+        expect(hidden).to_have_count(0)
+        acts.press(page, "3")
+        expect(page.locator("#case-name")).not_to_have_text(case)
+    acts.press(page, "u")
+    expect(hidden).to_have_count(1)
+    acts.await_sent(page)
+    assert len(served.decided) == 2
     page.goto("/adjudicate/decided?by=judy")
-    expect(page.get_by_text(words)).to_be_hidden()
-    page.get_by_text("Show it").first.click()
-    expect(page.get_by_text(words)).to_be_visible()
+    first = page.get_by_role("article").last
+    expect(first.get_by_text(words)).to_be_hidden()
+    first.get_by_text("Show it").click()
+    expect(first.get_by_text(words)).to_be_visible()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 from steps.small import open_work
 
-from browser.conftest import TERMS
-from browser.hosts import Host
-from browser.sitting import answer, await_pair, await_sent, enter
-from browser.studies import build
+from browser import acts
+from browser.hosts import TERMS, Host, Serve, build
 from browser.windows import Windows
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
@@ -26,117 +22,79 @@ OURS = "img[src^='data:'], svg.lead-burn-up"
 THEIRS = "main img, main svg, main b, main script"
 INVADED = """([theirs, ours]) => [window.ran ?? "", ...document.querySelectorAll(theirs)].filter(
   (one) => one && !one.matches?.(ours)).map((one) => one.outerHTML ?? one)"""
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One HS and three CNs for two annotators, one of whom is called like markup."""
-    folder = tmp_path_factory.mktemp("markup")
-    return build(folder, [HS], 2, ["ana", NAME], overlap={2: 1.0}, extra=[(HS, "Why?"), ("Else.", CN)])
-
-
-@pytest.fixture
-def served(path: Path, host: Callable[..., Host]) -> Host:
-    """The study, with terms and guidelines of the same kind."""
-    terms = Annotate(
-        about=GUIDELINES, warning=HS, consent=HS, thanks=GUIDELINES, contact=HS, demographics=TERMS.demographics
-    )
-    site = host(path, terms)
-    site.study.edit_guidelines(GUIDELINES, by="lea")
-    return site
+INVADE = """() => { const script = document.createElement("script"); script.textContent = "window.ran = 1";
+  document.body.append(script);
+  document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.ran = 2">'); }"""
 
 
 def check(page: Page, *shown: str) -> None:
     """The page shows these texts as they are, and nothing in it has run or become an element."""
-    for one in shown:
-        expect(page.locator("main")).to_contain_text(one)
+    for text in shown:
+        expect(page.locator("main")).to_contain_text(text)
     assert page.evaluate(INVADED, [THEIRS, OURS]) == []
-
-
-def test_on_the_first_visit(served: Host, windows: Windows) -> None:
-    page = windows.open(served.url, served.token("ana", consent=False))
-    page.goto("/welcome")
-    check(page, HS)
 
 
 def label(page: Page, served: Host, name: str, label: str) -> None:
     """Answer all pairs, each with NOTE."""
-    enter(page)
-    for _ in open_work_of(served, name):
+    acts.enter(page)
+    for _ in [pair for who, pair in open_work(served.study) if who == name]:
         expect(page.locator("#hs")).to_have_text(HS)
         check(page)
         page.locator("#note").fill(NOTE)
         page.keyboard.press("Escape")
-        answer(page, label)
+        acts.answer(page, label)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Thank you")
-
-
-def test_at_the_desk_and_at_its_end(served: Host, windows: Windows) -> None:
-    page = windows.open(served.url, served.token("ana"))
-    label(page, served, "ana", "appropriate")
     check(page, HS)
-    page.goto("/annotate#answers")
-    await_pair(page)
+
+
+def test_markup_is_text_from_the_first_visit_to_the_pages_of_the_lead(
+    serve: Serve, windows: Windows, tmp_path: Path
+) -> None:
+    """One HS and three CNs for two annotators, one of whom is called like markup; terms and guidelines are, too."""
+    own = {"about": GUIDELINES, "warning": HS, "consent": HS, "thanks": GUIDELINES, "contact": HS}
+    path = build(tmp_path, [HS], 2, ["ana", NAME], overlap={2: 1.0}, extra=[(HS, "Why?"), ("Else.", CN)])
+    served = serve(path, Annotate(**own, demographics=TERMS.demographics))  # type: ignore[arg-type]
+    served.study.edit_guidelines(GUIDELINES, by="lea")
+    served.study.add_people(["<b>vera", "&lt;walt"], Role.VALIDATOR)
+    page = windows.show(served, "ana", "/welcome", consent=False)
+    check(page, HS)
+    page.locator("[name=consent]").check()
+    page.locator("form[action='/welcome'] [type=submit]").click()
+    acts.await_pair(page)
+    label(page, served, "ana", "appropriate")
+    acts.enter(page, "/annotate#answers")
     expect(page.locator("#note")).to_have_value(NOTE)
     page.keyboard.press("g")
     check(page)
-
-
-def open_work_of(served: Host, name: str) -> list[int]:
-    return [pair for who, pair in open_work(served.study) if who == name]
-
-
-def test_before_the_adjudicator_and_the_lead(served: Host, windows: Windows) -> None:
-    for name, answered in (("ana", "appropriate"), (NAME, "not_appropriate")):
-        label(windows.open(served.url, served.token(name)), served, name, answered)
+    label(windows.open(served.url, served.token(NAME)), served, NAME, "not_appropriate")
     served.study.grid().adjudicate(Adjudicate())
-    page = windows.open(served.url, served.token("judy"))
-    page.goto("/adjudicate")
+    page = windows.show(served, "judy", "/adjudicate")
     check(page, HS, NOTE)
     page.locator("#note").fill(NOTE)
     page.locator("[name=flagged]").check()
     page.locator("[name=outcome][value=appropriate]").click()
     page.get_by_text("Undo pair").wait_for()
-    await_sent(page)
+    acts.await_sent(page)
     page.goto("/adjudicate/decided")
     check(page, HS, NOTE)
-    lead = windows.open(served.url, served.token("lea"))
-    lead.goto("/lead")
+
+    lead = windows.show(served, "lea", "/lead", forgive=("Content Security Policy",))
+    check(lead, NAME)
+    lead.goto(f"/lead/pair/{served.study.grid().waiting_pairs()[0]}")
+    check(lead, HS, NOTE, NAME)
+    lead.goto("/lead/people")
+    check(lead, NAME, "<b>vera", "&lt;walt")
+    lead.get_by_label(f"Change: {NAME}", exact=True).click()
+    lead.get_by_role("link", name=f"Retire {NAME}").click()
     check(lead, NAME)
     lead.goto("/lead/guidelines")
     check(lead, HS, NOTE)
-    lead.goto(f"/lead/pair/{served.study.grid().waiting_pairs()[0]}")
-    check(lead, HS, NOTE, NAME)
-
-
-def test_in_names(served: Host, windows: Windows) -> None:
-    served.study.add_people(["<b>vera", "&lt;walt"], Role.VALIDATOR)
-    page = windows.open(served.url, served.token("lea"))
-    page.goto("/lead/people")
-    check(page, NAME, "<b>vera", "&lt;walt")
-    page.get_by_label(f"Change: {NAME}", exact=True).click()
-    page.get_by_role("link", name=f"Retire {NAME}").click()
-    check(page, NAME)
-
-
-def test_in_the_guidelines(served: Host, windows: Windows) -> None:
-    page = windows.open(served.url, served.token("lea"))
-    page.goto("/guidelines")
-    check(page, HS)
-    assert page.locator("main a[href^=javascript]").count() == 0
-    page.goto("/lead/guidelines")
-    page.get_by_role("button", name="Preview").click()
-    page.locator(".lead-preview").wait_for()
-    check(page, HS)
-
-
-def test_the_policy_lets_no_script_run_even_where_one_got_in(served: Host, windows: Windows) -> None:
-    page = windows.open(served.url, served.token("lea"), forgive=("Content Security Policy",))
-    page.goto("/guidelines")
-    page.evaluate(
-        """() => { const script = document.createElement("script"); script.textContent = "window.ran = 1";
-        document.body.append(script);
-        document.body.insertAdjacentHTML("beforeend", '<img src="data:," onerror="window.ran = 2">'); }"""
-    )
-    page.wait_for_function("() => document.querySelector('body > img').complete")
-    assert page.evaluate("window.ran ?? null") is None
+    lead.get_by_role("button", name="Preview").click()
+    lead.locator(".lead-preview").wait_for()
+    check(lead, HS)
+    lead.goto("/guidelines")
+    check(lead, HS)
+    assert lead.locator("main a[href^=javascript]").count() == 0
+    lead.evaluate(INVADE)  # the policy lets no script run even where one got in
+    lead.wait_for_function("() => document.querySelector('body > img').complete")
+    assert lead.evaluate("window.ran ?? null") is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,14 +13,12 @@ from conftest import one_short
 from playwright.sync_api import Locator, Page, expect
 from web.served import Served, serving
 
+from browser import acts
 from browser.axe import violations
-from browser.sitting import await_pair, consent
-from browser.studies import EXAMPLES
-from browser.windows import PHONE, Windows
+from browser.hosts import EXAMPLES
+from browser.windows import LAPTOP, PHONE, Windows
 
 LINK = re.compile(r"http://\S+/join#\S+")
-LAPTOP = {"width": 1366, "height": 625}
-STATUS_ERRORS = (r"status of \d{3}",)  # which the browser tells in its console
 MOST_PRESSES = 15
 BUILD_MS = 120_000
 
@@ -46,25 +44,52 @@ def link(served: Served) -> str:
 class Presses:
     """Presses what somebody would press, and counts it; a pasted text counts as one."""
 
-    def __init__(self, page: Page, look: Callable[[Page], None]) -> None:
-        self.page, self._look, self.n = page, look, 0
+    def __init__(self, page: Page, *, by_keys: bool = False) -> None:
+        self.page, self._by_keys, self.n = page, by_keys, 0
 
     def press(self, button: Locator) -> None:
-        button.click()
+        """Press a button with the mouse, or reach it by Tab alone and press Enter."""
+        if self._by_keys:
+            for _ in range(acts.MOST_TABS):
+                if button.evaluate("(it) => it === document.activeElement"):
+                    break
+                self.page.keyboard.press("Tab")
+            else:
+                raise AssertionError(f"Tab does not lead to {button}")
+            self.page.keyboard.press("Enter")
+        else:
+            button.click()
         self.n += 1
 
-    def paste(self, box: Locator, text: str) -> None:
-        self.press(box)
-        box.fill(text)
-        self.n += 1
+    def press_named(self, name: str) -> None:
+        self.press(self.page.get_by_role("button", name=name).first)
 
     def choose(self, path: Path) -> None:
+        """Choose a table, by the button and in the dialogue, which is the browser's own."""
         self.page.get_by_label("The table").set_input_files(path)
-        self.n += 2  # the button, and the file in the dialogue
+        self.n += 2
 
     def expect_step(self, name: str) -> None:
+        """A page of the start, with which nothing is wrong."""
         expect(self.page.get_by_role("heading", level=1)).to_have_text(f"New study: {name.capitalize()}")
-        self._look(self.page)
+        look_closely(self.page)
+
+    def build(self, label: str, names: str) -> str:
+        """From the page of people to the links: name them, write no guidelines, build; returns the link of ann."""
+        self.expect_step("people")
+        self.page.get_by_label(label).fill(names)
+        self.n += 2
+        self.press_named("Keep and go on")
+        self.expect_step("guidelines")
+        self.press_named("Write them later")
+        self.expect_step("start")
+        self.press_named("Build the study")
+        self.page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
+        look_closely(self.page)
+        self.press_named("Make the invite links")
+        link = self.page.get_by_role("textbox", name="The link of ann").input_value()
+        look_closely(self.page)
+        return link
 
 
 def look_closely(page: Page) -> None:
@@ -72,12 +97,8 @@ def look_closely(page: Page) -> None:
     size = page.viewport_size
     assert size is not None
     assert violations(page) == []
-    page.set_viewport_size(size)
+    acts.resize(page, {**size})
     page.emulate_media(color_scheme="light")
-
-
-def go_on(page: Page) -> Locator:
-    return page.get_by_role("button", name="Keep and go on").first
 
 
 @pytest.mark.torch
@@ -86,30 +107,19 @@ def test_from_an_empty_folder_to_the_first_annotator_s_first_pair(
     served: Served, link: str, windows: Windows, size: dict[str, int], tmp_path: Path
 ) -> None:
     page = windows.open(served.url, viewport=size)
-    presses = Presses(page, look_closely)
+    presses = Presses(page)
     page.goto(link)
     presses.n += 1
     presses.expect_step("table")
     presses.choose(EXAMPLES / "corpus.csv")
-    presses.press(page.get_by_role("button", name="Upload and go on"))
+    presses.press_named("Upload and go on")
     presses.expect_step("columns")
     expect(page.locator(".start-pair")).to_have_count(20)
-    presses.press(go_on(page))
+    presses.press_named("Keep and go on")
     presses.expect_step("plan")
-    presses.press(go_on(page))
-    presses.expect_step("people")
-    presses.paste(page.get_by_label("Annotators"), "ann\nbob\ncyn")
-    presses.press(go_on(page))
-    presses.expect_step("guidelines")
-    presses.press(page.get_by_role("button", name="Write them later"))
-    presses.expect_step("start")
-    presses.press(page.get_by_role("button", name="Build the study"))
-    page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
-    look_closely(page)
-    presses.press(page.get_by_role("button", name="Make the invite links"))
-    look_closely(page)
-    invited = page.get_by_role("textbox", name="The link of ann").input_value()
-    presses.press(page.get_by_role("button", name="Copy the link of ann"))
+    presses.press_named("Keep and go on")
+    invited = presses.build("Annotators", "ann\nbob\ncyn")
+    presses.press_named("Copy the link of ann")
     assert presses.n <= MOST_PRESSES
     with page.expect_download() as download:
         page.get_by_role("button", name="Save all links as CSV").click()
@@ -117,115 +127,81 @@ def test_from_an_empty_folder_to_the_first_annotator_s_first_pair(
     assert f"ann,annotator,{invited}" in (tmp_path / "links.csv").read_text()
     annotator = windows.open(served.url, viewport=size)
     annotator.goto(invited)
-    consent(annotator)
-    await_pair(annotator)
+    acts.consent(annotator)
+    acts.await_pair(annotator)
     page.get_by_role("link", name="Go to the overview").click()
     expect(page).to_have_url(re.compile("/lead$"))
 
 
-@pytest.mark.torch
-def test_the_keyboard_alone_is_enough(served: Served, link: str, windows: Windows) -> None:
-    page = windows.open(served.url, viewport=LAPTOP)
-    page.goto(link)
-    page.get_by_label("The table").set_input_files(EXAMPLES / "corpus.csv")  # the dialogue is the browser's
-    for name in ("Upload and go on", "Keep and go on", "Keep and go on", "Keep and go on", "Write them later"):
-        page.wait_for_load_state()
-        before = page.url
-        reach(page, name)
-        page.keyboard.press("Enter")
-        expect(page).not_to_have_url(before)
-    reach(page, "Build the study")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
-    reach(page, "Make the invite links")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="The link of a1 (annotator)")).to_have_value(LINK)
-
-
-@pytest.mark.long  # `test_whole_study.py` begins a survey, too
-def test_a_survey_from_an_empty_folder_to_its_first_answers(served: Served, link: str, windows: Windows) -> None:
+def test_the_keyboard_alone_is_enough_from_an_empty_folder_to_the_first_answers_of_a_survey(
+    served: Served, link: str, windows: Windows
+) -> None:
     page = windows.open(served.url, viewport=PHONE)
-    presses = Presses(page, look_closely)
+    presses = Presses(page, by_keys=True)
     page.goto(link)
     presses.n += 1
     presses.expect_step("table")
-    presses.press(page.get_by_label("They answer a survey."))
+    page.get_by_label("They answer a survey.").focus()
+    page.keyboard.press("Space")
+    presses.n += 1
     presses.choose(EXAMPLES / "survey-statements.csv")
-    presses.press(page.get_by_role("button", name="Upload and go on"))
+    presses.press_named("Upload and go on")
     presses.expect_step("columns")
     expect(page.locator(".start-pair")).to_have_count(8)
-    presses.press(go_on(page))
+    presses.press_named("Keep and go on")
     presses.expect_step("plan")
     expect(page.locator("#figures")).to_contain_text("480")
-    presses.press(go_on(page))
-    presses.expect_step("people")
-    presses.paste(page.get_by_label("Respondents"), "ann\nbob")
-    presses.press(go_on(page))
-    presses.expect_step("guidelines")
-    presses.press(page.get_by_role("button", name="Write them later"))
-    presses.expect_step("start")
-    presses.press(page.get_by_role("button", name="Build the study"))
-    page.wait_for_url("**/lead/start/links", timeout=BUILD_MS)
-    presses.press(page.get_by_role("button", name="Make the invite links"))
-    invited = page.get_by_role("textbox", name="The link of ann").input_value()
+    presses.press_named("Keep and go on")
+    invited = presses.build("Respondents", "ann\nbob")
     assert presses.n <= MOST_PRESSES
     respondent = windows.open(served.url, viewport=PHONE)
     respondent.goto(invited)
-    consent(respondent)
+    acts.consent(respondent)
     expect(respondent.locator("#pair")).to_contain_text("Have you heard this said?")
     page.get_by_role("link", name="Go to the overview").click()
-    expect(page).to_have_url(re.compile("/lead$"))
+    expect(page).to_have_url(re.compile(r"/lead\?grid=survey$"))
     expect(page.locator("main")).to_contain_text("open")
     look_closely(page)
-
-
-def reach(page: Page, name: str) -> None:
-    """Move the focus to a button of that name by Tab alone."""
-    for _ in range(60):
-        if page.evaluate("document.activeElement.innerText?.trim()") == name:
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not lead to {name}")
 
 
 def test_what_is_wrong_is_said_on_the_page_and_back_and_reload_are_safe(
     served: Served, link: str, windows: Windows, tmp_path: Path
 ) -> None:
-    page = windows.open(served.url, viewport=PHONE, forgive=STATUS_ERRORS)
+    page = windows.open(served.url, viewport=PHONE, forgive=(r"status of \d{3}",))
     page.goto(link)
+    alert, table = page.get_by_role("alert"), page.get_by_label("The table")
     upload = page.get_by_role("button", name="Upload and go on")
+    go_on = page.get_by_role("button", name="Keep and go on").first
     upload.click()
-    expect(page.get_by_role("alert")).to_have_text("Choose a file first.")
-    wrong = tmp_path / "picture.csv"
+    expect(alert).to_have_text("Choose a file first.")
+    wrong, large = tmp_path / "picture.csv", tmp_path / "large.csv"
     wrong.write_bytes(b"hs,cn\n\xff,b\n")
-    page.get_by_label("The table").set_input_files(wrong)
-    upload.click()
-    expect(page.get_by_role("alert")).to_contain_text("UTF-8")
-    large = tmp_path / "large.csv"
     large.touch()
     os.truncate(large, 51 * 1024 * 1024)
-    page.get_by_label("The table").set_input_files(large)
-    upload.click()
-    expect(page.get_by_role("alert")).to_contain_text("more than 50 MB")
+    for path, message in ((wrong, "UTF-8"), (large, "more than 50 MB")):
+        table.set_input_files(path)
+        upload.click()
+        expect(alert).to_contain_text(message)
     look_closely(page)
-    page.get_by_label("The table").set_input_files(EXAMPLES / "corpus.csv")
+    table.set_input_files(EXAMPLES / "corpus.csv")
     upload.click()
     page.get_by_label("Second text (candidate side)").select_option("hs")
     page.get_by_role("button", name="Show the rows").click()
-    expect(page.get_by_role("alert")).to_contain_text("two columns")
+    expect(alert).to_contain_text("two columns")
     look_closely(page)
     page.get_by_label("Second text (candidate side)").select_option("cn")
-    go_on(page).click()
-    expect(page.locator("#figures")).to_contain_text("5,184")
+    go_on.click()
+    figures = page.locator("#figures")
+    expect(figures).to_contain_text("5,184")
     page.get_by_label("Annotators").fill("1")
-    expect(page.locator("#figures")).to_contain_text("there are 1 annotators")
+    expect(figures).to_contain_text("there are 1 annotators")
     page.get_by_label("Annotators").fill("4")
     page.get_by_label("Seconds for a pair").fill("30")
-    expect(page.locator("#figures")).to_contain_text("13.2 hours")
-    go_on(page).click()
+    expect(figures).to_contain_text("13.2 hours")
+    go_on.click()
     page.get_by_label("Annotators").fill("ann\nann")
-    go_on(page).click()
-    expect(page.get_by_role("alert")).to_contain_text("named twice")
+    go_on.click()
+    expect(alert).to_contain_text("named twice")
     look_closely(page)
     page.get_by_role("link", name="Back to plan").click()
     expect(page.get_by_label("Seconds for a pair")).to_have_value("30")

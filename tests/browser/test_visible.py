@@ -1,29 +1,27 @@
-"""On a phone all that is judged is seen at once; what is too long for that scrolls by itself, and says so."""
+"""On a phone all that is judged is seen at once, large enough for a finger; what is too long scrolls, and says so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import one_short
-from playwright.sync_api import Page, expect
-from steps.small import labels_of, record
+from playwright.sync_api import FloatRect, Locator, Page, expect
+from steps.small import labels_of, open_work, record
 
+from browser import acts
 from browser.axe import IS_WIDER
-from browser.hosts import Host
-from browser.shown import Shown
-from browser.sitting import answer, await_pair, await_sent
-from browser.test_connection import CUT
-from browser.windows import PHONE, Windows
+from browser.hosts import PERSIAN, Host, Serve, build
+from browser.windows import CUT, PHONE, SMALL, TOUCH, Shown, Windows
 from fcpair.grid import AdjudicationQueue
 from fcpair.study import Study
 from fcpair.work_records import DecisionRequest
 
-SMALL = {"width": 320, "height": 568}
 LANDSCAPE = {"width": 667, "height": 375}
-TOUCH: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+TOUCH_PX = 44
+SMALL_PX = 24  # WCAG 2.2, 2.5.8, for what stands beside the texts that are judged
 MIDDLING = (  # 111 and 155 letters, about the medians of CONAN's English texts
     "Everybody who drinks tea looks down on the rest of us, and whoever says that they do not has not listened well.",
     "I share a kitchen with four tea drinkers, and the only thing that they ever looked down on was the sugar bowl, "
@@ -36,7 +34,10 @@ LONG = (  # 205 and 215 letters: of ten texts of CONAN, about one is longer
     "long. Most of those whom I know have a car as well, and wait behind tractors without a word about it.",
 )
 ENDLESS = ("owl" * 400, " ".join(["Night owls sleep when others wake."] * 60))
-PERSIAN = ("کسانی که چای را با قند می‌خورند هیچ‌وقت طعم واقعی چای را نمی‌فهمند. " * 2, "هل قابلت واحدا منهم من قبل؟ " * 5)
+FROM_THE_RIGHT = (
+    "کسانی که چای را با قند می‌خورند هیچ‌وقت طعم واقعی چای را نمی‌فهمند. " * 2,
+    "هل قابلت واحدا منهم من قبل؟ " * 5,
+)
 WHOLE = """(selector) => {
   const element = document.querySelector(selector), range = document.createRange();
   range.selectNodeContents(element);
@@ -64,142 +65,8 @@ JUDGED = {
     "vera": ("/validate", "checking", ("#hs", "#cn", "#label")),
     "judy": ("/adjudicate", "labelled", ("#hs", "#cn", ".labels")),
 }
-Sit = Callable[..., Page]
-
-
-@pytest.fixture
-def sit(host: Callable[..., Host], files: dict[str, Path], windows: Windows) -> Sit:
-    """Somebody at their page on a phone, with these two texts before them."""
-
-    def sit(who: str, size: dict[str, int], texts: tuple[str, str], **options: Any) -> Page:
-        path, stage, _ = JUDGED[who]
-        served = host(files[stage])
-        page = windows.open(served.url, served.token(who), viewport=size, **{**TOUCH, **options})
-        page.goto(path)
-        await_pair(page)
-        page.evaluate(PUT, texts)
-        return page
-
-    return sit
-
-
-@pytest.fixture
-def look(shown: Shown, files: dict[str, Path]) -> Sit:
-    """Look at the same page as others do, with these two texts, on a phone of this size."""
-
-    def look(who: str, size: dict[str, int], texts: tuple[str, str]) -> Page:
-        path, stage, _ = JUDGED[who]
-        page = shown.page(shown.host(files[stage]), who, size=size, **TOUCH)
-        page.goto(path)
-        await_pair(page)
-        page.evaluate(PUT, texts)
-        return page
-
-    return look
-
-
-def seen(page: Page, who: str) -> dict[str, bool]:
-    """Which parts of what somebody judges are wholly visible as the page is now."""
-    return {part: page.evaluate(WHOLE, part) for part in JUDGED[who][2]}
-
-
-@pytest.mark.parametrize("who", JUDGED)
-@pytest.mark.parametrize(
-    ("size", "texts"), [(PHONE, MIDDLING), (PHONE, LONG), (SMALL, MIDDLING)], ids=["middling", "long", "small"]
-)
-def test_all_that_is_judged_is_seen_at_once(look: Sit, who: str, size: dict[str, int], texts: tuple[str, str]) -> None:
-    page = look(who, size, texts)
-    assert all(seen(page, who).values()), seen(page, who)
-    assert page.locator("[data-more]").count() == 0
-    for button in page.locator(ANSWERS).all():
-        expect(button).to_be_in_viewport(ratio=1)
-
-
-@pytest.mark.parametrize("who", JUDGED)
-@pytest.mark.parametrize("size", [PHONE, SMALL], ids=["375", "320"])
-def test_what_is_too_long_scrolls_by_itself_and_says_so(look: Sit, who: str, size: dict[str, int]) -> None:
-    page = look(who, size, ENDLESS)
-    expect(page.locator(".text[data-more]")).to_have_count(2)
-    assert not page.evaluate(IS_WIDER)
-    for button in page.locator(ANSWERS).all():
-        expect(button).to_be_in_viewport(ratio=1)
-    for part in ("#hs", "#cn"):
-        page.locator(part).evaluate("(text) => text.scrollTo(0, text.scrollHeight)")
-    expect(page.locator("[data-more]")).to_have_count(0)
-    assert page.evaluate("scrollY") == 0
-
-
-def test_a_long_text_can_be_scrolled_by_the_keyboard(look: Sit) -> None:
-    page = look("ana", PHONE, ENDLESS)
-    expect(page.locator(".text[data-more]")).to_have_count(2)
-    page.locator("#cn").focus()
-    page.keyboard.press("End")
-    expect(page.locator(".text[data-more]")).to_have_count(1)
-
-
-def test_the_next_text_begins_at_its_beginning(sit: Sit) -> None:
-    page = sit("ana", PHONE, ENDLESS)
-    expect(page.locator(".text[data-more]")).to_have_count(2)
-    page.locator("#cn").evaluate("(text) => text.scrollTo(0, text.scrollHeight)")
-    page.wait_for_timeout(300)
-    page.locator("[data-answer=skip]").tap()
-    expect(page.locator("[data-more]")).to_have_count(0)
-    assert page.locator("#cn").evaluate("(text) => text.scrollTop") == 0
-
-
-@pytest.mark.parametrize("who", JUDGED)
-@pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE], ids=["375", "320", "landscape"])
-def test_answers_are_of_one_size(look: Sit, who: str, size: dict[str, int]) -> None:
-    page = look(who, size, MIDDLING)
-    boxes = [box for one in page.locator(ANSWERS).all() if (box := one.bounding_box())]
-    for edge in ("width", "height"):
-        assert max(box[edge] for box in boxes) - min(box[edge] for box in boxes) < 1
-    assert min(box["height"] for box in boxes) >= 44
-    small = [box for one in page.locator(".steps button").all() if (box := one.bounding_box())]
-    assert all(min(box["width"], box["height"]) >= 24 for box in small)
-
-
-def test_texts_from_right_to_left_fit_as_well(look: Sit) -> None:
-    page = look("ana", SMALL, PERSIAN)
-    assert all(seen(page, "ana").values())
-    assert not page.evaluate(IS_WIDER)
-
-
-@pytest.mark.parametrize("who", JUDGED)
-@pytest.mark.parametrize("size", [PHONE, SMALL, LANDSCAPE, {"width": 640, "height": 400}])
-def test_letters_of_twice_the_size_cover_nothing(look: Sit, who: str, size: dict[str, int]) -> None:
-    page = look(who, size, LONG)
-    page.evaluate("document.documentElement.style.fontSize = '200%'")
-    assert not page.evaluate(IS_WIDER)
-    for part in ("#hs", "#cn", ".answers", ".steps"):
-        page.locator(part).first.scroll_into_view_if_needed()
-        expect(page.locator(part).first).to_be_in_viewport(ratio=0.9 if size["height"] > 600 else 0.3)
-    assert not page.evaluate(OVERLAP)
-
-
-def test_the_note_is_unfolded_by_its_key_and_stays_open_on_a_note(sit: Sit) -> None:
-    page = sit("ana", PHONE, MIDDLING)
-    expect(page.locator("#note")).to_be_hidden()
-    page.keyboard.press("n")
-    expect(page.locator("#note")).to_be_focused()
-    page.keyboard.type("Which owls?")
-    page.keyboard.press("Escape")
-    page.wait_for_timeout(300)
-    page.keyboard.press("1")
-    expect(page.locator("#note")).to_be_hidden()
-    page.keyboard.press("u")
-    expect(page.locator("#note")).to_have_value("Which owls?")
-    expect(page.locator("#note")).to_be_visible()
-
-
-def test_the_note_is_open_where_there_is_room(sit: Sit) -> None:
-    page = sit("ana", {"width": 1280, "height": 800}, MIDDLING, is_mobile=False)
-    expect(page.locator("#note")).to_be_visible()
-    expect(page.get_by_text("Note", exact=True)).to_be_hidden()
-
-
 SCREENS = [
-    {"width": 320, "height": 568},
+    SMALL,
     PHONE,
     {"width": 600, "height": 800},
     {"width": 640, "height": 360},
@@ -215,15 +82,132 @@ MEETS = """([one, other]) => {
 }"""
 
 
-def look_again(study: Study, folder: Path) -> None:
-    """judy decides a pair, and then its labels change, so that it waits for a second look."""
-    grid = study.grid()
-    judy = next(one.id for one in study.people if one.name == "judy")
-    case = AdjudicationQueue(grid).next(judy)
-    assert case is not None
-    AdjudicationQueue(grid).decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
-    labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
-    record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
+def box(place: Locator) -> FloatRect:
+    found = place.bounding_box()
+    assert found
+    return found
+
+
+def look(shown: Shown, who: str, size: dict[str, int], texts: tuple[str, str]) -> Page:
+    """The page on which somebody judges, on a phone of this size, with these two texts."""
+    path, stage, _ = JUDGED[who]
+    page = shown.page(shown.host(stage), who, size=size, **TOUCH)
+    page.goto(path)
+    acts.await_pair(page)
+    page.evaluate(PUT, texts)
+    return page
+
+
+def sit(serve: Serve, windows: Windows, who: str, texts: tuple[str, str], **options: Any) -> Page:
+    """The same page, in a study of its own."""
+    path, stage, _ = JUDGED[who]
+    page = windows.sit(serve(stage), who, path, **{**TOUCH, **options})
+    page.evaluate(PUT, texts)
+    return page
+
+
+def assert_buttons_are_seen(page: Page) -> None:
+    for button in page.locator(ANSWERS).all():
+        expect(button).to_be_in_viewport(ratio=1)
+
+
+@pytest.mark.parametrize("who", JUDGED)
+def test_all_that_is_judged_is_seen_at_once_and_what_is_too_long_scrolls_by_itself(shown: Shown, who: str) -> None:
+    for size, texts in ((PHONE, MIDDLING), (PHONE, LONG), (SMALL, MIDDLING), (SMALL, FROM_THE_RIGHT)):
+        if who != "ana" and texts is FROM_THE_RIGHT:
+            continue
+        page = look(shown, who, size, texts)
+        assert [part for part in JUDGED[who][2] if not page.evaluate(WHOLE, part)] == []
+        assert page.locator("[data-more]").count() == 0
+        assert not page.evaluate(IS_WIDER)
+        assert_buttons_are_seen(page)
+    for size in (SMALL, PHONE):
+        page = look(shown, who, size, ENDLESS)
+        expect(page.locator(".text[data-more]")).to_have_count(2)
+        assert not page.evaluate(IS_WIDER)
+        assert_buttons_are_seen(page)
+        for part in ("#hs", "#cn"):
+            page.locator(part).evaluate("(text) => text.scrollTo(0, text.scrollHeight)")
+        expect(page.locator("[data-more]")).to_have_count(0)
+        assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.parametrize("who", JUDGED)
+def test_answers_are_of_one_size_and_letters_of_twice_the_size_cover_nothing(shown: Shown, who: str) -> None:
+    for size in (PHONE, SMALL, LANDSCAPE, {"width": 640, "height": 400}):
+        page = look(shown, who, size, MIDDLING)
+        boxes = [box(button) for button in page.locator(ANSWERS).all()]
+        for edge in (lambda it: it["width"], lambda it: it["height"]):
+            assert max(map(edge, boxes)) - min(map(edge, boxes)) < 1
+        assert min(it["height"] for it in boxes) >= TOUCH_PX
+        small = [one for button in page.locator(".steps button").all() if (one := button.bounding_box())]
+        assert all(min(it["width"], it["height"]) >= SMALL_PX for it in small)
+        page.evaluate(PUT, LONG)
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert not page.evaluate(IS_WIDER)
+        for part in ("#hs", "#cn", ".answers", ".steps"):
+            page.locator(part).first.scroll_into_view_if_needed()
+            expect(page.locator(part).first).to_be_in_viewport(ratio=0.9 if size["height"] > 600 else 0.3)
+        assert not page.evaluate(OVERLAP)
+
+
+def test_a_long_text_is_scrolled_by_the_keyboard_and_the_next_begins_at_its_beginning(
+    serve: Serve, windows: Windows
+) -> None:
+    page = sit(serve, windows, "ana", ENDLESS)
+    more = page.locator(".text[data-more]")
+    expect(more).to_have_count(2)
+    page.locator("#cn").focus()
+    page.keyboard.press("End")
+    expect(more).to_have_count(1)
+    page.locator("[data-answer=skip]").tap()
+    expect(page.locator("[data-more]")).to_have_count(0)
+    assert page.locator("#cn").evaluate("(text) => text.scrollTop") == 0
+
+
+def test_the_note_is_open_where_there_is_room_else_by_its_key_and_where_one_was_written(
+    serve: Serve, windows: Windows
+) -> None:
+    page = sit(serve, windows, "ana", MIDDLING)
+    note = page.locator("#note")
+    expect(note).to_be_hidden()
+    page.keyboard.press("n")
+    expect(note).to_be_focused()
+    page.keyboard.type("Which owls?")
+    page.keyboard.press("Escape")
+    acts.press(page, "1")
+    expect(note).to_be_hidden()
+    page.keyboard.press("u")
+    expect(note).to_have_value("Which owls?")
+    expect(note).to_be_visible()
+    page = sit(serve, windows, "ana", MIDDLING, viewport={"width": 1280, "height": 800}, is_mobile=False)
+    expect(page.locator("#note")).to_be_visible()
+    expect(page.get_by_text("Note", exact=True)).to_be_hidden()
+
+
+def test_whatever_is_pressed_is_large_enough_for_a_finger_and_texts_can_be_read_above_it(
+    desk: Host, windows: Windows
+) -> None:
+    page = windows.sit(desk, "ana", **TOUCH)
+    buttons = page.locator("[data-answer], #back").all()
+    assert len(buttons) == 5
+    for button in buttons:
+        place = box(button)
+        assert place["height"] >= (SMALL_PX if button.evaluate("(it) => !!it.closest('.steps')") else TOUCH_PX)
+        assert place["width"] >= TOUCH_PX
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= PHONE["width"]
+        assert place["y"] >= 0
+        assert place["y"] + place["height"] <= PHONE["height"]
+    for text in ("#hs", "#cn"):
+        page.locator(text).scroll_into_view_if_needed()
+        expect(page.locator(text)).to_be_in_viewport(ratio=1)
+    for path in ("/annotate", "/settings", "/thanks"):
+        page.goto(path)
+        expect(page).to_have_url(re.compile(path))
+        for one in page.locator("main button:visible, main [role=button]:visible, main select:visible").all():
+            small = one.evaluate("(it) => !!it.closest('.above, .steps')")
+            assert box(one)["height"] >= (SMALL_PX if small else TOUCH_PX), one.inner_text()
 
 
 def assert_answers_are_seen(page: Page) -> None:
@@ -232,52 +216,84 @@ def assert_answers_are_seen(page: Page) -> None:
     assert page.evaluate("scrollY") == 0
 
 
-def test_the_name_of_a_pair_lies_over_no_button(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows
-) -> None:
-    served = host(files["labelled"])
-    token = served.token("judy")
-    served.study.access.set_blurred(next(one.id for one in served.study.people if one.name == "judy"), True)
-    page = windows.open(served.url, token, **TOUCH)
+def look_again(study: Study, judy: int, folder: Path) -> None:
+    """judy decides a pair, and then its labels change, so that it waits for a second look."""
+    grid = study.grid()
+    case = AdjudicationQueue(grid).next(judy)
+    assert case is not None
+    AdjudicationQueue(grid).decide(judy, DecisionRequest("request-first", case.cell_id, "not_appropriate"))
+    labels = [(who, pair, "not_sure") for pair, who in labels_of(study, case.cell_id)]
+    record(study, folder, [(*labels[0][:2], "appropriate"), *labels[1:]], supersede=True)
+
+
+def test_the_name_of_a_pair_and_a_second_look_cover_nothing(serve: Serve, windows: Windows, tmp_path: Path) -> None:
+    hidden, again = serve("labelled"), serve("labelled")
+    hidden.hide_texts("judy")
+    look_again(again.study, again.visitor("judy").id, tmp_path)
+    page, second = (windows.show(served, "judy", "/adjudicate", **TOUCH) for served in (hidden, again))
     for size in SCREENS:
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
+        acts.resize(page, size)
         page.goto("/adjudicate")
         expect(page.locator("#reveal")).to_be_in_viewport(ratio=1)
         expect(page.locator("#case-name")).to_be_in_viewport(ratio=1)
         for other in ("#reveal", "#hs-name"):
             assert not page.evaluate(MEETS, ["#case-name", other]), (size, other)
-
-
-def test_a_second_look_leaves_the_decisions_on_the_first_screen(
-    host: Callable[..., Host], files: dict[str, Path], windows: Windows, tmp_path: Path
-) -> None:
-    served = host(files["labelled"])
-    token = served.token("judy")
-    look_again(served.study, tmp_path)
-    page = windows.open(served.url, token, **TOUCH)
-    for size in SCREENS:
-        page.set_viewport_size({"width": size["width"], "height": size["height"]})
-        page.goto("/adjudicate")
-        expect(page.locator("#pair .notice")).to_contain_text("Its labels have changed since you decided")
-        page.evaluate(PUT, MIDDLING)
-        assert_answers_are_seen(page)
-        assert not page.evaluate(MEETS, ["#case-name", "#pair .notice p"]), size
+        acts.resize(second, size)
+        second.goto("/adjudicate")
+        expect(second.locator("#pair .notice")).to_contain_text("Its labels have changed since you decided")
+        second.evaluate(PUT, MIDDLING)
+        assert_answers_are_seen(second)
+        assert not second.evaluate(MEETS, ["#case-name", "#pair .notice p"]), size
 
 
 @pytest.mark.parametrize("size", one_short(*SCREENS), ids=str)
-def test_undo_and_a_banner_leave_the_answers_on_the_first_screen(sit: Sit, size: dict[str, int]) -> None:
-    page = sit("vera", size, MIDDLING, forgive=CUT)
-    answer(page, "agree")
-    await_sent(page)
+def test_undo_and_a_banner_leave_the_answers_on_the_first_screen(
+    serve: Serve, windows: Windows, size: dict[str, int]
+) -> None:
+    page = sit(serve, windows, "vera", MIDDLING, viewport=size, forgive=CUT)
+    acts.answer(page, "agree")
+    acts.await_sent(page)
     page.keyboard.press("u")
     expect(page.locator("#earlier")).to_be_visible()
     page.evaluate(PUT, MIDDLING)
     assert_answers_are_seen(page)
-    page.context.set_offline(True)
-    answer(page, "disagree")
+    acts.offline(page)
+    acts.answer(page, "disagree")
     expect(page.locator("#banner-text")).to_have_text("Not sent yet: 1 answer is kept in this page.")
     page.keyboard.press("u")
     expect(page.locator("#answered")).to_have_text("disagree")
     page.evaluate(PUT, MIDDLING)
     assert_answers_are_seen(page)
     page.context.set_offline(False)
+
+
+def direction_of(text: Locator) -> str:
+    return str(text.evaluate("(text) => getComputedStyle(text).direction"))
+
+
+def test_each_text_runs_its_own_way_and_the_answers_stay_in_their_order(
+    serve: Serve, windows: Windows, tmp_path: Path
+) -> None:
+    """A Persian HS with an Arabic CN and three English ones, for one annotator."""
+    arabic = "هل قابلت واحدا منهم من قبل؟"
+    served = serve(build(tmp_path, [PERSIAN], 3, ["ana"], extra=[("Nobody reads.", arabic)]))
+    number = open_work(served.study)[0][1]
+    page = windows.sit(served, "ana")
+    expect(page.locator("#hs")).to_have_text(PERSIAN)
+    assert page.locator("#hs").get_attribute("dir") == direction_of(page.locator("#hs")) == "rtl"
+    assert page.locator("#hs").get_attribute("lang") == "fa"
+    assert direction_of(page.locator("#pair")) == "ltr"
+    places = [box(button)["x"] for button in page.locator(".answers button").all()]
+    assert places == sorted(places)
+    assert len(set(places)) == 3
+    found = {}
+    for _ in range(4):
+        acts.await_pair(page)
+        direction = direction_of(page.locator("#cn"))
+        ((_, cn, _),) = acts.answer(page, "appropriate")
+        found[cn] = direction
+    expect(page).to_have_url(re.compile("/thanks$"))
+    assert found.pop(arabic) == "rtl"
+    assert list(found.values()) == ["ltr"] * 3
+    lead = windows.show(served, "lea", f"/lead/pair/{number}")
+    assert direction_of(lead.locator("blockquote", has_text=PERSIAN)) == "rtl"

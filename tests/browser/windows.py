@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError
 
+from browser.acts import HASTE_MS, PATIENCE_MS, await_pair, resize
+from browser.hosts import Host
+from fcpair.params import Annotate
+from fcpair.study import Study
+
 HERE = "127.0.0.1"
-WIDE = {"width": 1280, "height": 900}
-PHONE = {"width": 375, "height": 667}
-PATIENCE_MS = 15_000
+WIDE, LAPTOP = {"width": 1280, "height": 900}, {"width": 1440, "height": 900}
+PHONE, SMALL = {"width": 375, "height": 667}, {"width": 320, "height": 568}
+TOUCH: dict[str, Any] = {"viewport": PHONE, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+CUT = (r"net::ERR_\w+", "status of (403|503)", "when fetching the script")  # which the browser tells in its console
+REFUSED = ("status of 40[0139]", *CUT)
 
 
 @dataclass
@@ -66,6 +76,20 @@ class Windows:
             assert context.request.post("/join", form={"token": token}, max_redirects=0).status == 303
         return page
 
+    def show(self, host: Host, who: str, path: str, *, consent: bool = True, **options: Any) -> Page:
+        """A page as somebody sees it in a window of their own, who answers yes to what the browser asks."""
+        page = self.open(host.url, host.token(who, consent=consent), **options)
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.goto(path)
+        return page
+
+    def sit(self, host: Host, who: str, path: str = "/annotate", **options: Any) -> Page:
+        """The desk of somebody, when it takes answers."""
+        page = self.show(host, who, path, **options)
+        await_pair(page)
+        page.wait_for_timeout(HASTE_MS)
+        return page
+
     def close(self) -> list[str]:
         """Close them all; what was wrong in any."""
         for context, _ in self._open:
@@ -73,7 +97,35 @@ class Windows:
         return [problem for _, watch in self._open for problem in watch.problems]
 
 
-def come_in(page: Page, token: str) -> None:
-    """Open an invite link, and wait until it has led in."""
-    page.goto(f"/join#{token}")
-    page.wait_for_url(lambda url: urlsplit(url).path != "/join")
+class Shown:
+    """Pages that tests only look at: a study is served once for all of them, and each visitor keeps one window."""
+
+    def __init__(self, browser: Browser, folder: Path, terms: Annotate, files: dict[str, Path]) -> None:
+        self._windows, self._folder, self._terms, self._files = Windows(browser), folder, terms, files
+        self._hosts: dict[Path, Host] = {}
+        self._pages: dict[tuple[object, ...], Page] = {}
+
+    def host(self, stage: str, before: Callable[[Study], object] = lambda study: None) -> Host:
+        """A server of the small study after a stage; `before` is done to that when it is served for the first time."""
+        path = self._files[stage]
+        if path not in self._hosts:
+            study = Study(shutil.copy(path, self._folder / f"study-{len(self._hosts)}.db"))
+            self._hosts[path] = Host(study, self._terms)
+            before(study)
+        return self._hosts[path]
+
+    def page(self, host: Host, who: str, *, size: dict[str, int] = WIDE, consent: bool = True, **options: Any) -> Page:
+        """The window of somebody, or of a stranger, made as large as that; what it shows is to be opened anew."""
+        key = (host.url, who, consent, repr(options))
+        if key not in self._pages:
+            token = host.token(who, consent=consent) if who else None
+            self._pages[key] = self._windows.open(host.url, token, **options)
+        resize(self._pages[key], size)
+        return self._pages[key]
+
+    def close(self) -> list[str]:
+        """Close all; what was wrong in any window."""
+        problems = self._windows.close()
+        for host in self._hosts.values():
+            host.close()
+        return problems

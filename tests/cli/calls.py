@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -123,38 +124,59 @@ LEAVES_OR_SLOW = [
 ]
 
 
-def files_for(folder: Path, study: Path) -> dict[str, str]:
-    """The files that CALLS name, for what is open in a study."""
-    opened = Study(study)
-    backup = folder / "ü.backup"
-    if not backup.exists():
-        Study.back_up(study, backup)
-    answers = {
-        "label": ("annotator", "label", "NOT SURE"),
-        "validate": ("validator", "verdict", "agree"),
-    }
-    named = {"folder": str(folder), "study": str(study), "backup": str(backup)}
-    named["corpus"] = str(write_corpus(folder / "k.csv"))
-    for round_, (person, column, answer) in answers.items():
-        work = open_work(opened, checks=round_ == "validate")
+OF_EXAMPLES = {"templates": "survey-templates.toml", "statements": "survey-statements.csv", "form": "release.toml"}
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = (
+    *("backup", "corpus", "label", "validate", "label_run", "validate_run", "answers", "recipe", "texts", "templates"),
+    *("statements", "form", "release", "said"),
+)
+
+
+def files_for(folder: Path, study: Path, words: str | None = None) -> dict[str, str]:
+    """The files that CALLS name, for what is open in a study: all of them, or those that are named in these words."""
+    names = [name for name in FILES if words is None or f"{{{name}}}" in words]
+    made = {"folder": str(folder), "study": str(study)}
+    if names:
+        with closing(Study(study)) as opened:
+            made |= {name: make(name, folder, opened) for name in names}
+    return made
+
+
+def make(name: str, folder: Path, study: Study) -> str:
+    """Make one of FILES; returns where it is, or what it is."""
+    answers = {"label": ("annotator", "label", "NOT SURE"), "validate": ("validator", "verdict", "agree")}
+    if name in answers:
+        person, column, answer = answers[name]
+        work = open_work(study, checks=name == "validate")
         rows = [{"pair": pair, person: who, column: answer, "note": "é…"} for who, pair in work]
-        named[round_] = str(write_csv(folder / f"{round_}.csv", rows or [{"pair": 1}]))
-        imports = [run.id for run in opened.log() if run.stage == f"{round_} import"]
-        named[f"{round_}_run"] = str(imports[-1]) if imports else ""
-    rows = [{"cell": cell, "by": who, "label": "NOT SURE", "note": "é…"} for who, cell in open_work(opened)]
-    named["answers"] = str(write_csv(folder / "answers.csv", rows or [{"cell": 1}]))
-    recipe = folder / "r.toml"
-    recipe.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{folder / "k.csv"}"\n', "utf-8")
-    columns = ("type", "guess", "score", "rating", "who")
-    texts = [("é", "é", 1, 2, "ana"), ("ö", "é", 2, 3, "زهرا"), ("…", "…", 3, 5, "ana")]
-    named["texts"] = str(write_csv(folder / "t.csv", [dict(zip(columns, one, strict=True)) for one in texts]))
-    named["templates"] = str(Path(__file__).parents[2] / "examples" / "survey-templates.toml")
-    named["statements"] = str(Path(__file__).parents[2] / "examples" / "survey-statements.csv")
-    named["form"] = str(Path(__file__).parents[2] / "examples" / "release.toml")
-    named["release"] = str(empty_release(folder / "ä"))
-    said = folder / "said.jsonl"
-    said.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in ANSWERED), "utf-8")
-    return {**named, "recipe": str(recipe), "said": str(said)}
+        return str(write_csv(folder / f"{name}.csv", rows or [{"pair": 1}]))
+    match name:
+        case "backup":
+            if not (path := folder / "ü.backup").exists():
+                Study.back_up(Path(study.place), path)
+        case "corpus":
+            path = write_corpus(folder / "k.csv")
+        case "label_run" | "validate_run":
+            imports = [run.id for run in study.log() if run.stage == f"{name.removesuffix('_run')} import"]
+            return str(imports[-1]) if imports else ""
+        case "answers":
+            rows = [{"cell": cell, "by": who, "label": "NOT SURE", "note": "é…"} for who, cell in open_work(study)]
+            path = write_csv(folder / "answers.csv", rows or [{"cell": 1}])
+        case "recipe":
+            corpus, path = write_corpus(folder / "k.csv"), folder / "r.toml"
+            path.write_text(f'[study]\ntitle = "…"\n[import]\npath = "{corpus}"\n', "utf-8")
+        case "texts":
+            columns = ("type", "guess", "score", "rating", "who")
+            texts = [("é", "é", 1, 2, "ana"), ("ö", "é", 2, 3, "زهرا"), ("…", "…", 3, 5, "ana")]
+            path = write_csv(folder / "t.csv", [dict(zip(columns, text, strict=True)) for text in texts])
+        case "release":
+            path = empty_release(folder / "ä")
+        case "said":
+            path = folder / "said.jsonl"
+            path.write_text("".join(json.dumps(item, ensure_ascii=False) + "\n" for item in ANSWERED), "utf-8")
+        case _:
+            path = EXAMPLES / OF_EXAMPLES[name]
+    return str(path)
 
 
 def empty_release(folder: Path) -> Path:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import shutil
 from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,15 +20,42 @@ from cli.calls import CALLS, files_for
 from fcpair.cli import main
 from fcpair.study import Study
 
+At = Callable[[str], Path]
 Put = Callable[[str, Path], Path]
 Prepare = Callable[[tuple[str, ...]], list[str]]
 
 
-class Fcpair(Protocol):
+class Fcpair:
     """Calls `fcpair` with these arguments on the study of the test."""
 
     def __call__(self, *arguments: str | Path, keys: str = "", code: int = 0) -> Result:
         """Return what was printed; the exit code must be `code`."""
+        result = CliRunner().invoke(main, [str(word) for word in arguments], input=keys)
+        assert result.exit_code == code, result.output
+        return result
+
+    def json(self, *arguments: str | Path, code: int = 0) -> Any:
+        """Return what is printed for programs."""
+        return json.loads(self(*arguments, "--format", "json", code=code).stdout)
+
+    def csv(self, *arguments: str | Path) -> list[dict[str, str]]:
+        return rows_of(self(*arguments, "--format", "csv").stdout)
+
+    def line(self, *arguments: str | Path, keys: str = "") -> str:
+        """Return standard output as one line, however the terminal broke it."""
+        return " ".join(self(*arguments, keys=keys).stdout.split())
+
+    def refusal(self, *arguments: str | Path) -> str:
+        """Return the error of a command that is refused, as one line; for programs it prints nothing."""
+        result = self(*arguments, code=2)
+        assert result.stdout == ""
+        assert "Traceback" not in result.stderr
+        return " ".join(result.stderr.split())
+
+
+def rows_of(source: str | Path) -> list[dict[str, str]]:
+    """The rows of a CSV, given as its text or its file."""
+    return list(csv.DictReader(io.StringIO(source if isinstance(source, str) else source.read_text("utf-8-sig"))))
 
 
 @pytest.fixture
@@ -35,7 +65,7 @@ def study(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def at(files: dict[str, Path], study: Path) -> Callable[[str], Path]:
+def at(files: dict[str, Path], study: Path) -> At:
     """Put the small study, as it is after a stage of `small.STAGES`, in its place."""
     return lambda stage: Path(shutil.copy(files[stage], study))
 
@@ -44,13 +74,7 @@ def at(files: dict[str, Path], study: Path) -> Callable[[str], Path]:
 def fcpair(study: Path, monkeypatch: pytest.MonkeyPatch) -> Fcpair:
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
     monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
-
-    def call(*arguments: str | Path, keys: str = "", code: int = 0) -> Result:
-        result = CliRunner().invoke(main, [str(one) for one in arguments], input=keys)
-        assert result.exit_code == code, result.output
-        return result
-
-    return call
+    return Fcpair()
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +90,7 @@ def put(tmp_path_factory: pytest.TempPathFactory) -> Put:
 
 
 @pytest.fixture
-def prepare(at: Callable[[str], Path], put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepare:
+def prepare(at: At, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Prepare:
     """Make ready what a command is called on in CALLS; returns its arguments."""
 
     def ready(path: tuple[str, ...]) -> list[str]:
@@ -75,7 +99,7 @@ def prepare(at: Callable[[str], Path], put: Put, tmp_path: Path, monkeypatch: py
         monkeypatch.setenv("FCPAIR_STUDY", str(study))
         if path == ("people", "revoke"):
             Study(study).access.invite("ana")
-        named = files_for(tmp_path, study) if "{" in words else {}
+        named = files_for(tmp_path, study, words)
         return [*path, *(word.format(**named) for word in words.split())]
 
     return ready

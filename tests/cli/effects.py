@@ -1,11 +1,16 @@
 """What each option of each command changes, and where it has no effect: rows for `test_effects.py`.
 
-A row is `context > option`: what is given in addition to the command's call in CALLS, and then the option. A context
-that begins with `=` is in place of that call, and one with `dealt/` is on the study at that stage, or on one of BUILT.
+Below the name of a command, or several between commas, `+` is before options that change what comes of it, `-` before
+those that are refused, and `~` before those that are tested where there is what they need: a server, a model that is
+asked, a decision by a person, a limit to be loosened, a person who was refused, items without a target, evaluations.
+Options between bars are given one at a time, in the context before the `>`: what is given in addition to the command's
+call in CALLS. A context that begins with `=` is in place of that call, and one with `dealt/` is on the study at that
+stage, or on one of BUILT; double bars are between contexts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
@@ -15,552 +20,325 @@ from steps.small import CNS, HS, write_csv
 from fcpair.param_values import flag_of
 from fcpair.params import Plan
 
-Path_ = tuple[str, ...]
+TABLE = """
+init
++ =--study {folder}/new.db > --title T | --guidelines {guide} | --hs-name q | --cn-name d | --folding arabic
+run
+~ --loosen
+import
++ --reader jsonl || ={languages} > --only-language en | --language-column lang | --hs-column hs_c | --cn-column cn_c
++ ={languages} > --hs-id-column hs_i | --cn-id-column cn_i || ={unpaired} > --unpaired || imported/ > --redo
+- ={plain} > --only-language de || ={languages} --reader conan > --language-column x | --hs-column x | --cn-column x
+- ={languages} --reader conan > --hs-id-column x | --cn-id-column x
+- ={languages} --reader mt-conan > --language-column x | --hs-column x | --cn-column x | --hs-id-column x
+- ={languages} --reader mt-conan > --cn-id-column x
+select
++ = > --hs 3 | --hs-list {hs} || --seed 5 || --seed 1 > --stratify hs_topic || selected/ > --redo
+- =--hs-list {hs} > --seed 5 | --stratify hs_topic | --hs 3
+retrieve
++ =--run {run} > --depth 1 || retrieved/ =--every-cn > --redo
+- =--every-cn > --k 3 | --model x | --backend onnx | --count-duplicates | --memory-mb 64 | --dask local:1 | --depth 3
+- =--every-cn > --cn-list {cns} || =--cn-list {cns} > --k 3 | --model x | --backend onnx | --count-duplicates
+- =--cn-list {cns} > --memory-mb 64 | --dask local:1 | --every-cn | --run {run}
+- =--run {run} > --k 3 | --model x | --backend onnx | --count-duplicates | --memory-mb 64 | --dask local:1
+pair
++ --candidates 3 | --sample 5 || --candidates 3 > --seed 5 || known/ =--redo > --keep-known || paired/ > --redo
+- --seed 5
+plan
++ --width 1.5 | --hs 3 | --cn 3 | --seconds 10 | --three 0.1 | --validated 0.5 | --valid 0.5 | --level 0.9
++ --prevalence 0.4 | --not-sure 0.2 | --kappa 0.7 | --hs-effect 0.2 | --cn-effect 0.2 | --annotator-effect 0.5
++ --pilot {pilot} | --figures {folder}/f || --width 1.5 > --coefficient fleiss | --save
++ = > --annotators 2 | --power 0.8 --sd 0.2 || =--power 0.8 > --sd 0.2 | --system nothing
++ =--power 0.8 --sd 0.2 > --difference 0.1 | --comparisons 3
++ =--study {folder}/none.db --hs 4 --cn 6 --annotators 3 > --scheme one_of(no,yes+)
++ --figures {folder}/f > --caption | --figure-width column
+- =--power 0.8 --sd 0.2 > --save | --scheme x | --figures {folder}/f || --comparisons 1 | --difference 0.05 | --sd 0.2
+- --system tfidf | --coefficient alpha | --scheme one_of(no,yes+) | --save | --caption | --figure-width page
+- =--study {folder}/none.db --hs 4 --cn 6 --annotators 3 > --grid main || --pilot {pilot} > --prevalence 0.4
+- --pilot {pilot} > --not-sure 0.2 | --kappa 0.7 | --hs-effect 0.2 | --cn-effect 0.2 | --annotator-effect 0.5
+- labelled/ = > --prevalence 0.4 | --not-sure 0.2 | --kappa 0.7 | --hs-effect 0.2 | --cn-effect 0.2
+- labelled/ = > --annotator-effect 0.5
+calibrate start
++ = > --annotators 2 || --pairs 5 | --counts first | --seed 5 | --round nowhere
+calibrate discuss
++ = > --early
+calibrate close
++ = > --early
+assign
++ = > --annotators 2 || --overlap 2:0.5 | --order hs | --seed 5 | --open | --round nowhere
++ =--annotators 4 --overlap 2:0.5 > --annotator-group a1,a2 || --open > --lease-minutes 5
++ dealt/ = > --redo | --more | --close || dealt/ =--more > --pairs-file {pairs}
+- --lease-minutes 5 | --annotator-group a1,a2 || --overlap 2:0.2 > --overlap 2:0.4 || --open > --order hs
+- --open --overlap 2:0.5 > --annotator-group a1,a2 || dealt/ = > --pairs-file {pairs}
+- dealt/ =--more > --redo | --close || =--order hs > --round label
+- dealt/ =--more --overlap 2:0.5 > --pairs-file {pairs}
+people add
++ --role validator | --url http://x
+people controls
++ --rate 0.5 | --seed 5
+people dismiss
++ --seed 5 | --reason Bye || =ana > --yes
+people handover
++ --to ben | --last 2 | --seed 5
+people invite
++ = > --all || --out {folder}/l.csv | --url http://x
+- --all
+people pilot
++ --round nowhere
+people qualify
++ --pass-mark 0.5 | --known-pairs 1 | --seed 5
+people retire
++ --seed 5
+people rotate-secret
++ = > --yes
+labels export
++ --layout cells || --layout cells > --round nowhere || below_the_mark/ > --known || = > --out {folder}/l.csv
+- --round label
+labels import
++ --reader cells || --reader cells > --round nowhere || labelled/ ={again} > --supersede
+- --people {t} | --round label || --reader fc-conan > --supersede | --round label
+~ --people
+labels sheets
++ --layout cells | --sheet-format xlsx || --layout cells > --round nowhere
+- --round label
+answers export
++ --layout pairs | --round nowhere || below_the_mark/ > --known || = > --out {folder}/l.csv
+- --layout pairs > --round label
+answers import
++ --reader pairs | --round nowhere || labelled/ ={again2} > --supersede
+- --people {t} || --reader fc-conan > --supersede || --reader pairs > --round label
+~ --people
+answers refusals
++ --round nowhere
+answers replies
++ =--out {folder}/x.csv > --round propose || =--round propose > --out {folder}/x.csv
+answers sheets
++ --layout pairs | --round nowhere | --sheet-format xlsx
+- --layout pairs > --round label
+simulate
++ --accuracy 0.2 | --positive 0.9 | --leaning 0.9 | --not-sure 0.5 | --skips 0.5 | --hs-effect 0.5 | --cn-effect 0.5
++ --seed 5 || --leaning 0.9 > --leaning-to not_sure || --hs-effect 0.1 > --annotator-effect 2
+- --leaning-to not_sure
+examples find
++ = > --round propose || =--grid replies --round propose > --redo
+examples list
++ =--grid replies > --round propose
+examples review
++ =--grid replies {folder}/reviewed.csv > --round propose
+examples sheet
++ =--grid replies {folder}/s.csv > --round propose
+generate
++ = > --round propose || --dry-run || --dry-run > --price-in 1 --price-out 2
+- --price-in 1 | --price-out 1 || --dry-run > --price-in 1
+curation
++ --round nowhere
+agreement
++ --round nowhere | --weights linear | --indefinite drop | --intervals annotators | --level 0.9 | --blocks row
++ --bin 1-2 || --blocks row > --metadata hs_topic
+- --metadata hs_topic
+aggregate
++ --label-model majority | --round nowhere | --out {folder}/p.csv
+- --seed 5
+~ --seed
+groups
++ ={asked} --annotator who --labels said --by gender > --item item || --round nowhere | --mixed | --by Age
++ ={asked} --item item --labels said --by gender > --annotator who
++ ={asked} --item item --annotator who --by gender > --labels said
+- --item item | --annotator who | --caption | --figure-width page
+- ={asked} --item item --annotator who --labels said --by gender > --round label | --grid survey | --study {study}
+~ --seed
+adjudicate
++ labelled/ = > --policy majority || labelled/ =--policy majority > --ties discard
++ --import {decisions} | --sheet {folder}/s.csv | --request {pairs} | --dry-run
++ --sheet {folder}/s.csv > --order doubt | --adjudicator eva
+- --ties discard || --policy majority > --supersede | --order doubt | --adjudicator eva | --import {decisions}
+- --policy majority > --sheet s.csv | --request {pairs} || --sheet {folder}/s.csv > --supersede | --dry-run
+- --import {decisions} > --order doubt | --adjudicator eva | --dry-run
+- --request {pairs} > --order doubt | --adjudicator eva || --dry-run > --order doubt | --adjudicator eva
+validate assign
++ = > --validators 2 || --pairs 5 | --blind | --seed 5 || checking/ = > --redo || checking/ =--redo > --more
+validate import
++ checked/ ={verdicts} > --supersede
+validate sheets
++ --sheet-format xlsx
+partition
++ = > --diamond majority | --tier bronze || --out {folder}/b.csv | --layout fc-conan
+- = > --layout fc-conan | --out {folder}/b.csv
+explain
++ --diamond majority
+evaluate
++ --system bm25 | --pool all | --tier gold | --measure RBP | --cutoff 3 | --resamples 100 | --no-positives leave_out
++ --dry-run | --runs {folder}/r || --format json --resamples 100 > --seed 5 || --tier diamond > --diamond majority
+- --caption | --figure-width page || --measure NDCG@5 > --cutoff 3
+export beir
++ =--out {folder}/b > --tier bronze || =--tier bronze > --out {folder}/b
++ --pool positive | --binary | --diamond majority
+export corpus
++ = > --out {folder}/c.csv || =--out {folder}/c.csv > --without bronze || --pool positive
+- =--out {folder}/c.csv > --pool judged | --diamond majority
+export decisions
++ = > --out {folder}/d.csv
+export hf
++ = > --out {folder}/h || --diamond majority
+export pairs
++ =--out {folder}/p > --tier bronze || =--tier bronze > --out {folder}/p || --test-share 0.25 | --seed 5
++ =--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority
+export preferences
++ =--out {folder}/p > --tier bronze || =--tier bronze > --out {folder}/p
++ --test-share 0.25 | --seed 5 | --negatives 1
++ =--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority
+export qrels
++ =--out {folder}/q > --tier bronze || =--tier bronze > --out {folder}/q
++ --pool positive | --binary | --diamond majority
+export texts
++ =--grid write > --out {folder}/w.csv || --round nowhere || =--grid write --out {folder}/w > --layout training
++ =--grid write --out {folder}/w --layout training > --test-share 0.5 | --seed 5
+- --test-share 0.5 | --seed 5
+export triplets
++ =--out {folder}/p > --tier bronze || =--tier bronze > --out {folder}/p
++ --test-share 0.25 | --seed 5 | --negatives 1
++ =--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority
+release
++ =v1 --form {form} > --out {folder}/r || =v1 --out {folder}/r > --form {form} || --no-texts | --seed 5 | --template
++ =v1 --out {folder}/r --form {draft} > --draft
+note
++ --pair 3
+report
++ = > --out {folder}/other.html
+methods
++ --markup latex | --out {folder}/m
+~ --evaluation
+describe
++ ={t} > --text cn || ={t} --text cn > --where type=a | --sample 4 | --labels type | --row hs | --group target
++ ={t} --text cn > --source source | --writer writer | --more-than 2 | --under 9 | --check-printed {printed}
++ ={t} --text cn > --reader crowdcounter || ={t} --text cn --sample 4 > --seed 5 || =--text label > --round nowhere
++ ={t} --text cn --labels type > --label a | --aliases {aliases} | --by target | --keywords 1
++ ={t} --text cn --labels type --label a > --write-aliases {folder}/al.csv
+- ={t} --text cn > --grid main | --round label | --study {study} | --seed 5 | --label a | --aliases {aliases}
+- ={t} --text cn > --by target | --keywords 5 | --write-aliases {folder}/al.csv
+- labelled/ =--text cn > --reader table
+- ={t} --text cn --labels type --label a --write-aliases {folder}/al.csv > --row hs | --group target | --source source
+- ={t} --text cn --labels type --label a --write-aliases {folder}/al.csv > --writer writer | --by target
+- ={t} --text cn --labels type --label a --write-aliases {folder}/al.csv > --more-than 2 | --under 9 | --keywords 3
+- ={t} --text cn --labels type --label a --write-aliases {folder}/al.csv > --check-printed {printed}
+- ={t} --text cn --labels type --check-printed {printed} > --keywords 3
+split
++ ={t} --labels type --share 0.5 > --cluster hs || ={t} --cluster hs --share 0.5 > --labels type
++ ={t} --labels type --cluster hs > --share 0.5 || ={t} {split} > --seed 5 | --out {folder}/s.csv | --label a
++ ={t} {split} > --aliases {aliases} | --where type=a | --sample 5 | --reader crowdcounter
++ =--labels label --cluster row --share 0.5 > --round nowhere
+- ={t} {split} > --grid main | --round label | --study {study} || labelled/ ={split} > --reader table
+measure
++ ={t} --measure dist-2 > --text cn || ={t} --text cn > --measure dist-2
++ ={t} --text cn --measure dist-2 > --where type=a | --sample 4 | --by type | --language en | --reader crowdcounter
++ ={t} --text cn --measure dist-2 --sample 4 > --seed 5 || ={t} --text cn --measure chrf > --reference ref
++ ={t} --text cn --measure chrf --reference ref > --row hs | --each {folder}/e.csv
++ labelled/ =--text label --measure dist-2 > --round nowhere
+- ={t} --text cn --measure dist-2 > --grid main | --round label | --study {study} | --seed 5 | --row hs
+- labelled/ =--text cn --measure dist-2 > --reader table
+classify
++ ={t} --predicted guess > --truth type || ={t} --truth type > --predicted guess
++ ={t} {classify} > --label a --label b --label c --label d | --ignore b | --by target | --cluster hs | --where type=a
++ ={t} {classify} > --sample 5 | --reader crowdcounter || ={t} {classify} --cluster hs > --resamples 2000
++ ={t} {classify} --cluster hs --format json > --seed 5 || ={t} --truth type --text cn > --classifier {folder}/none
++ ={t} --truth type --classifier x > --text cn || labelled/ =--truth label --predicted by > --round nowhere
+- ={t} {classify} > --grid main | --round label | --study {study} | --threshold 0.5 | --text cn
+- labelled/ ={classify} > --reader table
+correlate
++ ={t} --rating rating > --score score || ={t} --score score > --rating rating || ={t} {correlate} > --text id
++ ={t} {correlate} > --by type | --population {population} | --where type=a | --sample 9 | --reader crowdcounter
++ ={t} {correlate} > --resamples 2000 | --rater who || ={t} {correlate} --format json > --seed 5
++ labelled/ =--score cell --rating label > --round nowhere
+- ={t} {correlate} > --grid main | --round label | --study {study} || labelled/ ={correlate} > --reader table
+ratings
++ ={t} --rater who > --rating rating || ={t} --rating rating > --rater who || ={t} {ratings} > --criterion type
++ ={t} {ratings} > --source source | --where type=a | --sample 9 | --reader crowdcounter | --resamples 2000
++ ={t} {ratings} > --text hs || ={t} {ratings} --format json > --seed 5 || labelled/ =--rating label > --round nowhere
+- ={t} {ratings} > --grid main | --round label | --study {study} || labelled/ ={ratings} > --reader table
+ask import
++ --question q | --answers a,b,c | --part 1 | --as-list | --suggest Why? | --seed 5
++ ={statements} --study {folder}/new.db > --title T
+- --title T
+ask open
++ = > --respondents 2
+ask results
++ ={asked} {columns} > --keep believed>0.5 | --by gender | --population-size 20 | --margin 0.1 | --statement other
++ ={asked} {columns} > --question-column other | --person other | --answer other
++ ={asked} {columns} --keep believed>0.1 > --out {folder}/k.csv
+- --statement other | --question-column other | --person other | --answer other | --caption | --figure-width page
+- --out {folder}/k.csv || ={asked} > --grid survey | --study {study} || --keep believed>0.5 > --by Gender
+items expand
++ ={templates} > --count | --out {folder}/i.csv || --reader bbq
++ ={templates} --out {folder}/i.csv > --limit 1 | --seed 5
++ ={templates} --out {folder}/i > --layout hf | --layout lm-eval
+- --seed 5 | --layout table | --limit 9 | --out {folder}/i.csv
+diversity
++ ={t} > --reader table || ={t} --reader table > --text cn || ={t} --reader table --text cn > --by type
++ ={t} --reader table --text cn > --stop {stop} | --homogenization bertscore | --model nowhere | --language fa
++ ={templates} > --unit item
+- dealt/ = > --reader fcpair | --unit item || ={t} --reader table --text cn > --unit item
+- ={templates} > --grid main | --study {study} | --text cn | --by x
+bias score
++ ={said} --answer model > --as bbq || ={said} --as bbq > --answer model || --templates {t}
++ ={items} --as pbbq --answer said > --reader items || dealt/ =--as bbq > --round nowhere
++ ={items} --as pbbq --reader items > --probability p --probability q --probability r
++ ={items} {items_too} > --survey {believers}
++ ={items} {items_too} --survey {believers} > --question heard | --smooth 0.1
+- --question believed | --smooth 0.1 | --caption | --figure-width page | --round label | --grid main | --study {study}
+- dealt/ =--as bbq > --reader bbq | --answer model | --probability p | --templates {t} | --strict-targets
+- ={items} --as pbbq --reader items --answer said > --templates {t} | --strict-targets
+- ={said} --as bbq --answer model > --probability p
+~ --strict-targets
+doctor
++ --as-it-is
+restore
++ --check
+- --check > --create | --study {folder}/again.db
+copy
+- --create
+serve
+- = > --opt-out-split ;
+calibrate show, people forget, people let-on, people list, people qualified, people revoke, people role, people terms
+labels withdraw, answers withdraw, validate withdraw, verify, diff, recipe, status, grids, log, backup, upgrade
+"""
+# Which plan a grid: beside --power, that is about an evaluation, none has an effect.
+PLANNED = {**{"--coefficient": "alpha", "--pilot": "{pilot}"}, **dict.fromkeys(("--hs", "--cn", "--annotators"), "3")}
 
 
 class Rows(NamedTuple):
-    """Rows in which the option changes what comes of a command, and others in which it is refused.
-
-    What options of `elsewhere` change is tested where there is what they need: a server, a model that is asked, a
-    decision by a person, a limit to be loosened, a person who was refused, items without a target, or evaluations.
-    """
+    """Rows `context > option`: those that change something, those that are refused, and options tested elsewhere."""
 
     changing: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
 
 
-FIGURES = ("--caption", "--figure-width page")  # which have no effect without --figures
-PLANNED = {
-    **{"--coefficient": "alpha", "--pilot": "{pilot}"},
-    **dict.fromkeys(("--hs", "--cn", "--annotators"), "3"),
-}
-PUBLISHED = ("--language-column", "--hs-column", "--cn-column", "--hs-id-column", "--cn-id-column")
-RETRIEVING = ("--k 3", "--model x", "--backend onnx", "--count-duplicates", "--memory-mb 64", "--dask local:1")
-DESCRIBING = (
-    *("--row hs", "--group target", "--source source", "--writer writer", "--by target", "--more-than 2"),
-    *("--under 9", "--keywords 3", "--check-printed {printed}"),
-)
-OF_ROUND = "--round nowhere"
-PILOTED = (
-    *("--prevalence 0.4", "--not-sure 0.2", "--kappa 0.7", "--hs-effect 0.2", "--cn-effect 0.2"),
-    "--annotator-effect 0.5",
-)
-NEW_GRID = "=--study {folder}/none.db --hs 4 --cn 6 --annotators 3"
-TIER = ("--tier silver", "--out {folder}/other")
-DRAWN = ("--test-share 0.25", "--seed 5")
+def read_effects(table: str) -> dict[tuple[str, ...], Rows]:
+    """The rows of each command."""
+    effects: dict[tuple[str, ...], Rows] = {}
+    path: tuple[str, ...] = ()
+    for line in table.strip().splitlines():
+        sign, _, text = line.partition(" ")
+        if sign not in {"+", "-", "~"}:
+            for name in line.split(", "):
+                path = tuple(name.split())
+                effects[path] = Rows()
+            continue
+        field = {"+": "changing", "-": "idle", "~": "elsewhere"}[sign]
+        effects[path] = effects[path]._replace(**{field: (*getattr(effects[path], field), *rows_of(text))})
+    return effects
 
 
-def of_table(words: str) -> tuple[str, ...]:
-    """Rows of a command that reads a table or a round: what is about the one has no effect beside the other."""
-    options = ("--grid main", "--round label", "--study {study}")
-    return (*(f"={{t}} {words} > {one}" for one in options), f"labelled/ ={words} > --reader table")
+def rows_of(text: str) -> Iterator[str]:
+    for part in text.split(" || "):
+        context, _, options = part.rpartition(" > ") if " > " in part else ("", "", part)
+        for option in options.split(" | "):
+            yield f"{context} > {option}" if context else option
 
 
-EFFECTS: dict[Path_, Rows] = {
-    ("init",): Rows(
-        tuple(
-            f"=--study {{folder}}/new.db > {one}"
-            for one in ("--title T", "--guidelines {guide}", "--hs-name q", "--cn-name d", "--folding arabic")
-        )
-    ),
-    ("run",): Rows(elsewhere=("--loosen",)),
-    ("import",): Rows(
-        (
-            "--reader jsonl",
-            "={languages} > --only-language en",
-            *(f"={{languages}} > {flag} {flag[2:6].replace('-', '_')}" for flag in PUBLISHED),
-            "={unpaired} > --unpaired",
-            "imported/ > --redo",
-        ),
-        (
-            "={plain} > --only-language de",
-            *(f"={{languages}} --reader {one} > {flag} x" for one in ("conan", "mt-conan") for flag in PUBLISHED),
-        ),
-    ),
-    ("select",): Rows(
-        ("= > --hs 3", "= > --hs-list {hs}", "--seed 5", "--seed 1 > --stratify hs_topic", "selected/ > --redo"),
-        ("=--hs-list {hs} > --seed 5", "=--hs-list {hs} > --stratify hs_topic", "=--hs-list {hs} > --hs 3"),
-    ),
-    ("retrieve",): Rows(
-        ("=--run {run} > --depth 1", "retrieved/ =--every-cn > --redo"),
-        (
-            *(f"={way} > {one}" for way in ("--every-cn", "--cn-list {cns}", "--run {run}") for one in RETRIEVING),
-            *("=--every-cn > --depth 3", "=--cn-list {cns} > --every-cn", "=--cn-list {cns} > --run {run}"),
-            "=--every-cn > --cn-list {cns}",
-        ),
-    ),
-    ("pair",): Rows(
-        (
-            "--candidates 3",
-            "--candidates 3 > --seed 5",
-            "known/ =--redo > --keep-known",
-            "--sample 5",
-            "paired/ > --redo",
-        ),
-        ("--seed 5",),
-    ),
-    ("plan",): Rows(
-        (
-            *("--width 1.5", "--width 1.5 > --coefficient fleiss", "--width 1.5 > --save", "= > --annotators 2"),
-            *("--hs 3", "--cn 3", "--seconds 10", "--three 0.1", "--validated 0.5", "--valid 0.5", "--level 0.9"),
-            *(*PILOTED, "--pilot {pilot}", "= > --power 0.8 --sd 0.2", "=--power 0.8 > --sd 0.2"),
-            *("=--power 0.8 --sd 0.2 > --difference 0.1", "=--power 0.8 --sd 0.2 > --comparisons 3"),
-            *("=--power 0.8 > --system nothing", f"{NEW_GRID} > --scheme one_of(no,yes+)"),
-            *("--figures {folder}/f > --caption", "--figures {folder}/f > --figure-width column"),
-            "--figures {folder}/f",
-        ),
-        (
-            *(f"=--power 0.8 --sd 0.2 > {flag} {PLANNED.get(flag, 0.5)}" for flag in map(flag_of, fields(Plan))),
-            *(f"=--power 0.8 --sd 0.2 > {one}" for one in ("--save", "--scheme x", "--figures {folder}/f")),
-            *("--comparisons 1", "--difference 0.05", "--sd 0.2", "--system tfidf", "--coefficient alpha"),
-            *("--scheme one_of(no,yes+)", "--save", f"{NEW_GRID} > --grid main", *FIGURES),
-            *(f"--pilot {{pilot}} > {one}" for one in PILOTED),
-            *(f"labelled/ = > {one}" for one in PILOTED),
-        ),
-    ),
-    ("calibrate", "start"): Rows(("= > --annotators 2", "--pairs 5", "--counts first", "--seed 5", OF_ROUND)),
-    ("calibrate", "discuss"): Rows(("= > --early",)),
-    ("calibrate", "close"): Rows(("= > --early",)),
-    ("calibrate", "show"): Rows(),
-    ("assign",): Rows(
-        (
-            *("= > --annotators 2", "--overlap 2:0.5", "=--annotators 4 --overlap 2:0.5 > --annotator-group a1,a2"),
-            *("--order hs", "--seed 5", "--open", "--open > --lease-minutes 5", OF_ROUND),
-            *("dealt/ = > --redo", "dealt/ = > --more", "dealt/ =--more > --pairs-file {pairs}", "dealt/ = > --close"),
-        ),
-        (
-            *("--lease-minutes 5", "--overlap 2:0.2 > --overlap 2:0.4", "--annotator-group a1,a2"),
-            *(
-                "--open > --order hs",
-                "--open --overlap 2:0.5 > --annotator-group a1,a2",
-                "dealt/ = > --pairs-file {pairs}",
-            ),
-            *("dealt/ =--more > --redo", "dealt/ =--more > --close", "=--order hs > --round label"),
-            "dealt/ =--more --overlap 2:0.5 > --pairs-file {pairs}",
-        ),
-    ),
-    ("people", "add"): Rows(("--role validator", "--url http://x")),
-    ("people", "controls"): Rows(("--rate 0.5", "--seed 5")),
-    ("people", "dismiss"): Rows(("--seed 5", "--reason Bye", "=ana > --yes")),
-    ("people", "forget"): Rows(),
-    ("people", "handover"): Rows(("--to ben", "--last 2", "--seed 5")),
-    ("people", "invite"): Rows(("= > --all", "--out {folder}/l.csv", "--url http://x"), ("--all",)),
-    ("people", "let-on"): Rows(),
-    ("people", "list"): Rows(),
-    ("people", "pilot"): Rows((OF_ROUND,)),
-    ("people", "qualified"): Rows(),
-    ("people", "qualify"): Rows(("--pass-mark 0.5", "--known-pairs 1", "--seed 5")),
-    ("people", "retire"): Rows(("--seed 5",)),
-    ("people", "revoke"): Rows(),
-    ("people", "role"): Rows(),
-    ("people", "rotate-secret"): Rows(("= > --yes",)),
-    ("people", "terms"): Rows(),
-    ("labels", "export"): Rows(
-        ("--layout cells", f"--layout cells > {OF_ROUND}", "below_the_mark/ > --known", "= > --out {folder}/l.csv"),
-        ("--round label",),
-    ),
-    ("labels", "import"): Rows(
-        (
-            *("--reader cells", f"--reader cells > {OF_ROUND}"),
-            "labelled/ ={again} > --supersede",
-        ),
-        ("--people {t}", "--reader fc-conan > --supersede", "--round label", "--reader fc-conan > --round label"),
-        ("--people",),
-    ),
-    ("labels", "sheets"): Rows(
-        ("--layout cells", f"--layout cells > {OF_ROUND}", "--sheet-format xlsx"), ("--round label",)
-    ),
-    ("labels", "withdraw"): Rows(),
-    ("answers", "export"): Rows(
-        ("--layout pairs", OF_ROUND, "below_the_mark/ > --known", "= > --out {folder}/l.csv"),
-        ("--layout pairs > --round label",),
-    ),
-    ("answers", "import"): Rows(
-        (
-            "--reader pairs",
-            OF_ROUND,
-            "labelled/ ={again2} > --supersede",
-        ),
-        ("--people {t}", "--reader fc-conan > --supersede", "--reader pairs > --round label"),
-        ("--people",),
-    ),
-    ("answers", "refusals"): Rows((OF_ROUND,)),
-    ("answers", "replies"): Rows(
-        ("=--out {folder}/x.csv > --round propose", "=--round propose > --out {folder}/x.csv")
-    ),
-    ("answers", "sheets"): Rows(
-        ("--layout pairs", OF_ROUND, "--sheet-format xlsx"), ("--layout pairs > --round label",)
-    ),
-    ("answers", "withdraw"): Rows(),
-    ("simulate",): Rows(
-        (
-            *("--accuracy 0.2", "--positive 0.9", "--leaning 0.9", "--leaning 0.9 > --leaning-to not_sure"),
-            *("--not-sure 0.5", "--skips 0.5", "--hs-effect 0.5", "--cn-effect 0.5", "--seed 5"),
-            "--hs-effect 0.1 > --annotator-effect 2",
-        ),
-        ("--leaning-to not_sure",),
-    ),
-    ("examples", "find"): Rows(("= > --round propose", "=--grid replies --round propose > --redo")),
-    ("examples", "list"): Rows(("=--grid replies > --round propose",)),
-    ("examples", "review"): Rows(("=--grid replies {folder}/reviewed.csv > --round propose",)),
-    ("examples", "sheet"): Rows(("=--grid replies {folder}/s.csv > --round propose",)),
-    ("generate",): Rows(
-        ("= > --round propose", "--dry-run", "--dry-run > --price-in 1 --price-out 2"),
-        ("--price-in 1", "--price-out 1", "--dry-run > --price-in 1"),
-    ),
-    ("curation",): Rows((OF_ROUND,)),
-    ("agreement",): Rows(
-        (
-            *(OF_ROUND, "--weights linear", "--indefinite drop", "--intervals annotators", "--level 0.9"),
-            *("--blocks row", "--blocks row > --metadata hs_topic", "--bin 1-2"),
-        ),
-        ("--metadata hs_topic",),
-    ),
-    ("aggregate",): Rows(("--label-model majority", OF_ROUND, "--out {folder}/p.csv"), ("--seed 5",), ("--seed",)),
-    ("groups",): Rows(
-        (
-            *("={asked} --annotator who --labels said --by gender > --item item", OF_ROUND, "--mixed"),
-            *("={asked} --item item --labels said --by gender > --annotator who", "--by Age"),
-            "={asked} --item item --annotator who --by gender > --labels said",
-        ),
-        (
-            *("--item item", "--annotator who", *FIGURES),
-            *(
-                f"={{asked}} --item item --annotator who --labels said --by gender > {one}"
-                for one in ("--round label", "--grid survey", "--study {study}")
-            ),
-        ),
-        ("--seed",),
-    ),
-    ("adjudicate",): Rows(
-        (
-            *(
-                "labelled/ = > --policy majority",
-                "labelled/ =--policy majority > --ties discard",
-                "--import {decisions}",
-            ),
-            *("--sheet {folder}/s.csv", "--sheet {folder}/s.csv > --order doubt", "--request {pairs}", "--dry-run"),
-            "--sheet {folder}/s.csv > --adjudicator eva",
-        ),
-        (
-            *("--ties discard", "--policy majority > --supersede", "--sheet {folder}/s.csv > --supersede"),
-            *(
-                f"{way} > {one}"
-                for way in ("--policy majority", "--import {decisions}", "--request {pairs}", "--dry-run")
-                for one in ("--order doubt", "--adjudicator eva")
-            ),
-            *(f"{way} > --dry-run" for way in ("--import {decisions}", "--sheet {folder}/s.csv")),
-            *("--policy majority > --import {decisions}", "--policy majority > --sheet s.csv"),
-            "--policy majority > --request {pairs}",
-        ),
-    ),
-    ("validate", "assign"): Rows(
-        ("= > --validators 2", "--pairs 5", "--blind", "--seed 5", "checking/ = > --redo", "checking/ =--redo > --more")
-    ),
-    ("validate", "import"): Rows(("checked/ ={verdicts} > --supersede",)),
-    ("validate", "sheets"): Rows(("--sheet-format xlsx",)),
-    ("validate", "withdraw"): Rows(),
-    ("partition",): Rows(
-        ("= > --diamond majority", "= > --tier bronze", "--out {folder}/b.csv", "--layout fc-conan"),
-        ("= > --layout fc-conan", "= > --out {folder}/b.csv"),
-    ),
-    ("explain",): Rows(("--diamond majority",)),
-    ("evaluate",): Rows(
-        (
-            *("--system bm25", "--pool all", "--tier gold", "--measure RBP", "--cutoff 3", "--resamples 100"),
-            *(
-                "--no-positives leave_out",
-                "--format json --resamples 100 > --seed 5",
-                "--tier diamond > --diamond majority",
-                "--dry-run",
-            ),
-            "--runs {folder}/r",
-        ),
-        (*FIGURES, "--measure NDCG@5 > --cutoff 3"),
-    ),
-    ("export", "beir"): Rows(
-        (
-            "=--out {folder}/b > --tier bronze",
-            "=--tier bronze > --out {folder}/b",
-            "--pool positive",
-            "--binary",
-            "--diamond majority",
-        )
-    ),
-    ("export", "corpus"): Rows(
-        (*("= > --out {folder}/c.csv", "=--out {folder}/c.csv > --without bronze", "--pool positive"),),
-        ("=--out {folder}/c.csv > --pool judged", "=--out {folder}/c.csv > --diamond majority"),
-    ),
-    ("export", "decisions"): Rows(("= > --out {folder}/d.csv",)),
-    ("export", "hf"): Rows(("= > --out {folder}/h", "--diamond majority")),
-    ("export", "pairs"): Rows(
-        (
-            "=--out {folder}/p > --tier bronze",
-            "=--tier bronze > --out {folder}/p",
-            *DRAWN,
-            "=--tier diamond --test-share 0.5 --out {folder}/p > --diamond majority",
-        )
-    ),
-    ("export", "preferences"): Rows(
-        (
-            *("=--out {folder}/p > --tier bronze", "=--tier bronze > --out {folder}/p", *DRAWN, "--negatives 1"),
-            "=--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority",
-        )
-    ),
-    ("export", "qrels"): Rows(
-        (
-            "=--out {folder}/q > --tier bronze",
-            "=--tier bronze > --out {folder}/q",
-            "--pool positive",
-            "--binary",
-            "--diamond majority",
-        )
-    ),
-    ("export", "texts"): Rows(
-        (
-            *("=--grid write > --out {folder}/w.csv", OF_ROUND, "=--grid write --out {folder}/w > --layout training"),
-            *(
-                f"=--grid write --out {{folder}}/w --layout training > {one}"
-                for one in ("--test-share 0.5", "--seed 5")
-            ),
-        ),
-        ("--test-share 0.5", "--seed 5"),
-    ),
-    ("export", "triplets"): Rows(
-        (
-            *("=--out {folder}/p > --tier bronze", "=--tier bronze > --out {folder}/p", *DRAWN, "--negatives 1"),
-            "=--tier diamond --test-share 0.75 --out {folder}/p > --diamond majority",
-        )
-    ),
-    ("release",): Rows(
-        (
-            *("=v1 --form {form} > --out {folder}/r", "=v1 --out {folder}/r > --form {form}", "--no-texts", "--seed 5"),
-            *("=v1 --out {folder}/r --form {draft} > --draft", "--template"),
-        )
-    ),
-    ("verify",): Rows(),
-    ("diff",): Rows(),
-    ("recipe",): Rows(),
-    ("status",): Rows(),
-    ("grids",): Rows(),
-    ("log",): Rows(),
-    ("note",): Rows(("--pair 3",)),
-    ("report",): Rows(("= > --out {folder}/other.html",)),
-    ("methods",): Rows(("--markup latex", "--out {folder}/m"), (), ("--evaluation",)),
-    ("describe",): Rows(
-        (
-            *("={t} > --text cn", "={t} --text cn > --where type=a", "={t} --text cn > --sample 4"),
-            *("={t} --text cn --sample 4 > --seed 5", "={t} --text cn > --labels type", f"=--text label > {OF_ROUND}"),
-            *(f"={{t}} --text cn > {one}" for one in DESCRIBING[:4]),
-            *(f"={{t}} --text cn > {one}" for one in (*DESCRIBING[5:7], DESCRIBING[8])),
-            *(
-                f"={{t}} --text cn --labels type > {one}"
-                for one in ("--label a", "--aliases {aliases}", "--by target", "--keywords 1")
-            ),
-            *("={t} --text cn --labels type --label a > --write-aliases {folder}/al.csv",),
-            "={t} --text cn > --reader crowdcounter",
-        ),
-        (
-            *(
-                *of_table("--text cn"),
-                "={t} --text cn > --seed 5",
-                *(
-                    f"={{t}} --text cn > {one}"
-                    for one in ("--label a", "--aliases {aliases}", "--by target", "--keywords 5")
-                ),
-            ),
-            *(
-                f"={{t}} --text cn --labels type --label a --write-aliases {{folder}}/al.csv > {one}"
-                for one in DESCRIBING
-            ),
-            *("={t} --text cn --labels type --check-printed {printed} > --keywords 3",),
-            "={t} --text cn > --write-aliases {folder}/al.csv",
-        ),
-    ),
-    ("split",): Rows(
-        (
-            *("={t} --labels type --share 0.5 > --cluster hs", "={t} --cluster hs --share 0.5 > --labels type"),
-            *("={t} --labels type --cluster hs > --share 0.5", "={t} {split} > --seed 5"),
-            *(
-                f"={{t}} {{split}} > {one}"
-                for one in ("--out {folder}/s.csv", "--label a", "--aliases {aliases}", "--where type=a", "--sample 5")
-            ),
-            *("={t} {split} > --reader crowdcounter", f"=--labels label --cluster row --share 0.5 > {OF_ROUND}"),
-        ),
-        of_table("{split}"),
-    ),
-    ("measure",): Rows(
-        (
-            *("={t} --measure dist-2 > --text cn", "={t} --text cn > --measure dist-2"),
-            *(
-                f"={{t}} --text cn --measure dist-2 > {one}"
-                for one in ("--where type=a", "--sample 4", "--by type", "--language en", "--reader crowdcounter")
-            ),
-            *(
-                "={t} --text cn --measure dist-2 --sample 4 > --seed 5",
-                "={t} --text cn --measure chrf > --reference ref",
-            ),
-            *("={t} --text cn --measure chrf --reference ref > --row hs",),
-            *("={t} --text cn --measure chrf --reference ref > --each {folder}/e.csv",),
-            f"labelled/ =--text label --measure dist-2 > {OF_ROUND}",
-        ),
-        (
-            *of_table("--text cn --measure dist-2"),
-            "={t} --text cn --measure dist-2 > --seed 5",
-            "={t} --text cn --measure dist-2 > --row hs",
-        ),
-    ),
-    ("classify",): Rows(
-        (
-            *("={t} --predicted guess > --truth type", "={t} --truth type > --predicted guess"),
-            *(
-                f"={{t}} {{classify}} > {one}"
-                for one in (
-                    "--label a --label b --label c --label d",
-                    "--ignore b",
-                    "--by target",
-                    "--cluster hs",
-                    "--where type=a",
-                    "--sample 5",
-                    "--reader crowdcounter",
-                    "--cluster hs > --resamples 2000",
-                    "--cluster hs --format json > --seed 5",
-                )
-            ),
-            *(
-                "={t} --truth type --text cn > --classifier {folder}/none",
-                "={t} --truth type --classifier x > --text cn",
-            ),
-            f"labelled/ =--truth label --predicted by > {OF_ROUND}",
-        ),
-        (*of_table("{classify}"), "={t} {classify} > --threshold 0.5", "={t} {classify} > --text cn"),
-    ),
-    ("correlate",): Rows(
-        (
-            *("={t} --rating rating > --score score", "={t} --score score > --rating rating"),
-            *(
-                f"={{t}} {{correlate}} > {one}"
-                for one in (
-                    "--text id",
-                    "--by type",
-                    "--population {population}",
-                    "--where type=a",
-                    "--sample 9",
-                    "--reader crowdcounter",
-                    "--resamples 2000",
-                    "--format json > --seed 5",
-                )
-            ),
-            *("={t} {correlate} > --rater who", f"labelled/ =--score cell --rating label > {OF_ROUND}"),
-        ),
-        of_table("{correlate}"),
-    ),
-    ("ratings",): Rows(
-        (
-            *("={t} --rater who > --rating rating", "={t} --rating rating > --rater who"),
-            *(
-                f"={{t}} {{ratings}} > {one}"
-                for one in (
-                    "--criterion type",
-                    "--source source",
-                    "--where type=a",
-                    "--sample 9",
-                    "--reader crowdcounter",
-                    "--resamples 2000",
-                    "--format json > --seed 5",
-                )
-            ),
-            *("={t} {ratings} > --text hs", f"labelled/ =--rating label > {OF_ROUND}"),
-        ),
-        of_table("{ratings}"),
-    ),
-    ("ask", "import"): Rows(
-        (
-            *("--question q", "--answers a,b,c", "--part 1", "--as-list", "--suggest Why?", "--seed 5"),
-            "={statements} --study {folder}/new.db > --title T",
-        ),
-        ("--title T",),
-    ),
-    ("ask", "open"): Rows(("= > --respondents 2",)),
-    ("ask", "results"): Rows(
-        (
-            *(
-                f"={{asked}} {{columns}} > {one}"
-                for one in ("--keep believed>0.5", "--by gender", "--population-size 20", "--margin 0.1")
-            ),
-            *(
-                f"={{asked}} {{columns}} > {flag} other"
-                for flag in ("--statement", "--question-column", "--person", "--answer")
-            ),
-            "={asked} {columns} --keep believed>0.1 > --out {folder}/k.csv",
-        ),
-        (
-            *(f"{flag} other" for flag in ("--statement", "--question-column", "--person", "--answer")),
-            *("={asked} > --grid survey", "={asked} > --study {study}", *FIGURES, "--out {folder}/k.csv"),
-            "--keep believed>0.5 > --by Gender",
-        ),
-    ),
-    ("items", "expand"): Rows(
-        (
-            *(
-                "={templates} > --count",
-                "={templates} > --out {folder}/i.csv",
-                "--reader bbq",
-                "={templates} --out {folder}/i.csv > --limit 1",
-            ),
-            *(f"={{templates}} --out {{folder}}/i > --layout {one}" for one in ("hf", "lm-eval")),
-            "={templates} --out {folder}/i.csv > --seed 5",
-        ),
-        ("--seed 5", "--layout table", "--limit 9", "--out {folder}/i.csv"),
-    ),
-    ("diversity",): Rows(
-        (
-            *("={t} > --reader table", "={t} --reader table > --text cn", "={t} --reader table --text cn > --by type"),
-            *(
-                f"={{t}} --reader table --text cn > {one}"
-                for one in ("--stop {stop}", "--homogenization bertscore", "--model nowhere", "--language fa")
-            ),
-            "={templates} > --unit item",
-        ),
-        (
-            *("dealt/ = > --reader fcpair", "dealt/ = > --unit item", "={t} --reader table --text cn > --unit item"),
-            *("={templates} > --grid main", "={templates} > --study {study}", "={templates} > --text cn"),
-            "={templates} > --by x",
-        ),
-    ),
-    ("bias", "score"): Rows(
-        (
-            *("={said} --answer model > --as bbq", "={said} --as bbq > --answer model", "--templates {t}"),
-            *("={items} --as pbbq --answer said > --reader items", f"dealt/ =--as bbq > {OF_ROUND}"),
-            *("={items} --as pbbq --reader items > --probability p --probability q --probability r",),
-            *("={items} {items_too} > --survey {believers}",),
-            *(
-                f"={{items}} {{items_too}} --survey {{believers}} > {one}"
-                for one in ("--question heard", "--smooth 0.1")
-            ),
-        ),
-        (
-            *("--question believed", "--smooth 0.1", *FIGURES, "--round label", "--grid main", "--study {study}"),
-            *(
-                f"dealt/ =--as bbq > {one}"
-                for one in ("--reader bbq", "--answer model", "--probability p", "--templates {t}", "--strict-targets")
-            ),
-            *(
-                f"={{items}} --as pbbq --reader items --answer said > {one}"
-                for one in ("--templates {t}", "--strict-targets")
-            ),
-            *("={said} --as bbq --answer model > --probability p",),
-        ),
-        ("--strict-targets",),
-    ),
-    ("doctor",): Rows(("--as-it-is",)),
-    ("backup",): Rows(),
-    ("restore",): Rows(("--check",), ("--check > --create", "--check > --study {folder}/again.db")),
-    ("copy",): Rows((), ("--create",)),
-    ("upgrade",): Rows(),
-    ("serve",): Rows((), ("= > --opt-out-split ;",)),
-}
+EFFECTS = read_effects(TABLE)
+BESIDE_POWER = (f"=--power 0.8 --sd 0.2 > {flag} {PLANNED.get(flag, 0.5)}" for flag in map(flag_of, fields(Plan)))
+EFFECTS["plan",] = EFFECTS["plan",]._replace(idle=(*BESIDE_POWER, *EFFECTS["plan",].idle))
 
 WORDS = {
     "split": "--cluster hs --labels type --share 0.5",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -14,10 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 from steps.small import dump
 
-from cli.conftest import Fcpair
+from cli.conftest import At, Fcpair
 
 TEMPLATES = Path(__file__).parents[2] / "examples" / "survey-templates.toml"
-At = Callable[[str], Path]
 DEEP = "[" * 20_000 + "]" * 20_000
 DIGITS = "9" * 5_000
 HALF = "\\ud800"
@@ -35,6 +34,11 @@ def parquet(cell: pa.Array) -> bytes:
     file = BytesIO()
     pq.write_table(table, file)
     return file.getvalue()
+
+
+def replaced(template: str, line: str) -> str:
+    """A file of templates in which the first line with this key is another."""
+    return re.sub(f"^{line.split(' = ', maxsplit=1)[0]} = .*$", line, template, count=1, flags=re.MULTILINE)
 
 
 TABLES = {
@@ -83,101 +87,63 @@ def refused(fcpair: Fcpair, study: Path, command: str, path: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("stage", "command"), COMMANDS)
-def test_every_command_names_the_table_that_cannot_be_read(
-    at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: str
-) -> None:
+def test_every_command_names_a_broken_table(at: At, fcpair: Fcpair, tmp_path: Path, stage: str, command: str) -> None:
     study = at(stage)
     for name, content in TABLES.items():
         path = tmp_path / name
         path.write_bytes(content)
-        read_as = f"import --reader {path.suffix[1:]}" if command == "import" else command
-        refused(fcpair, study, read_as, path)
+        refused(fcpair, study, f"import --reader {path.suffix[1:]}" if command == "import" else command, path)
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_a_table_that_cannot_be_read_is_named(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
+def test_a_table_that_cannot_be_read_is_named_by_line(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
+    study, path = at("empty"), tmp_path / name
     path.write_bytes(TABLES[name])
-    refused(fcpair, at("empty"), f"import --reader {path.suffix[1:]}", path)
+    refused(fcpair, study, f"import --reader {path.suffix[1:]}", path)
+    if name in ("deep.jsonl", "digits.jsonl", "half.jsonl", "half-within.jsonl"):
+        path.write_bytes(jsonl('"a"') + TABLES[name])
+        assert f"{path}:2: " in refused(fcpair, study, "import --reader jsonl", path)
 
 
-@pytest.mark.parametrize("name", ["deep.jsonl", "digits.jsonl", "half.jsonl", "half-within.jsonl"])
-def test_the_line_is_named_where_there_is_one(at: At, fcpair: Fcpair, tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_bytes(jsonl('"a"') + TABLES[name])
-    assert f"{path}:2: " in refused(fcpair, at("empty"), "import --reader jsonl", path)
-
-
-@pytest.mark.parametrize(
-    "told",
-    ["[1,2]", "1", "[[1]]", "[]", DIGITS, "{a=" * 5_000 + "1" + "}" * 5_000, '[{slots=3, id="a"}]'],
-)
-def test_templates_that_are_no_tables_are_named(at: At, fcpair: Fcpair, tmp_path: Path, told: str) -> None:
-    path = tmp_path / "templates.toml"
-    path.write_text(f"template = {told}\n", "utf-8")
-    refused(fcpair, at("empty"), "items expand --count", path)
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [("swap = 1", "`swap` is 1; expected the names of two slots"), ("group = [1]", "`group` is not a text")],
-)
-def test_a_value_of_another_kind_in_a_template_is_named(
-    fcpair: Fcpair, study: Path, tmp_path: Path, told: str, said: str
-) -> None:
-    path = tmp_path / "templates.toml"
-    whole = TEMPLATES.read_text("utf-8")
-    key = told.split(" = ", maxsplit=1)[0]
-    path.write_text(re.sub(f"^{key} = .*$", told, whole, count=1, flags=re.MULTILINE), "utf-8")
-    assert said in refused(fcpair, study, "items expand --count", path)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        f"[select]\nhs = {DIGITS}\n",
-        "study = " + "{a=" * 5_000 + "1" + "}" * 5_000,
-        '[study]\nguidelines = "a\\u0000b"\n',
-        '[study]\ntitle = "a\\u0000b"\n',
+NESTED = "{a=" * 5_000 + "1" + "}" * 5_000
+PACKED = gzip.compress(jsonl("1"), mtime=0)
+TEMPLATE = TEMPLATES.read_text("utf-8")
+# By command: the name of a file, what is in it, and what is said beside its name.
+OTHER_FILES: dict[str, list[tuple[str, str | bytes, str]]] = {
+    "items expand --count": [
+        *(
+            ("t.toml", f"template = {value}\n", "")
+            for value in ("[1,2]", "1", "[[1]]", "[]", DIGITS, NESTED, '[{slots=3, id="a"}]')
+        ),
+        ("t.toml", replaced(TEMPLATE, "swap = 1"), "`swap` is 1; expected the names of two slots"),
+        ("t.toml", replaced(TEMPLATE, "group = [1]"), "`group` is not a text"),
     ],
-)
-def test_a_recipe_that_cannot_be_read_is_named(fcpair: Fcpair, study: Path, tmp_path: Path, told: str) -> None:
-    path = tmp_path / "recipe.toml"
-    path.write_text(told, "utf-8")
-    refused(fcpair, study, "run", path)
-
-
-PACKED = gzip.compress(jsonl("1"), mtime=0)  # so that tests have the same names in every process
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("deep.jsonl", jsonl(DEEP)),
-        ("digits.jsonl", jsonl(DIGITS)),
-        ("blank.jsonl", b" "),
-        ("cut.jsonl.gz", PACKED[:-12]),
-        ("no-sum.jsonl.gz", PACKED[:-8] + bytes(8)),
-        ("broken.jsonl.gz", PACKED[:20] + b"\xff\xff" + PACKED[22:]),
-        ("plain.jsonl.gz", jsonl("1")),
+    "run": [
+        ("r.toml", f"[select]\nhs = {DIGITS}\n", ""),
+        ("r.toml", f"study = {NESTED}", ""),
+        ("r.toml", '[study]\nguidelines = "a\\u0000b"\n', ""),
+        ("r.toml", '[study]\ntitle = "a\\u0000b"\n', ""),
     ],
-)
-def test_answers_to_bbq_that_cannot_be_read_are_named(
-    fcpair: Fcpair, study: Path, tmp_path: Path, name: str, content: bytes
-) -> None:
-    path = tmp_path / name
-    path.write_bytes(content)
-    refused(fcpair, study, "bias score --as bbq --answer label", path)
+    "bias score --as bbq --answer label": [
+        ("deep.jsonl", jsonl(DEEP), ""),
+        ("digits.jsonl", jsonl(DIGITS), ""),
+        ("blank.jsonl", b" ", ""),
+        ("cut.jsonl.gz", PACKED[:-12], ""),
+        ("no-sum.jsonl.gz", PACKED[:-8] + bytes(8), ""),
+        ("broken.jsonl.gz", PACKED[:20] + b"\xff\xff" + PACKED[22:], ""),
+        ("plain.jsonl.gz", jsonl("1"), ""),
+    ],
+    "bias score --as pbbq --reader lm-eval": [
+        ("samples.jsonl", f'\n{{"doc": {doc}, "filtered_resps": [[1], [2], [3]]}}\n', "samples.jsonl:2: ")
+        for doc in ("1", "null", DEEP, f'"{HALF}"')
+    ],
+    "classify --truth type --predicted label": [("t.csv", f'label,type\na,a\na,"{DEEP}"\n', "t.csv:3: ")],
+}
 
 
-@pytest.mark.parametrize("doc", ["1", "null", DEEP, f'"{HALF}"'])
-def test_a_sample_without_an_item_is_named_with_its_line(fcpair: Fcpair, study: Path, tmp_path: Path, doc: str) -> None:
-    path = tmp_path / "samples.jsonl"
-    path.write_text(f'\n{{"doc": {doc}, "filtered_resps": [[1], [2], [3]]}}\n', "utf-8")
-    assert f"{path}:2: " in refused(fcpair, study, "bias score --as pbbq --reader lm-eval", path)
-
-
-def test_brackets_without_end_in_a_cell_are_no_list_of_labels(fcpair: Fcpair, study: Path, tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    path.write_text(f'label,type\na,a\na,"{DEEP}"\n', "utf-8")
-    assert f"{path}:3: " in refused(fcpair, study, "classify --truth type --predicted label", path)
+@pytest.mark.parametrize("command", OTHER_FILES)
+def test_another_file_that_cannot_be_read_is_named(fcpair: Fcpair, study: Path, tmp_path: Path, command: str) -> None:
+    for name, content, message in OTHER_FILES[command]:
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        assert message in refused(fcpair, study, command, path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from cli.calls import LEAVES_OR_SLOW
-from cli.conftest import Fcpair, Prepare
+from cli.conftest import At, Fcpair, Prepare
 from cli.test_commands import ALL, found
 from fcpair.cli import main
 from fcpair.study import Study
-
-At = Callable[[str], Path]
 
 WITHOUT_DIALOGUE: dict[tuple[str, ...], list[str]] = {("adjudicate",): ["--policy", "majority"]}
 
@@ -75,41 +72,29 @@ def test_only_the_server_has_no_format() -> None:
     ]
 
 
-def test_a_run_has_its_counts_and_the_number_by_which_it_is_withdrawn(at: At, fcpair: Fcpair) -> None:
+def test_a_run_has_its_counts_its_notes_and_the_number_to_withdraw_it(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("imported"))
-    receipts = json.loads(fcpair("select", "--hs", "2", "--format", "json").stdout)
+    receipts = fcpair.json("select", "--hs", "2")
     run = study.log()[-1]
     assert receipts == [{"stage": "select", "run": run.id, "counts": run.counts, "notes": []}]
-
-
-def test_a_run_has_its_notes(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("dealt"))
     fcpair("labels", "sheets", tmp_path)
     sheet = pd.read_csv(tmp_path / "ana.csv")
     sheet.assign(label="appropriate").to_csv(tmp_path / "ana.csv", index=False)
     study.dismiss("ana", reason="Thank you.")
-    (receipt,) = json.loads(fcpair("labels", "import", tmp_path / "ana.csv", "--format", "json").stdout)
+    (receipt,) = fcpair.json("labels", "import", tmp_path / "ana.csv")
     assert receipt["notes"] == ["ana was dismissed, so the answers of ana are left out (14)"]
-
-
-def test_files_that_were_taken_are_printed_where_another_is_refused(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    at("dealt")
-    fcpair("labels", "sheets", tmp_path / "s")
-    good = next((tmp_path / "s").iterdir())
-    pd.read_csv(good).assign(label="appropriate").to_csv(good, index=False)
-    result = fcpair("labels", "import", good, tmp_path / "none.csv", "--format", "json", code=2)
-    assert [receipt["file"] for receipt in json.loads(result.stdout)] == [str(good)]
-    assert "there is no such file" in result.stderr
-
-
-def test_an_error_alone_prints_nothing_for_programs(at: At, fcpair: Fcpair) -> None:
-    at("dealt")
     assert fcpair("labels", "withdraw", "999", "--format", "json", code=2).stdout == ""
 
 
-def test_nothing_to_do_is_an_empty_list(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+def test_what_was_done_is_printed_where_a_file_is_refused_or_none_is_due(
+    at: At, fcpair: Fcpair, tmp_path: Path
+) -> None:
     at("dealt")
     fcpair("labels", "sheets", tmp_path / "s")
     for sheet in (tmp_path / "s").iterdir():
         sheet.write_text(sheet.read_text("utf-8").replace(",,\n", ",2,\n"), "utf-8")
-    assert json.loads(fcpair("labels", "sheets", tmp_path / "s", "--format", "json").stdout) == []
+    assert fcpair.json("labels", "sheets", tmp_path / "s") == []
+    result = fcpair("labels", "import", sheet, tmp_path / "none.csv", "--format", "json", code=2)
+    assert [receipt["file"] for receipt in json.loads(result.stdout)] == [str(sheet)]
+    assert "there is no such file" in result.stderr

@@ -45,11 +45,8 @@ def group_of(*options: click.Option) -> click.Group:
     return click.Group(commands={str(command.name): command for command in commands})
 
 
-def test_each_name_has_one_type_and_one_meaning_in_all_commands() -> None:
+def test_each_name_has_one_type_and_one_meaning_in_all_commands_and_each_meaning_one_name() -> None:
     assert conflicts(list_options(main)) == {}
-
-
-def test_each_meaning_has_one_name() -> None:
     names: dict[str, set[str]] = {}
     for use in list_options(main):
         names.setdefault(use.meaning.lower(), set()).add(use.name)
@@ -147,24 +144,14 @@ def test_an_act_passes_its_options_as_the_keywords_that_they_are_called(words: s
     assert {name: f"--{name}" for name in flags} == flags
 
 
-def test_a_second_meaning_is_a_conflict() -> None:
-    first, second = click.Option(["--by"], help="A column."), click.Option(["--by"], help="A person.")
-    assert list(conflicts(list_options(group_of(first, second)))) == ["--by"]
-
-
-def test_a_second_type_is_a_conflict() -> None:
-    first, second = click.Option(["--k"], type=int, help="Ranks."), click.Option(["--k"], help="Ranks.")
-    assert list(conflicts(list_options(group_of(first, second)))) == ["--k"]
-
-
-def test_details_choices_and_defaults_are_no_conflict() -> None:
+def test_a_second_meaning_or_type_is_a_conflict_and_details_choices_and_defaults_are_none() -> None:
+    column, person = click.Option(["--by"], help="A column."), click.Option(["--by"], help="A person.")
+    assert list(conflicts(list_options(group_of(column, person)))) == ["--by"]
+    number, text = click.Option(["--k"], type=int, help="Ranks."), click.Option(["--k"], help="Ranks.")
+    assert list(conflicts(list_options(group_of(number, text)))) == ["--k"]
     first = click.Option(["--layout"], type=click.Choice(["a"]), help="The form. Of a file.  [default: b]")
     second = click.Option(["--layout"], type=click.Choice(["b"]), help="The form.")
     assert conflicts(list_options(group_of(first, second))) == {}
-
-
-def test_a_row_has_the_choices_of_all_commands_and_no_bare_bar() -> None:
-    first = click.Option(["--layout"], type=click.Choice(["a"]), help="This | that.")
-    second = click.Option(["--layout"], type=click.Choice(["b"]), help="This | that.")
+    first, second = (click.Option(["--layout"], type=click.Choice([one]), help="This | that.") for one in "ab")
     lines = format_options(group_of(first, second)).splitlines()
-    assert lines[2:] == [r"| `--layout` | `a`, `b` | This \| that. | all |"]
+    assert lines[2:] == [r"| `--layout` | `a`, `b` | This \| that. | all |"]  # no bare bar

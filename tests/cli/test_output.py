@@ -8,36 +8,38 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 import rich.console
-from click.testing import CliRunner
-from steps.small import dump, labels_of, open_work, write_corpus, write_csv
+from sqlalchemy import Connection, event
+from sqlalchemy.engine import Engine
+from steps.small import dump, write_corpus, write_csv
 
-from cli.conftest import Fcpair
-from fcpair.cli import main
-from fcpair.cli.output import Table, emit, progress, remaining_time_reporter
+from cli.conftest import At, Fcpair
+from fcpair.cli import output
+from fcpair.cli.output import Table, emit, print_csv, print_json, progress, remaining_time_reporter
+from fcpair.cli.oversight import status
+from fcpair.cli.release import partition
 from fcpair.cli.terminal import Cell
 from fcpair.report.formatting import bounds, decimal
+from fcpair.stages.adjudication import partition as tiers
 from fcpair.study import Study
 
-At = Callable[[str], Path]
 REPORTING = [
-    ("status",),
-    ("people", "list"),
-    ("agreement",),
-    ("aggregate",),
-    ("partition",),
-    ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--layout", "fc-conan"),
+    *(("status",), ("people", "list"), ("agreement",), ("aggregate",), ("partition",), ("explain", "6"), ("log",)),
+    *(("partition", "--tier", "bronze"), ("partition", "--tier", "bronze", "--layout", "fc-conan")),
     ("partition", "--tier", "diamond", "--diamond", "majority"),
-    ("explain", "6"),
-    ("log",),
 ]
+LOOKS = [
+    *(("status",), ("grids",), ("log",), ("people", "list"), ("explain", "1"), ("partition",)),
+    *(("partition", "--tier", "gold"), ("partition", "--diamond", "majority", "--format", "csv")),
+]
+BRONZE = ("partition", "--tier", "bronze")
 
 
 def strict(text: str) -> Any:
@@ -49,53 +51,42 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-def rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 # -- forms
 
 
-@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
-@pytest.mark.parametrize("stage", ["checked", "labelled"])
-def test_json_is_valid(at: At, fcpair: Fcpair, command: tuple[str, ...], stage: str) -> None:
-    at(stage)
-    result = fcpair(*command, "--format", "json")
-    assert strict(result.stdout) is not None
-    assert result.stderr == ""
-
-
-@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
-def test_csv_has_as_many_cells_in_each_row_as_names(at: At, fcpair: Fcpair, command: tuple[str, ...]) -> None:
-    at("checked")
-    table = list(csv.reader(io.StringIO(fcpair(*command, "--format", "csv").stdout)))
-    assert len(table) > 1
-    assert {len(row) for row in table} == {len(table[0])}
-    assert {"<NA>", "nan", "None"}.isdisjoint(cell for row in table for cell in row)
-
-
-@pytest.mark.parametrize("command", REPORTING, ids=" ".join)
-def test_a_table_is_what_is_printed_if_nothing_else_is_asked(at: At, fcpair: Fcpair, command: tuple[str, ...]) -> None:
-    at("checked")
-    assert fcpair(*command).stdout == fcpair(*command, "--format", "table").stdout != ""
-
-
-def test_the_forms_of_a_tier_hold_the_same_pairs(at: At, fcpair: Fcpair) -> None:
-    at("checked")
-    as_json = strict(fcpair("partition", "--tier", "silver", "--format", "json").stdout)
-    as_csv = rows(fcpair("partition", "--tier", "silver", "--format", "csv").stdout)
+def test_every_report_is_valid_json_a_whole_csv_and_a_table_if_nothing_else_is_asked(at: At, fcpair: Fcpair) -> None:
+    for stage in ("labelled", "checked"):
+        at(stage)
+        for command in REPORTING:
+            result = fcpair(*command, "--format", "json")
+            assert strict(result.stdout) is not None
+            assert result.stderr == ""
+    for command in REPORTING:
+        table = list(csv.reader(io.StringIO(fcpair(*command, "--format", "csv").stdout)))
+        assert len(table) > 1
+        assert {len(row) for row in table} == {len(table[0])}
+        assert {"<NA>", "nan", "None"}.isdisjoint(cell for row in table for cell in row)
+        assert fcpair(*command).stdout == fcpair(*command, "--format", "table").stdout != ""
+    as_json, as_csv = (form("partition", "--tier", "silver") for form in (fcpair.json, fcpair.csv))
     assert [str(row["pair"]) for row in as_json] == [row["pair"] for row in as_csv]
     assert len(as_csv) > 5
+    assert [run["stage"] for run in fcpair.json("log")][:3] == ["init", "import", "select"]
+    assert all({"params", "counts", "version", "at"} <= set(run) for run in fcpair.json("log"))
 
 
-def test_a_printed_csv_does_not_run_in_a_spreadsheet(fcpair: Fcpair, tmp_path: Path) -> None:
+def test_a_printed_csv_holds_no_formula_and_always_its_columns(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     fcpair("init", "--title", "=1+1")
     fcpair("import", write_csv(tmp_path / "c.csv", [{"hs": "a", "cn": "b"}]))
     fcpair("people", "add", "=cmd")
-    assert rows(fcpair("people", "list", "--format", "csv").stdout)[0]["name"] == "'=cmd"
+    assert fcpair.csv("people", "list")[0]["name"] == "'=cmd"
+    at("labelled")
+    assert fcpair("people", "terms", "--format", "csv").stdout.splitlines()[0].startswith("name,role,consented_at")
+    header = fcpair("answers", "refusals", "--format", "csv").stdout
+    assert header.count("\n") == 1
+    assert "rule" in header.split(",")
 
 
-def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair: Fcpair) -> None:
+def test_the_status_tells_the_stages_the_people_what_is_next_and_what_else(at: At, fcpair: Fcpair) -> None:
     at("dealt")
     state = strict(fcpair("status", "--format", "json").stdout)
     assert state["stages"] == {"import": 21, "select": 4, "retrieve": 6, "pair": 24, "assign": 42}
@@ -103,50 +94,147 @@ def test_the_status_tells_the_stages_the_people_and_what_is_next(at: At, fcpair:
     assert [row["open"] for row in state["people"]] == [14, 14, 14]
     assert "42" in state["next"]
     assert "`fcpair labels sheets DIR`" in state["next"]
-
-
-@pytest.mark.parametrize("stage", ["dealt", "checking"])
-def test_commands_that_the_status_names_can_be_pasted(at: At, fcpair: Fcpair, stage: str) -> None:
-    at(stage)
-    state = strict(fcpair("status", "--format", "json").stdout)
-    named = [command for step in (state["next"], *state["also"]) for command in step.split("`")[1::2]]
-    assert [command for command in named if not command.startswith("fcpair ")] == []
-    assert {"labels import FILE", "validate import FILE"} & {command.removeprefix("fcpair ") for command in named}
-
-
-@pytest.mark.parametrize(
-    ("stage", "next_"),
-    [
-        ("empty", "run `fcpair import`"),
-        ("imported", "run `fcpair select`"),
-        ("selected", "run `fcpair retrieve`"),
-        ("retrieved", "run `fcpair pair`"),
-        ("paired", "run `fcpair assign`"),
-        ("labelled", "run `fcpair adjudicate`"),
-        ("decided", "run `fcpair adjudicate`"),
-    ],
-)
-def test_the_status_names_the_next_command(at: At, fcpair: Fcpair, stage: str, next_: str) -> None:
-    at(stage)
-    told = fcpair("status").stdout.splitlines()
-    assert next_ in next(line for line in told if line.startswith("Next: "))
-
-
-def test_the_status_says_all_that_can_be_done(at: At, fcpair: Fcpair) -> None:
+    assert "labels import FILE" in named_commands(state)
     at("checking")
-    told = " ".join(fcpair("status").stdout.split())
-    assert "Next: pairs that wait for a decision" in told
-    assert "Also: open verdicts" in told
-    state = strict(fcpair("status", "--format", "json").stdout)
+    shown, state = fcpair.line("status"), fcpair.json("status")
+    assert "Next: pairs that wait for a decision" in shown
+    assert "Also: open verdicts" in shown
     assert state["next"].startswith("pairs that wait for a decision")
     assert [step.partition(":")[0] for step in state["also"]] == ["open verdicts"]
+    assert "validate import FILE" in named_commands(state)
 
 
-def test_the_log_keeps_parameters_counts_and_version(at: At, fcpair: Fcpair) -> None:
+def named_commands(state: dict[str, Any]) -> list[str]:
+    """The commands that a status names, each of which can be pasted."""
+    named = [command for step in (state["next"], *state["also"]) for command in step.split("`")[1::2]]
+    assert [command for command in named if not command.startswith("fcpair ")] == []
+    return [command.removeprefix("fcpair ") for command in named]
+
+
+def test_the_status_names_the_next_command(at: At, fcpair: Fcpair) -> None:
+    following = {"empty": "import", "imported": "select", "selected": "retrieve", "retrieved": "pair"}
+    for stage, command in {**following, "paired": "assign", "labelled": "adjudicate", "decided": "adjudicate"}.items():
+        at(stage)
+        (line,) = (line for line in fcpair("status").stdout.splitlines() if line.startswith("Next: "))
+        assert f"run `fcpair {command}`" in line
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_what_is_rounded_to_nothing_has_no_sign(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    rows: list[dict[str, Cell]] = [{"what": "a", "value": -0.00001 if form == "table" else -0.0}]
+    emit(form, data=rows, tables=[Table("t", ("what", "value"), [list(row.values()) for row in rows])], rows=rows)
+    assert "-0" not in capsys.readouterr().out
+    assert (decimal(-0.00001, 4), bounds(-0.0001, 0.2)) == ("0.0000", "0.000 to 0.200")
+
+
+# -- long results: a table for people is cut with a word on how to get all, what programs read is streamed and whole
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five rows are long, and are printed two at a time."""
+    for module in (output, partition, status):
+        monkeypatch.setattr(module, "LONGEST_TABLE", 5)
+    for module in (partition, output):
+        monkeypatch.setattr(module, "ROWS_AT_ONCE", 2)
+
+
+@pytest.mark.usefixtures("short")
+def test_a_long_table_is_cut_and_what_programs_read_is_whole(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    grid = Study(at("checked")).grid()
+    as_json, as_csv = fcpair.json(*BRONZE), fcpair.csv(*BRONZE)
+    fcpair(*BRONZE, "--out", tmp_path / "b.jsonl")
+    written = [json.loads(line) for line in (tmp_path / "b.jsonl").read_text("utf-8").splitlines()]
+    assert as_json == written
+    assert [row["pair"] for row in as_csv] == [str(row["pair"]) for row in written]
+    for layout in ("fcpair", "fc-conan"):
+        printed = fcpair.line(*BRONZE, "--layout", layout)
+        assert printed.startswith(f"bronze: {len(written)} pairs")
+        assert f"the first 5 of {len(written)} rows; `--format csv` prints all, `--out FILE` writes them" in printed
+    n_runs = len(fcpair.json("log"))
+    assert f"the first 5 of {n_runs} rows; `--format csv` prints all" in fcpair.line("log")
+    whole, (first, n) = grid.tier("bronze"), grid.tiers().head("bronze", 3)
+    assert n == len(whole)
+    for column in ("pair", "label.ana"):
+        assert first[column].tolist() == whole[column].tolist()[:3]
+
+
+ROWS: list[dict[str, Cell]] = [{"a": at, 'b"': "é\n", "c": None} for at in range(5)]
+
+
+@pytest.mark.usefixtures("short")
+def test_streamed_json_is_what_a_list_would_be_and_is_printed_as_it_comes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for rows in (ROWS, ROWS[:1], []):
+        print_json(iter(rows))
+        streamed = capsys.readouterr().out
+        print_json(rows)
+        assert streamed == capsys.readouterr().out
+    taken: list[int] = []
+    seen: list[int] = []
+
+    def stream() -> Iterator[dict[str, Cell]]:
+        for at in range(6):
+            taken.append(at)
+            yield {"a": at}
+
+    monkeypatch.setattr("click.echo", lambda text, nl: seen.append(len(taken)))
+    print_csv(stream())
+    assert seen == [2, 4, 6]
+
+
+# -- what is printed is of one moment
+
+
+@pytest.fixture
+def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What was begun, and what was printed, which is not to be done while a transaction is open."""
+    done: list[str] = []
+    n_open = 0
+
+    def begin(_conn: Connection) -> None:
+        nonlocal n_open
+        n_open += 1
+        done.append("begun")
+
+    def end(_conn: Connection) -> None:
+        nonlocal n_open
+        n_open = 0
+
+    def echo(text: str, **named: Any) -> None:
+        assert not n_open, "printed while others may have to wait"
+        done.append("printed")
+        usual(text, **named)
+
+    usual = click.echo
+    monkeypatch.setattr(click, "echo", echo)
+    listeners = (("begin", begin), ("commit", end), ("rollback", end))
+    for name, listener in listeners:
+        event.listen(Engine, name, listener)
+    yield done
+    for name, listener in listeners:
+        event.remove(Engine, name, listener)
+
+
+def test_a_look_is_one_transaction_before_anything_is_printed(at: At, fcpair: Fcpair, events: list[str]) -> None:
     at("checked")
-    runs = strict(fcpair("log", "--format", "json").stdout)
-    assert [run["stage"] for run in runs][:3] == ["init", "import", "select"]
-    assert all({"params", "counts", "version", "at"} <= set(run) for run in runs)
+    for words in LOOKS:
+        events.clear()
+        fcpair(*words)
+        assert events[0] == "begun", words
+        assert {*events[1:]} == {"printed"}, words
+
+
+def test_the_pairs_of_a_tier_are_printed_without_the_tables_of_all_and_its_name_has_any_capitals(
+    at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at("checked")
+    whole = fcpair(*BRONZE, "--format", "csv").stdout
+    assert whole == fcpair("partition", "--tier", "Bronze", "--format", "csv").stdout != ""
+    monkeypatch.setattr(tiers, "tier_table_rows", None)
+    monkeypatch.setattr(tiers, "verdict_table_rows", None)
+    assert fcpair(*BRONZE, "--format", "csv").stdout == whole
 
 
 # -- where it is printed
@@ -154,7 +242,6 @@ def test_the_log_keeps_parameters_counts_and_version(at: At, fcpair: Fcpair) -> 
 
 def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path, tmp_path: Path) -> None:
     at("selected")
-    environment = {**os.environ, "FCPAIR_STUDY": str(study)}
     script = (
         "import sys, numpy as np; from fcpair.models import encode, model_files; from fcpair.cli import main\n"
         "model_files.resolve = lambda name, **_: model_files.Model(name, '', 'test', 'ab', 'cd')\n"
@@ -165,7 +252,7 @@ def test_results_stand_on_stdout_and_progress_on_stderr_only(at: At, study: Path
     )
     run = subprocess.run(
         [sys.executable, "-c", script, "retrieve", "--k", "5"],
-        env=environment,
+        env={**os.environ, "FCPAIR_STUDY": str(study)},
         capture_output=True,
         text=True,
         check=True,
@@ -184,27 +271,41 @@ def test_progress_is_for_terminals_only(at_once: bool, capsys: pytest.CaptureFix
     assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("at_once", "shown"), [(False, False), (True, True)])
-def test_progress_at_once_is_shown_before_anything_is_reported(
-    at_once: bool, shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("at_once", [False, True])
+def test_progress_at_once_is_shown_before_any_is_reported(at_once: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     printed = io.StringIO()
     terminal = partial(rich.console.Console, file=printed, force_terminal=True, force_interactive=True)
     monkeypatch.setattr(rich.console, "Console", lambda **_: terminal())
     with progress("counting", at_once=at_once):
         pass
-    assert ("counting" in printed.getvalue()) == shown
+    assert ("counting" in printed.getvalue()) == at_once
+
+
+def test_what_takes_long_says_once_about_how_long(capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*calls: tuple[float, int, int]) -> str:
+        clock = iter([at for at, _, _ in calls])
+        advance = remaining_time_reporter("encoding", lambda: next(clock))
+        for _, so_far, total in calls:
+            advance(so_far, total)
+        return capsys.readouterr().err
+
+    long = "encoding: 60 of 1,010 are done; at this pace the others take 76 seconds.\n"
+    assert shown((0.0, 10, 1010), (1.0, 20, 1010), (4.0, 60, 1010), (9.0, 110, 1010)) == long
+    slower = (0.0, 1, 1000), (10.0, 11, 1000)
+    assert shown(*slower) == "encoding: 11 of 1,000 are done; at this pace the others take 16 minutes.\n"
+    assert shown((0.0, 10, 100), (4.0, 60, 100), (7.0, 100, 100)) == ""
+    assert shown(*slower, (20.0, 1, 1000), (30.0, 11, 1000)).count("16 minutes") == 2  # it begins anew
 
 
 def test_that_people_are_simulated_is_said_beside_every_result(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     at("dealt")
     assert "SIMULATED" in fcpair("simulate", "--seed", "1", "--skips", "0").stderr
-    for command in (("status",), ("agreement",)):
-        assert "SIMULATED" in fcpair(*command).stdout
-        csv_result = fcpair(*command, "--format", "csv")
-        assert "SIMULATED" in csv_result.stderr
-        assert "SIMULATED" not in csv_result.stdout
-        assert "SIMULATED" in strict(fcpair(*command, "--format", "json").stdout)["simulated"]
+    for command in ("status", "agreement"):
+        assert "SIMULATED" in fcpair(command).stdout
+        as_csv = fcpair(command, "--format", "csv")
+        assert "SIMULATED" in as_csv.stderr
+        assert "SIMULATED" not in as_csv.stdout
+        assert "SIMULATED" in strict(fcpair(command, "--format", "json").stdout)["simulated"]
     assert "SIMULATED" in fcpair("labels", "export", "--out", tmp_path / "l.csv").stderr
     assert "SIMULATED" in fcpair("report", "--out", tmp_path / "r.html").stderr
 
@@ -212,52 +313,29 @@ def test_that_people_are_simulated_is_said_beside_every_result(at: At, fcpair: F
 # -- exit codes and errors
 
 
-def test_done_is_0(at: At, fcpair: Fcpair) -> None:
-    at("checked")
-    fcpair("status", code=0)
-
-
-def test_a_dry_run_ends_with_0_when_everything_is_the_same(at: At, fcpair: Fcpair) -> None:
-    at("decided")
-    result = fcpair("adjudicate", "--policy", "majority", "--dry-run", code=0)
-    assert "19 of 19 compared are the same" in result.stdout
-
-
-def test_a_dry_run_ends_with_1_when_something_differs(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study(at("decided"))
+def test_a_dry_run_ends_with_1_where_something_is_different(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = at("decided")
+    rehearsing = ("adjudicate", "--policy", "majority", "--dry-run")
+    assert "19 of 19 compared are the same" in fcpair(*rehearsing).stdout
     fcpair("adjudicate", "--import", write_csv(tmp_path / "d.csv", [{"pair": 1, "label": "0"}]))
     before = dump(study)
-    result = fcpair("adjudicate", "--policy", "majority", "--dry-run", code=1)
+    result = fcpair(*rehearsing, code=1)
     assert "18 of 19 compared are the same" in result.stdout
     assert result.stderr == "different: pairs 1\n"
     assert dump(study) == before
 
 
-def test_an_error_is_a_message_without_a_traceback(fcpair: Fcpair) -> None:
-    result = fcpair("status", code=2)
-    assert result.stderr.startswith("Error: there is no study at ")
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-
-
-def test_debug_shows_where_it_happened(study: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "fcpair", "--debug", "status", "--study", str(study)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def test_an_error_is_one_line_and_ends_with_2_and_debug_shows_where_it_happened(study: Path) -> None:
+    command = [sys.executable, "-m", "fcpair", "status", "--study", str(study)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("Error: there is no study at ")
+    assert run.stderr.count("\n") == 1
+    command.insert(3, "--debug")
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode != 0
     assert "Traceback (most recent call last)" in run.stderr
     assert "StudyError" in run.stderr
-
-
-def test_a_process_ends_with_2_and_prints_only_the_message(study: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "fcpair", "status", "--study", str(study)], capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.count("\n") == 1
 
 
 def test_a_defect_is_told_from_an_error_of_the_user(at: At, fcpair: Fcpair, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,14 +345,17 @@ def test_a_defect_is_told_from_an_error_of_the_user(at: At, fcpair: Fcpair, monk
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr(Study, "log", fail)
-    result = fcpair("log", code=3)
-    assert "fcpair itself failed (ZeroDivisionError: oh)" in result.stderr
-    assert "fcpair --debug" in result.stderr
+    message = fcpair("log", code=3).stderr
+    assert "fcpair itself failed (ZeroDivisionError: oh)" in message
+    assert "fcpair --debug" in message
+    assert "`fcpair log` shows what was finished" in message
+    assert "as it was" not in message
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_values_that_cannot_be_used_end_with_2(at: At, fcpair: Fcpair) -> None:
+    study = at("imported")
+    before = dump(study)
+    for words in (
         ("partition", "--out", "x.csv"),
         ("adjudicate", "--policy", "majority", "--import", "x.csv"),
         ("assign", "--overlap", "2"),
@@ -283,119 +364,59 @@ def test_a_defect_is_told_from_an_error_of_the_user(at: At, fcpair: Fcpair, monk
         ("people", "retire", "ana", "--seed", "-1"),
         ("explain", "99999999999999999999"),
         ("people", "add", "half \udcff"),
-    ],
-)
-def test_values_that_cannot_be_used_end_with_2(at: At, fcpair: Fcpair, words: tuple[str, ...]) -> None:
-    study = Study(at("imported"))
-    before = dump(study)
-    fcpair(*words, code=2)
-    assert dump(study) == before
+    ):
+        fcpair(*words, code=2)
+        assert dump(study) == before, words
 
 
-def test_a_title_that_is_no_text_leaves_no_study(fcpair: Fcpair, study: Path) -> None:
-    assert "half a surrogate pair" in fcpair("init", "--title", "\udcff", code=2).stderr
-    assert not study.exists()
+# -- options of all commands
 
 
-# -- which study
-
-
-def test_the_study_is_named_by_the_option_before_the_environment(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+def test_an_option_that_takes_one_value_is_refused_where_it_is_given_twice(at: At, fcpair: Fcpair) -> None:
     at("checked")
-    fcpair("init", "--study", tmp_path / "other.db")
-    assert strict(fcpair("status", "--format", "json").stdout)["stages"]["pair"] == 24
-    other = fcpair("status", "--format", "json", "--study", tmp_path / "other.db")
-    assert strict(other.stdout)["stages"]["pair"] == 0
+    for words in (
+        ("partition", "--tier", "gold", "--tier", "silver"),
+        ("describe", "t.csv", "--text", "text", "--by", "types", "--by=targets"),
+        ("people", "add", "eva", "--role", "annotator", "--role", "validator"),
+        ("select", "--hs", "2", "--seed", "1", "--seed", "1"),
+        ("retrieve", "--redo", "--redo"),
+    ):
+        option = next(word.partition("=")[0] for word in reversed(words) if word.startswith("--"))
+        assert f"{option} is given twice; it takes one value, so give it once" in fcpair(*words, code=2).stderr
+    systems = [row["system"] for row in fcpair.csv("evaluate", "--system", "tfidf", "--system", "random")]
+    assert {name.partition("(")[0] for name in systems} == {"tfidf", "random"}
 
 
-def test_the_study_is_study_db_here_if_nothing_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FCPAIR_STUDY", raising=False)
-    monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(main, ["init"]).exit_code == 0
-    assert (tmp_path / "study.db").is_file()
-    assert CliRunner().invoke(main, ["status"]).exit_code == 0
+def test_a_grid_is_named_by_an_option_and_one_that_is_not_there_is_refused(at: At, fcpair: Fcpair) -> None:
+    at("checked")
+    assert fcpair("partition", "--grid", "main").stdout == fcpair("partition").stdout
+    for command in (("labels", "export", "--out", "l.csv"), ("explain", "1"), ("pair", "--redo")):
+        message = fcpair(*command, "--grid", "other", code=2).stderr
+        assert message == "Error: there is no grid `other`; the grids of this study: main\n"
 
 
-def test_init_never_writes_over_a_study(at: At, fcpair: Fcpair) -> None:
-    study = Study(at("labelled"))
-    before = dump(study)
-    assert "exists already" in fcpair("init", code=2).stderr
-    assert dump(study) == before
-
-
-# -- commands that nothing else calls
-
-
-def test_people_come_change_and_go_on_the_command_line(at: At, fcpair: Fcpair) -> None:
-    study = Study(at("dealt"))
-    added = fcpair("people", "add", "dora", "emil").stdout.splitlines()
-    assert added[0] == "added as annotator: dora, emil"
-    assert [line.partition("#")[0] for line in added[1:]] == [
-        f"{name}: http://127.0.0.1:8000/join" for name in ("dora", "emil")
-    ]
-    assert "; 14 went to others" in fcpair("people", "handover", "ana", "--to", "dora").stdout
-    assert fcpair("people", "role", "ana", "validator").stdout == "ana is validator now\n"
-    assert "14 open assignments were taken back" in fcpair("people", "retire", "ben", "--seed", "3").stdout
-    listed = rows(fcpair("people", "list", "--format", "csv").stdout)
-    assert [(row["name"], row["role"], row["retired"]) for row in listed][:2] == [
-        ("ana", "validator", "False"),
-        ("ben", "annotator", "True"),
-    ]
-    assert {who for who, _ in open_work(study)} == {"cleo", "dora", "emil"}
-
-
-def test_an_invite_link_holds_the_only_token_that_lets_its_owner_in(at: At, fcpair: Fcpair) -> None:
-    study = Study(at("dealt"))
-    links = [fcpair("people", "invite", "ana", "--url", "https://labels.example.org/").stdout for _ in range(2)]
-    assert all(link.startswith("ana: https://labels.example.org/join#") for link in links)
-    first, second = (study.access.by_token(link.strip().partition("#")[2]) for link in links)
-    assert first is None
-    assert second is not None
-    assert second.name == "ana"
-    assert "ana can no longer sign in" in fcpair("people", "revoke", "ana").stdout
-    assert study.access.invited() == set()
-
-
-def test_terms_are_printed_and_forgotten(at: At, fcpair: Fcpair) -> None:
-    study = Study(at("dealt"))
-    study.access.consent(study.people[0].id, {"Age": "30-49"})
-    first, *_ = rows(fcpair("people", "terms", "--format", "csv").stdout)
-    assert (first["name"], first["demographics"]) == ("ana", '{"Age": "30-49"}')
-    assert "what ana said about themselves is deleted" in fcpair("people", "forget", "ana").stdout
-    assert study.access.terms()[0]["demographics"] == {}
-
-
-def test_labels_are_exported_as_they_are(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    study = Study(at("labelled"))
-    assert fcpair("labels", "export", "--out", tmp_path / "l.csv").stdout.endswith("l.csv: 42 answers\n")
-    exported = rows((tmp_path / "l.csv").read_text("utf-8"))
-    assert {(int(row["pair"]), row["annotator"]): row["label"] for row in exported} == labels_of(study)
-
-
-def test_exported_labels_can_be_imported_into_a_copy_of_the_study(
-    at: At, fcpair: Fcpair, tmp_path: Path, files: dict[str, Path]
+def test_the_study_is_named_by_the_option_before_the_environment_and_is_else_here(
+    at: At, fcpair: Fcpair, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at("labelled")
-    fcpair("labels", "export", "--out", tmp_path / "l.csv")
-    copy = tmp_path / "copy.db"
-    copy.write_bytes(files["dealt"].read_bytes())
-    fcpair("labels", "import", tmp_path / "l.csv", "--study", copy)
-    assert labels_of(Study(copy)) == labels_of(Study(files["labelled"]))
-
-
-def test_a_report_is_one_file(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     at("checked")
-    fcpair("report", "--out", tmp_path / "r.html")
-    page = (tmp_path / "r.html").read_text("utf-8")
-    assert page.lstrip().lower().startswith("<!doctype html>")
+    fcpair("init", "--study", here / "other.db")
+    assert fcpair.json("status")["stages"]["pair"] == 24
+    assert fcpair.json("status", "--study", here / "other.db")["stages"]["pair"] == 0
+    monkeypatch.delenv("FCPAIR_STUDY")
+    fcpair("init")
+    assert (here / "study.db").is_file()
+    fcpair("status")
 
 
-def test_a_report_in_a_folder_that_is_not_there_is_refused(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
-    at("checked")
-    assert "there is no folder" in fcpair("report", "--out", tmp_path / "no" / "r.html", code=2).stderr
+def test_init_overwrites_no_study_and_makes_none_whose_title_is_no_text(at: At, fcpair: Fcpair, study: Path) -> None:
+    assert "half a surrogate pair" in fcpair.refusal("init", "--title", "\udcff")
+    assert not study.exists()
+    before = dump(at("labelled"))
+    assert "exists already" in fcpair.refusal("init")
+    assert dump(study) == before
 
 
-def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) -> None:
+def test_options_of_a_stage_reach_it_and_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("paired"))
     fcpair("people", "add", "ana", "ben", "cleo")
     fcpair("assign", "--overlap", "2:0.25", "--annotator-group", "ana, cleo", "--order", "hs", "--seed", "2")
@@ -403,48 +424,26 @@ def test_overlap_and_groups_are_read_from_the_options(at: At, fcpair: Fcpair) ->
     assert params["overlap"] == {"2": 0.25}
     assert params["annotator_groups"] == [["ana", "cleo"]]
     assert study.status()["overlap"] == {"1": 18, "2": 6}
-
-
-def test_redo_is_asked_for_by_name(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("dealt"))
     corpus = write_corpus(tmp_path / "c.csv")
-    said = "`--redo` would discard 21 corpus rows, 4 selected HS, 6 candidates, 24 pairs, 42 assignments"
-    assert said in fcpair("import", corpus, code=2).stderr
+    lost = "`--redo` would discard 21 corpus rows, 4 selected HS, 6 candidates, 24 pairs, 42 assignments"
+    assert lost in fcpair.refusal("import", corpus)
     fcpair("import", corpus, "--redo")
     assert study.status()["stages"] == {"import": 21, "select": 0, "retrieve": 0, "pair": 0, "assign": 0}
 
 
-@pytest.mark.parametrize("form", ["table", "csv"])
-def test_what_is_rounded_to_nothing_has_no_sign(form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    rows: list[dict[str, Cell]] = [{"what": "a", "value": -0.00001 if form == "table" else -0.0}]
-    emit(form, data=rows, tables=[Table("t", ("what", "value"), [list(row.values()) for row in rows])], rows=rows)
-    assert "-0" not in capsys.readouterr().out
+# -- commands that are called a little wrong, and what follows from hints
 
 
-def test_a_difference_that_is_rounded_to_nothing_has_no_minus() -> None:
-    assert (decimal(-0.00001, 4), bounds(-0.0001, 0.2)) == ("0.0000", "0.000 to 0.200")
+def test_a_command_that_is_nearly_right_gets_a_hint_and_one_like_none_gets_none(fcpair: Fcpair) -> None:
+    assert "Did you mean 'select'?" in fcpair("selct", code=2).output
+    assert "Did you mean" not in fcpair("xyzzy", code=2).output
 
 
-def told(calls: list[tuple[float, int, int]], capsys: pytest.CaptureFixture[str]) -> str:
-    """What is told of calls at these times."""
-    clock = iter([at for at, _, _ in calls])
-    advance = remaining_time_reporter("encoding", lambda: next(clock))
-    for _, so_far, total in calls:
-        advance(so_far, total)
-    return capsys.readouterr().err
-
-
-def test_what_takes_long_says_once_about_how_long(capsys: pytest.CaptureFixture[str]) -> None:
-    calls = [(0.0, 10, 1010), (1.0, 20, 1010), (4.0, 60, 1010), (9.0, 110, 1010)]
-    assert told(calls, capsys) == "encoding: 60 of 1,010 are done; at this pace the others take 76 seconds.\n"
-    slower = [(0.0, 1, 1000), (10.0, 11, 1000)]
-    assert told(slower, capsys) == "encoding: 11 of 1,000 are done; at this pace the others take 16 minutes.\n"
-
-
-def test_what_is_done_soon_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert told([(0.0, 10, 100), (4.0, 60, 100), (7.0, 100, 100)], capsys) == ""
-
-
-def test_what_begins_anew_is_looked_at_anew(capsys: pytest.CaptureFixture[str]) -> None:
-    first, then = [(0.0, 1, 1000), (10.0, 11, 1000)], [(20.0, 1, 1000), (30.0, 11, 1000)]
-    assert told([*first, *then], capsys).count("16 minutes") == 2
+def test_who_follows_the_hint_that_there_are_no_validators_has_one(at: At, fcpair: Fcpair) -> None:
+    at("decided")
+    message = fcpair("validate", "assign", code=2).stderr
+    hinted = message[message.index("`fcpair ") + len("`fcpair ") : message.rindex("`")]
+    assert hinted == "people add NAME --role validator"
+    fcpair(*hinted.replace("NAME", "vera").split())
+    assert "19 pairs were assigned to 1 validator" in fcpair("validate", "assign").stdout

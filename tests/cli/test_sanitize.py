@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,10 +14,9 @@ from hypothesis import strategies as st
 
 import fcpair.cli
 from cli.adjudication.test_dialogue import Terminal
-from cli.conftest import Fcpair
+from cli.conftest import At, Fcpair
 from fcpair.cli.terminal import sanitize
 
-At = Callable[[str], Path]
 TITLE, CLIPBOARD, CLEAR = "\x1b]0;mine\x07", "\x1b]52;c;cm0gLXJm\x07", "\x1b[2J\x9b2J"
 HOSTILE = f"{TITLE}{CLIPBOARD}{CLEAR}\r\x08\x7f\u202e\u2066\u200fend"
 # Where what other people wrote is kept.
@@ -32,17 +29,12 @@ WRITTEN = {
     "person": ("name",),
 }
 READING = {
-    ("status",): "checked",
-    ("explain", "6"): "checked",
-    ("log",): "checked",
-    ("agreement",): "checked",
-    ("partition",): "checked",
-    ("partition", "--tier", "bronze"): "checked",
-    ("evaluate", "--system", "tfidf"): "checked",
-    ("people", "list"): "checked",
-    ("people", "terms"): "checked",
-    ("adjudicate", "--adjudicator", "ada"): "decided",
-    ("adjudicate", "--policy", "majority", "--dry-run"): "labelled",
+    "checked": [
+        *("status", "explain 6", "log", "agreement", "partition", "partition --tier bronze", "people list"),
+        *("evaluate --system tfidf", "people terms"),
+    ],
+    "decided": ["adjudicate --adjudicator ada"],
+    "labelled": ["adjudicate --policy majority --dry-run"],
 }
 # C0 but for tab and line feed, DEL, C1; and what orders signs from right to left.
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -60,16 +52,19 @@ def poison(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("words", READING, ids=" ".join)
-def test_what_people_wrote_does_not_steer_the_terminal(at: At, fcpair: Fcpair, words: tuple[str, ...]) -> None:
-    poison(at(READING[words]))
-    result = fcpair(*words, keys="q")
-    assert not STEERS.findall(STYLE.sub("", result.stdout + result.stderr))
+@pytest.mark.parametrize("stage", READING)
+def test_what_people_wrote_does_not_steer_the_terminal(at: At, fcpair: Fcpair, stage: str) -> None:
+    poison(at(stage))
+    for words in READING[stage]:
+        result = fcpair(*words.split(), keys="q")
+        assert not STEERS.findall(STYLE.sub("", result.stdout + result.stderr)), words
 
 
-def test_what_turns_a_line_around_is_shown(at: At, fcpair: Fcpair) -> None:
+def test_what_turns_a_line_around_is_shown_and_programs_get_every_sign(at: At, fcpair: Fcpair) -> None:
     poison(at("checked"))
     assert "]0;mine]52;c;cm0gLXJm[2J2J<U+202E><U+2066><U+200F>end" in re.sub(r"\s", "", fcpair("explain", "6").stdout)
+    (ana,) = (row for row in fcpair.json("people", "list") if "ana" in row["name"])
+    assert ana["name"] == f"ana{HOSTILE}"
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
@@ -91,12 +86,6 @@ def test_a_dialogue_shows_notes_without_their_controls(at: At) -> None:
         terminal.read("wait")
     assert "end" in shown
     assert not STEERS.findall(STYLE.sub("", shown.replace("\r\n", "\n")))
-
-
-def test_files_for_programs_keep_every_sign(at: At, fcpair: Fcpair) -> None:
-    poison(at("checked"))
-    (ana,) = (row for row in json.loads(fcpair("people", "list", "--format", "json").stdout) if "ana" in row["name"])
-    assert ana["name"] == f"ana{HOSTILE}"
 
 
 def test_errors_and_refusals_are_harmless(at: At, fcpair: Fcpair, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from steps.small import CNS, HS, NAMES, SELECTED, build_to, open_work, set_candidates, write_corpus, write_csv
+from steps.small import CNS, HS, NAMES, SELECTED, build_to, open_work, record, set_candidates, write_corpus, write_csv
 
 from cli.test_commands import ALL, found
 from fcpair.bias.items import expand
@@ -40,14 +40,14 @@ def shuffled(items: Sequence[Any], random: Random | None) -> list[Any]:
     return list(items) if random is None else random.sample(list(items), len(items))
 
 
-def printed(table: str, *arguments: str) -> Draw:
+def printed(table: str, command: str) -> Draw:
     """What a command prints of an example table, whose rows are shuffled."""
 
     def draw(folder: Path, random: Random | None) -> Any:
         with (EXAMPLES / table).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         path = write_csv(folder / table, shuffled(rows, random))
-        words = [str(path) if word == "TABLE" else word for word in arguments]
+        words = [str(path) if word == "TABLE" else word for word in command.split()]
         result = CliRunner().invoke(main, [*words, "--format", "json"])
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout.replace(str(folder), ""))
@@ -67,8 +67,8 @@ def imported(folder: Path, random: Random | None) -> Study:
 def texts_of(study: Study) -> dict[int, tuple[str, str]]:
     with study._store.read() as tx:
         bodies, pairs = texts.bodies(tx, ("hs", "cn")), cells.cells(tx)
-    columns = (pairs[name].tolist() for name in ("cell_id", "hs_id", "cn_id"))
-    return {pair: (bodies[hs], bodies[cn]) for pair, hs, cn in zip(*columns, strict=True)}
+    rows = pairs[["cell_id", "hs_id", "cn_id"]].to_numpy().tolist()
+    return {pair: (bodies[hs], bodies[cn]) for pair, hs, cn in rows}
 
 
 def selected(folder: Path, random: Random | None) -> Any:
@@ -76,13 +76,9 @@ def selected(folder: Path, random: Random | None) -> Any:
     drawn: list[set[str]] = []
     for options in (Select(hs=3, seed=5), Select(hs=4, stratify="hs_topic", seed=5)):
         study.grid().select(options, redo=bool(drawn))
-        drawn.append(rows_of(study))
+        with study._store.read() as tx:
+            drawn.append({body for _, body in sides.bodies(tx, "row")})
     return drawn
-
-
-def rows_of(study: Study) -> set[str]:
-    with study._store.read() as tx:
-        return {body for _, body in sides.bodies(tx, "row")}
 
 
 def paired(folder: Path, random: Random | None) -> Any:
@@ -159,25 +155,20 @@ def after(act: Callable[[Study], object]) -> Draw:
 
 
 def dismissed(folder: Path, random: Random | None) -> Any:
-    study = dealt(folder, random)
-    answer(study, folder)
+    answer(study := dealt(folder, random), folder)
     study.dismiss("cleo")
     return work_of(study)
 
 
 def validated(folder: Path, random: Random | None) -> Any:
-    study = dealt(folder, random)
-    answer(study, folder)
+    answer(study := dealt(folder, random), folder)
     study.grid().adjudicate(Adjudicate("majority"))
     study.grid().assign_validation(Validate(pairs=9, seed=2))
     return work_of(study)
 
 
 def answer(study: Study, folder: Path) -> None:
-    rows = [
-        {"pair": pair, "annotator": who, "label": NAMES[(len(who) * pair) % 5 // 2]} for who, pair in open_work(study)
-    ]
-    study.grid().import_labels(write_csv(folder / "labels.csv", rows))
+    record(study, folder, [(who, pair, NAMES[(len(who) * pair) % 5 // 2]) for who, pair in open_work(study)])
 
 
 def modelled(folder: Path, random: Random | None) -> Any:
@@ -228,26 +219,12 @@ CASES: dict[tuple[str, ...], Draw] = {
     ("export", "texts"): texts_exported,
     ("groups",): grouped,
     ("items", "expand"): expanded,
-    ("correlate",): printed(
-        "rated.csv",
-        *("correlate", "TABLE", "--score", "score", "--rating", "fluency", "--text", "text", "--rater", "rater"),
-    ),
-    ("ratings",): printed(
-        "rated.csv",
-        *("ratings", "TABLE", "--rating", "fluency", "--source", "source", "--rater", "rater", "--text", "text"),
-    ),
-    ("classify",): printed(
-        "types.csv", "classify", "TABLE", "--truth", "type", "--predicted", "guessed", "--ignore", "irony"
-    ),
-    ("describe",): printed(
-        "written.csv", *("describe", "TABLE", "--text", "cn", "--labels", "type", "--sample", "8", "--seed", "3")
-    ),
-    ("measure",): printed(
-        "corpus.csv", *("measure", "TABLE", "--text", "cn", "--measure", "dist-2", "--sample", "40", "--seed", "3")
-    ),
-    ("split",): printed(
-        "written.csv", *("split", "TABLE", "--cluster", "hs", "--labels", "type", "--share", "0.6", "--seed", "13")
-    ),
+    ("correlate",): printed("rated.csv", "correlate TABLE --score score --rating fluency --text text --rater rater"),
+    ("ratings",): printed("rated.csv", "ratings TABLE --rating fluency --source source --rater rater --text text"),
+    ("classify",): printed("types.csv", "classify TABLE --truth type --predicted guessed --ignore irony"),
+    ("describe",): printed("written.csv", "describe TABLE --text cn --labels type --sample 8 --seed 3"),
+    ("measure",): printed("corpus.csv", "measure TABLE --text cn --measure dist-2 --sample 40 --seed 3"),
+    ("split",): printed("written.csv", "split TABLE --cluster hs --labels type --share 0.6 --seed 13"),
     ("the sources of a side",): collected,
 }
 BY_NUMBER = {
@@ -262,10 +239,9 @@ BY_NUMBER = {
 
 @pytest.mark.parametrize("command", CASES, ids=" ".join)
 def test_shuffled_input_gives_the_same(command: tuple[str, ...], tmp_path: Path) -> None:
-    given, other = (tmp_path / name for name in ("given", "other"))
-    given.mkdir()
-    other.mkdir()
-    assert CASES[command](other, Random(5)) == CASES[command](given, None)
+    for name in ("given", "other"):
+        (tmp_path / name).mkdir()
+    assert CASES[command](tmp_path / "other", Random(5)) == CASES[command](tmp_path / "given", None)
 
 
 def test_every_command_with_a_seed_is_here() -> None:

@@ -8,22 +8,21 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from conftest import one_quick
 from steps.small import dump
 
 from cli.adjudication.test_dialogue import Terminal
 from cli.calls import CALLS, LEAVES, LEAVES_OR_SLOW
-from cli.conftest import Prepare
-from cli.test_commands import ALL
+from cli.conftest import At, Prepare
 from fcpair.cli import main
-from fcpair.cli.terminal import Cell, break_line, format_table, width_of
+from fcpair.cli.terminal import width_of
 from fcpair.study import Study
 
-At = Callable[[str], Path]
 BARE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 LATIN_1 = {"PYTHONIOENCODING": "latin-1"}
 
@@ -41,13 +40,6 @@ def test_every_command_prints_what_the_encoding_can(
     result = CliRunner(charset=encoding).invoke(main, prepare(path), input=b"nok\nq")
     assert result.exit_code == 0, result.output
     assert (result.stdout_bytes + result.stderr_bytes).decode(encoding)
-
-
-@pytest.mark.parametrize("path", [(), *ALL], ids=lambda path: " ".join(path) or "fcpair")
-def test_every_help_can_be_printed_in_ascii(path: tuple[str, ...]) -> None:
-    result = CliRunner(charset="ascii").invoke(main, [*path, "--help"])
-    assert result.exit_code == 0
-    assert result.stdout_bytes.isascii()
 
 
 # -- real processes
@@ -79,96 +71,60 @@ def called(*words: str, study: Path, charset: str = "utf-8") -> Result:
     return result
 
 
-@pytest.mark.parametrize("charset", ["latin-1", "ascii"])
-def test_evaluate_prints_its_tables_on_an_old_terminal(at: At, charset: str) -> None:
+def test_results_are_whole_or_say_what_they_lack_on_an_old_terminal(at: At) -> None:
     study = at("checked")
-    out = called("evaluate", "--system", "tfidf", "--tier", "bronze", study=study, charset=charset).stdout
-    assert re.search(r"NDCG@10 +[01]\.\d{4} ", out)
-    assert "-" * 30 in out
-
-
-def test_json_is_whole_on_an_old_terminal(at: At) -> None:
-    study = at("checked")
-    utf_8 = json.loads(called("explain", "6", "--format", "json", study=study).stdout)
-    assert "é" in utf_8["cn"]
-    assert json.loads(run("explain", "6", "--format", "json", study=study, **BARE)[1]) == utf_8
-
-
-def test_a_csv_that_lost_signs_says_so(at: At) -> None:
-    study = at("checked")
-    words = ("partition", "--tier", "bronze", "--format", "csv")
-    assert "lacks some characters, which are escaped here" in called(*words, study=study, charset="latin-1").stderr
-    assert "lacks" not in called(*words, study=study).stderr
+    for charset in ("latin-1", "ascii"):
+        table = called("evaluate", "--system", "tfidf", "--tier", "bronze", study=study, charset=charset).stdout
+        assert re.search(r"NDCG@10 +[01]\.\d{4} ", table)
+        assert "-" * 30 in table
+    words = ("partition", "--tier", "bronze", "--format")
+    assert (
+        "lacks some characters, which are escaped here" in called(*words, "csv", study=study, charset="latin-1").stderr
+    )
+    assert "lacks" not in called(*words, "csv", study=study).stderr
+    utf_8 = json.loads(called(*words, "json", study=study).stdout)
+    assert "é" in utf_8[0]["cn"]
+    for command in ((*words, "json"), ("explain", "6", "--format", "json")):
+        whole = json.loads(called(*command, study=study).stdout)
+        assert json.loads(called(*command, study=study, charset="ascii").stdout) == whole
+    assert json.loads(run(*command, study=study, **BARE)[1]) == whole
 
 
 @pytest.mark.slow
-def test_a_csv_on_a_terminal_of_another_encoding_says_that_it_lost_signs(at: At) -> None:
+def test_a_process_says_what_its_encoding_lacks(at: At, tmp_path: Path) -> None:
     code, _, err = run("partition", "--tier", "bronze", "--format", "csv", study=at("checked"), **LATIN_1)
     assert (code, "lacks some characters, which are escaped here" in err) == (0, True)
-
-
-@pytest.mark.slow
-def test_a_name_that_is_no_utf_8_is_said_in_an_error(at: At, tmp_path: Path) -> None:
-    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.csv")  # which is no UTF-8
     code, _, err = run("labels", "import", path, study=at("dealt"), PYTHONUTF8="1")
     assert (code, "there is no such file" in err) == (2, True)
-
-
-def test_a_defect_does_not_say_that_the_study_is_as_it_was(
-    at: At, study: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_self: Study) -> None:
-        raise ZeroDivisionError("oh")
-
-    monkeypatch.setattr(Study, "log", fail)
-    result = CliRunner().invoke(main, ["log", "--study", str(at("checked"))])
-    assert result.exit_code == 3
-    assert "as it was" not in result.stderr
-    assert "`fcpair log` shows what was finished" in result.stderr
 
 
 # -- a reader that goes away
 
 
 READ_IN_PART = [
-    ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--format", "csv"),
-    ("log", "--format", "json"),
-    ("status",),
-    ("explain", "6"),
-    ("--help",),
-    ("partition", "--help"),
-    ("--version",),
+    *("partition --tier bronze", "partition --tier bronze --format csv", "log --format json", "status", "explain 6"),
+    *("--help", "partition --help", "--version"),
 ]
 
 
-@pytest.mark.parametrize("words", READ_IN_PART, ids=" ".join)
-def test_a_command_ends_quietly_where_nobody_reads_it(
-    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
-) -> None:
+def test_a_command_ends_quietly_where_nobody_reads_it(at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FCPAIR_STUDY", str(at("checked")))
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w", encoding="utf-8") as gone, (tmp_path / "said").open("w", encoding="utf-8") as said:
-        monkeypatch.setattr(sys, "stdout", gone)
-        monkeypatch.setattr(sys, "stderr", said)
-        with pytest.raises(SystemExit) as ended:
-            main(words)
-    assert ended.value.code == 141
-    assert (tmp_path / "said").read_text("utf-8") == ""
+    for words in READ_IN_PART:
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w", encoding="utf-8") as gone, (tmp_path / "err").open("w", encoding="utf-8") as err:
+            monkeypatch.setattr(sys, "stdout", gone)
+            monkeypatch.setattr(sys, "stderr", err)
+            with pytest.raises(SystemExit) as ended:
+                main(words.split())
+        assert ended.value.code == 141, words
+        assert (tmp_path / "err").read_text("utf-8") == ""
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("partition", "--tier", "bronze", "--format", "csv"),
-        pytest.param(("log", "--format", "json"), marks=pytest.mark.slow),
-        pytest.param(("--help",), marks=pytest.mark.slow),
-    ],
-    ids=" ".join,
-)
-def test_a_pipe_that_is_closed_is_no_finding(at: At, words: tuple[str, ...]) -> None:
-    with start(*words, study=at("checked")) as process:
+@pytest.mark.parametrize("words", one_quick("partition --tier bronze --format csv", "log --format json", "--help"))
+def test_a_pipe_that_is_closed_is_no_finding(at: At, words: str) -> None:
+    with start(*words.split(), study=at("checked")) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
@@ -177,22 +133,19 @@ def test_a_pipe_that_is_closed_is_no_finding(at: At, words: tuple[str, ...]) -> 
 
 
 @pytest.mark.slow
-def test_both_pipes_may_be_closed(at: At) -> None:
-    with start("asign", study=at("checked")) as process:
+def test_both_pipes_may_be_closed_and_head_gets_its_lines(at: At) -> None:
+    study = at("checked")
+    with start("asign", study=study) as process:
         for pipe in (process.stdout, process.stderr):
             assert pipe is not None
             pipe.close()
         assert process.wait(60) == 141
-
-
-@pytest.mark.slow
-def test_head_gets_its_lines(at: At) -> None:
-    command = f"{sys.executable} -m fcpair partition --tier bronze --study {at('checked')}"
+    command = f"{sys.executable} -m fcpair partition --tier bronze --study {study}"
     script = f"{command} | head -n 3; echo ${{PIPESTATUS[0]}}"
-    out = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert out.stdout.startswith("bronze: ")
-    assert out.stdout.splitlines()[-1] in {"0", "141"}
-    assert out.stderr == ""
+    ended = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert ended.stdout.startswith("bronze: ")
+    assert ended.stdout.splitlines()[-1] in {"0", "141"}
+    assert ended.stderr == ""
 
 
 def close(streams: Iterable[str]) -> None:
@@ -205,37 +158,32 @@ CLOSED = ["status", "partition --tier bronze --format csv", "evaluate --system r
 
 
 @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")], ids=" ".join)
-@pytest.mark.parametrize("words", CLOSED)
 def test_a_command_with_no_output_open_does_all_the_same(
-    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, streams: tuple[str, ...]
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, streams: tuple[str, ...]
 ) -> None:
-    monkeypatch.setenv("FCPAIR_STUDY", str(at("labelled" if words == "status" else "checked")))
-    with (tmp_path / "said").open("w", encoding="utf-8") as said:
-        monkeypatch.setattr(sys, "stderr", said)
-        for stream in streams:
-            monkeypatch.setattr(sys, stream, None)
-        with pytest.raises(SystemExit) as ended:
-            main(words.split())
-        close(streams)
-    assert ended.value.code == 0
-    assert "itself failed" not in (tmp_path / "said").read_text("utf-8")
+    for words in CLOSED:
+        monkeypatch.setenv("FCPAIR_STUDY", str(at("labelled" if words == "status" else "checked")))
+        with (tmp_path / "err").open("w", encoding="utf-8") as err:
+            monkeypatch.setattr(sys, "stderr", err)
+            for stream in streams:
+                monkeypatch.setattr(sys, stream, None)
+            with pytest.raises(SystemExit) as ended:
+                main(words.split())
+            close(streams)
+        assert ended.value.code == 0, words
+        assert "itself failed" not in (tmp_path / "err").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "status >&- 2>&-",
-        *(
-            pytest.param(words, marks=pytest.mark.slow)
-            for words in (
-                "partition --tier bronze --format csv >&-",
-                "evaluate --system random >&- 2>&-",
-                "--help >&- 2>&-",
-                "status >&- <&-",
-            )
-        ),
-    ],
+CLOSED_AT_START = one_quick(
+    "status >&- 2>&-",
+    "partition --tier bronze --format csv >&-",
+    "evaluate --system random >&- 2>&-",
+    "--help >&- 2>&-",
+    "status >&- <&-",
 )
+
+
+@pytest.mark.parametrize("words", CLOSED_AT_START)
 def test_an_output_that_is_closed_from_the_start_gets_nothing_and_is_no_defect(at: At, words: str) -> None:
     command = f"{sys.executable} -m fcpair {words}"
     done = subprocess.run(
@@ -264,16 +212,11 @@ def test_an_error_keeps_its_code_where_nobody_hears_it(at: At) -> None:
 
 
 @pytest.mark.slow
-def test_an_error_of_a_process_keeps_its_code_where_nobody_hears_it(at: At) -> None:
-    command = f"{sys.executable} -m fcpair explain 99 --study {at('checked')} >&- 2>&-"
-    assert subprocess.run(["bash", "-c", command], capture_output=True, check=False).returncode == 2
-
-
-@pytest.mark.slow
-def test_what_a_command_changes_is_changed_with_no_output_open(at: At) -> None:
+def test_a_process_keeps_its_code_and_changes_what_it_changes_with_no_output_open(at: At) -> None:
     study = at("decided")
-    command = f"{sys.executable} -m fcpair adjudicate --policy majority --ties discard --study {study} >&- 2>&-"
-    assert subprocess.run(["bash", "-c", command], check=False).returncode == 0
+    for words, code in (("explain 99", 2), ("adjudicate --policy majority --ties discard", 0)):
+        command = f"{sys.executable} -m fcpair {words} --study {study} >&- 2>&-"
+        assert subprocess.run(["bash", "-c", command], check=False).returncode == code
     assert Study(study).grid().waiting_pairs() == []
 
 
@@ -323,14 +266,8 @@ def test_ctrl_c_in_the_dialogue_keeps_what_was_decided(at: At) -> None:
 
 NUMBER = re.compile(r"\d[\d,.]*\d")
 AT_EVERY_WIDTH = [
-    ("status",),
-    ("people", "list"),
-    ("agreement",),
-    ("partition",),
-    ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--layout", "fc-conan"),
-    ("explain", "6"),
-    ("log",),
+    *(("status",), ("people", "list"), ("agreement",), ("partition",), ("explain", "6"), ("log",)),
+    *(("partition", "--tier", "bronze"), ("partition", "--tier", "bronze", "--layout", "fc-conan")),
     ("evaluate", "--system", "tfidf", "--system", "random", "--tier", "bronze", "--tier", "silver", "--seed", "3"),
 ]
 
@@ -342,17 +279,15 @@ def printed_at(width: int, study: Path, words: tuple[str, ...], monkeypatch: pyt
     return result.stdout
 
 
-@pytest.mark.parametrize("width", [40, 80])
-@pytest.mark.parametrize("words", AT_EVERY_WIDTH, ids=" ".join)
-def test_no_number_is_split_and_no_line_too_long(
-    at: At, words: tuple[str, ...], width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_number_is_split_and_no_line_too_long(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     study = at("checked")
-    wide = printed_at(400, study, words, monkeypatch)
-    narrow = printed_at(width, study, words, monkeypatch)
-    assert [line for line in narrow.splitlines() if width_of(line) > width] == []
-    numbers = set(NUMBER.findall(re.sub(r"\d\d:\d\d", "", wide)))
-    assert numbers - set(NUMBER.findall(narrow)) == set() or words == ("log",)
+    for words in AT_EVERY_WIDTH:
+        wide = printed_at(400, study, words, monkeypatch)
+        numbers = set(NUMBER.findall(re.sub(r"\d\d:\d\d", "", wide)))
+        for width in (40, 80):
+            narrow = printed_at(width, study, words, monkeypatch)
+            assert [line for line in narrow.splitlines() if width_of(line) > width] == []
+            assert numbers - set(NUMBER.findall(narrow)) == set() or words == ("log",)
 
 
 @pytest.mark.parametrize("width", [40, 80])
@@ -367,35 +302,3 @@ def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) 
     assert [line for line in printed.splitlines() if width_of(line) > width] == []
     flat = " ".join(printed.split())
     assert all(text in flat for text in (*texts, "[1] not_appropriate", "[x] irreconcilable", "[q] quit"))
-
-
-def test_a_table_keeps_numbers_whole_and_becomes_a_list_where_it_must() -> None:
-    names = ("name", "pairs", "share")
-    rows: list[list[Cell]] = [["a long name of something", 173_000, 0.25], ["b", 7, None]]
-    assert format_table(names, rows, 32) == [
-        "  name          pairs    share",
-        " " + "─" * 30,
-        "  a long      173,000   0.2500",
-        "  name of",
-        "  something",
-        "  b                 7        -",
-    ]
-    assert format_table(names, rows, 22) == [
-        "  name    a long name",
-        "          of something",
-        "  pairs   173,000",
-        "  share   0.2500",
-        "",
-        "  name    b",
-        "  pairs   7",
-        "  share   -",
-    ]
-
-
-def test_wide_signs_and_marks_are_measured_as_they_are_shown() -> None:
-    assert [width_of(text) for text in ("ab", "仇恨", "e\u0301", "می\u200cشود")] == [2, 4, 1, 5]
-
-
-def test_a_line_is_broken_between_words_alone() -> None:
-    assert break_line("  one 14,988 three", 12) == ["  one 14,988", "  three"]
-    assert break_line("a/very/long/path.csv: 3", 10) == ["a/very/long/path.csv:", "3"]

@@ -16,7 +16,9 @@ from click.testing import CliRunner
 from steps.small import write_csv
 
 from fcpair.cli import main
-from fcpair.store.corpus import sides
+from fcpair.stages.corpus.text_identity import digest
+from fcpair.store.corpus import sides, texts
+from fcpair.study import Study
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -55,13 +57,10 @@ def fcpair(*words: str, study: str | None = None, code: int = 0) -> str:
     return result.stdout
 
 
-def filled(sheets: Path, column: str, answer: dict[int, str], target: Path) -> Path:
+def filled(sheets: Path, column: str, answers: list[str], target: Path) -> Path:
     """All sheets of a folder as one file, each row answered by the number of its pair."""
-    rows: list[dict[str, str]] = []
-    for sheet in sorted(sheets.glob("*.csv")):
-        with sheet.open(encoding="utf-8", newline="") as file:
-            rows += [{**row, column: answer[int(row["pair"]) % len(answer)]} for row in csv.DictReader(file)]
-    return write_csv(target, rows)
+    rows = [row for sheet in sorted(sheets.glob("*.csv")) for row in read(sheet)]
+    return write_csv(target, [{**row, column: answers[int(row["pair"]) % len(answers)]} for row in rows])
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +84,11 @@ def printed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[di
             if not words:
                 continue
             if words[1:3] == ["labels", "import"] and study is None:
-                labels = dict(enumerate(["0", "2", "not_appropriate", "skip", "1", "0", "appropriate"]))
+                labels = ["0", "2", "not_appropriate", "skip", "1", "0", "appropriate"]
                 filled(Path("sheets"), "label", labels, Path("labels.csv"))
             if words[1:3] == ["validate", "import"]:
                 fcpair("validate", "sheets", "checks/")
-                filled(Path("checks"), "verdict", dict(enumerate(["agree", "disagree", "agree"])), Path("verdicts.csv"))
+                filled(Path("checks"), "verdict", ["agree", "disagree", "agree"], Path("verdicts.csv"))
             outputs[line.split("#")[0].strip()] = fcpair(*words[1:], study=study)
         yield outputs
 
@@ -102,158 +101,111 @@ def tiers(text: str) -> dict[str, dict[str, Any]]:
     return {row["tier"]: row for row in json.loads(text)["tiers"]}
 
 
+def read(path: str | Path) -> list[dict[str, str]]:
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 # -- the first study
 
 
-def test_every_line_was_run(printed: dict[str, str]) -> None:
-    assert len(printed) == 20
-
-
-def test_the_corpus_has_the_published_size(printed: dict[str, str]) -> None:
-    (log,) = (json.loads(fcpair("log", "--format", "json")),)
-    counts = {run["stage"]: run["counts"] for run in log if run["stage"] in {"import", "select", "retrieve"}}
-    assert counts["import"] == {"rows": 3864, "hs": 408, "cn": 1270, "other_languages": 11124}
-    assert counts["select"] == {"hs": 45, "source_cns": 375}
-    assert counts["retrieve"]["candidates"] == 133
-
-
-def test_the_run_keeps_the_digest_of_the_weights(printed: dict[str, str]) -> None:
-    runs = json.loads(fcpair("log", "--format", "json"))
-    (model,) = (run["model"] for run in runs if run["stage"] == "retrieve")
+def test_the_corpus_has_the_published_size_and_its_candidates_too(printed: dict[str, str], data: Path) -> None:
+    assert len(printed) == 20  # every line was run
+    runs = {run["stage"]: run for run in json.loads(fcpair("log", "--format", "json"))}
+    assert runs["import"]["counts"] == {"rows": 3864, "hs": 408, "cn": 1270, "other_languages": 11124}
+    assert runs["select"]["counts"] == {"hs": 45, "source_cns": 375}
+    assert runs["retrieve"]["counts"]["candidates"] == 133
+    model = runs["retrieve"]["model"]
     assert (model["name"], model["sha256"]) == ("all-MiniLM-L6-v2", WEIGHTS)
-
-
-def test_the_candidates_contain_those_of_the_published_bronze(printed: dict[str, str], data: Path) -> None:
-    from fcpair.stages.corpus.text_identity import digest
-    from fcpair.store.corpus import texts
-    from fcpair.study import Study
-
     with Study("s.db")._store.read() as tx:
         candidates = set(sides.text_ids(tx, "column"))
         ids = texts.text_ids(tx, "cn")
-    with (data / "fc-conan" / "bronze_partition_df.csv").open(encoding="utf-8", newline="") as file:
-        published = {ids[digest(row["counternarrative"])] for row in csv.DictReader(file)}
+    bronze = read(data / "fc-conan" / "bronze_partition_df.csv")
+    published = {ids[digest(row["counternarrative"])] for row in bronze}
     assert len(published) == 130
     assert published <= candidates
 
 
-def test_the_grid_is_45_by_129_and_dealt_evenly(printed: dict[str, str]) -> None:
+def test_the_grid_is_45_by_129_dealt_evenly_and_whole(printed: dict[str, str]) -> None:
     state = json.loads(of(printed, "fcpair status"))
     assert state["stages"]["pair"] == 5805
     assert state["overlap"] == {"1": 5805 - 731 - 290, "2": 731, "3": 290}
-    loads = [row["open"] for row in state["people"]]
+    loads = {row["name"]: row["open"] for row in state["people"]}
     assert len(loads) == 9
-    assert sum(loads) == 5805 + 731 + 2 * 290
-    assert max(loads) - min(loads) <= 1
-
-
-def test_the_sheets_hold_the_whole_deal(printed: dict[str, str]) -> None:
-    with Path("labels.csv").open(encoding="utf-8", newline="") as file:
-        given = Counter(row["annotator"] for row in csv.DictReader(file))
-    state = json.loads(of(printed, "fcpair status"))
-    assert given == {row["name"]: row["open"] for row in state["people"]}
-
-
-def test_agreement_is_measured_on_the_overlap(printed: dict[str, str]) -> None:
+    assert sum(loads.values()) == 5805 + 731 + 2 * 290
+    assert max(loads.values()) - min(loads.values()) <= 1
+    assert Counter(row["annotator"] for row in read("labels.csv")) == loads
     measured = json.loads(of(printed, "fcpair agreement"))
     assert 0 < measured["n_overlapped"] <= 731 + 290
     assert len(measured["subsets"]) == 36
+    assert "5,805" in Path("report.html").read_text("utf-8")
 
 
-def test_the_tiers_are_nested(printed: dict[str, str]) -> None:
+def test_the_tiers_are_nested_written_and_explained(printed: dict[str, str]) -> None:
     sizes = [tiers(of(printed, "fcpair partition --format"))[tier]["pairs"] for tier in TIERS]
     assert sizes == sorted(sizes)
     assert len(set(sizes)) > 1
     ids = [
         {row["pair"] for row in json.loads(fcpair("partition", "--tier", tier, "--format", "json"))} for tier in TIERS
     ]
-    assert [len(one) for one in ids] == sizes
+    assert [len(pairs) for pairs in ids] == sizes
     assert all(inner <= outer for inner, outer in pairwise(ids))
-
-
-def test_the_gold_file_holds_the_gold_pairs(printed: dict[str, str]) -> None:
-    with Path("gold.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == tiers(of(printed, "fcpair partition --format"))["gold"]["pairs"] > 100
-    assert {row["tier"] for row in rows} <= {"gold", "diamond"}
-
-
-def test_a_pair_is_explained_with_what_brought_it_in(printed: dict[str, str]) -> None:
-    told = of(printed, "fcpair explain")
-    assert told.startswith("pair 17: ")
-    assert "brought in: neighbour " in told
-
-
-def test_the_report_is_written(printed: dict[str, str]) -> None:
-    assert "5,805" in Path("report.html").read_text("utf-8")
+    gold = read("gold.csv")
+    assert len(gold) == sizes[1] > 100
+    assert {row["tier"] for row in gold} <= {"gold", "diamond"}
+    explained = of(printed, "fcpair explain")
+    assert explained.startswith("pair 17: ")
+    assert "brought in: neighbour " in explained
 
 
 # -- the published study
 
 
-def test_the_published_tiers_have_the_published_sizes(printed: dict[str, str]) -> None:
+def test_the_published_tiers_have_the_published_sizes_and_pairs(printed: dict[str, str], data: Path) -> None:
     found = tiers(of(printed, "FCPAIR_STUDY=published.db fcpair partition"))
-    assert [found[tier]["pairs"] for tier in TIERS] == [551, 663, 3580, 3997]
-    assert [found[tier]["appropriate"] for tier in TIERS] == [35, 54, 431, 702]
-    assert [[found[tier][f"{n} label{'s' * (n != '1')}"] for n in ("3+", "2", "1")] for tier in TIERS] == [
-        [195, 356, 0],
-        [195, 468, 0],
-        [195, 468, 2917],
-        [199, 502, 3296],
-    ]
+    columns = ("pairs", "appropriate", "3+ labels", "2 labels", "1 label")
+    assert {tier: [found[tier][name] for name in columns] for tier in TIERS} == {
+        "diamond": [551, 35, 195, 356, 0],
+        "gold": [663, 54, 195, 468, 0],
+        "silver": [3580, 431, 195, 468, 2917],
+        "bronze": [3997, 702, 199, 502, 3296],
+    }
+    unanimous = tiers(fcpair("partition", "--format", "json", study="published.db"))
+    assert [unanimous[tier]["pairs"] for tier in TIERS] == [530, 663, 3580, 3997]
+    for tier in TIERS:
+        words = ("partition", "--diamond", "majority", "--tier", tier, "--layout", "fc-conan")
+        fcpair(*words, "--out", f"{tier}.csv", study="published.db")
+        ours, theirs = (
+            sorted(int(row["original_index"]) for row in read(path))
+            for path in (f"{tier}.csv", data / "fc-conan" / f"{tier}_partition_df.csv")
+        )
+        assert ours == theirs
 
 
-def test_a_unanimous_diamond_is_smaller(printed: dict[str, str]) -> None:
-    found = tiers(fcpair("partition", "--format", "json", study="published.db"))
-    assert [found[tier]["pairs"] for tier in TIERS] == [530, 663, 3580, 3997]
-
-
-@pytest.mark.parametrize("tier", TIERS)
-def test_each_tier_holds_the_published_pairs(printed: dict[str, str], data: Path, tier: str) -> None:
-    words = ("partition", "--diamond", "majority", "--tier", tier, "--layout", "fc-conan")
-    fcpair(*words, "--out", f"{tier}.csv", study="published.db")
-    found = []
-    for path in (Path(f"{tier}.csv"), data / "fc-conan" / f"{tier}_partition_df.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            found.append(sorted(int(row["original_index"]) for row in csv.DictReader(file)))
-    assert found[0] == found[1]
-
-
-def test_the_majority_makes_the_published_labels(printed: dict[str, str]) -> None:
-    said = fcpair("adjudicate", "--policy", "majority", "--dry-run", study="published.db")
-    assert "3,997 of 3,997 compared are the same" in said
-
-
-def test_a_published_label_that_is_another_ends_the_dry_run_with_1(printed: dict[str, str]) -> None:
+def test_the_majority_makes_the_published_labels_and_another_label_is_found(printed: dict[str, str]) -> None:
+    rehearsing = ("adjudicate", "--policy", "majority", "--dry-run")
+    assert "3,997 of 3,997 compared are the same" in fcpair(*rehearsing, study="published.db")
     Path("other.db").write_bytes(Path("published.db").read_bytes())
     kept = json.loads(fcpair("partition", "--tier", "diamond", "--format", "json", study="published.db"))[0]
     label = {"appropriate": "0", "not_appropriate": "2"}[kept["label"]]
     decided = write_csv(Path("decided.csv"), [{"pair": kept["pair"], "label": label}])
     fcpair("adjudicate", "--import", str(decided), "--supersede", study="other.db")
-    said = fcpair("adjudicate", "--policy", "majority", "--dry-run", study="other.db", code=1)
-    assert "3,996 of 3,997 compared are the same" in said
+    assert "3,996 of 3,997 compared are the same" in fcpair(*rehearsing, study="other.db", code=1)
 
 
-def test_the_published_kappa_of_columns_1_and_2(printed: dict[str, str]) -> None:
+def test_the_published_kappa_and_intervals_that_say_for_whom_they_speak(printed: dict[str, str]) -> None:
+    """For columns 1 and 2 the formula of Fleiss, Cohen and Everitt, which takes pairs for independent, has 0.035."""
     measured = json.loads(fcpair("agreement", "--format", "json", study="published.db"))
     subsets = {tuple(one["annotators"]): one for one in measured["subsets"]}
     first = subsets["annotator-1", "annotator-2"]
     assert first["n"] == 701
     assert first["kappa"]["value"] == pytest.approx(0.377427, abs=5e-7)
-
-
-def test_intervals_say_for_whom_they_speak(printed: dict[str, str]) -> None:
-    found = fcpair("agreement", study="published.db")
-    assert "95 % intervals for new HS and CN, the same annotators" in found
-    assert "interval from 45 HS, 24 CN" in found
-    assert "intervals for new HS and CN, the same two" in found
-
-
-def test_the_pairs_of_fc_conan_are_not_independent(printed: dict[str, str]) -> None:
-    """For columns 1 and 2 the formula of Fleiss, Cohen and Everitt, which takes them to be, has an error of 0.035."""
-    measured = json.loads(fcpair("agreement", "--format", "json", study="published.db"))
     assert measured["subsets"][0]["kappa_se"] > 0.1
     assert all(figure["low"] is not None for figure in (*measured["pooled"], measured["summary"][0]))
+    shown = fcpair("agreement", study="published.db")
+    assert "95 % intervals for new HS and CN, the same annotators" in shown
+    assert "interval from 45 HS, 24 CN" in shown
+    assert "intervals for new HS and CN, the same two" in shown
 
 
 # -- the example
@@ -261,27 +213,19 @@ def test_the_pairs_of_fc_conan_are_not_independent(printed: dict[str, str]) -> N
 
 def test_the_example_recipe_walks_to_the_end(tmp_path: Path) -> None:
     study = str(tmp_path / "demo.db")
-    result = CliRunner().invoke(main, ["run", str(EXAMPLES / "recipe.toml"), "--study", study])
+    words = ["run", str(EXAMPLES / "recipe.toml"), "--study", study]
+    result = CliRunner().invoke(main, words)
     assert result.exit_code == 0, result.output
     stages = [line.split(":")[0] for line in result.stdout.splitlines()]
-    assert stages[:5] == ["import", "select", "retrieve", "pair", "assign"]
-    assert stages[5:] == [
-        "annotate",
-        "simulate",
-        "adjudicate",
-        "validate",
-        "simulate",
-        "agreement",
-        "partition",
-        "evaluate",
-        "next",
-    ]
+    assert " ".join(stages) == (
+        "import select retrieve pair assign annotate simulate adjudicate validate simulate agreement partition "
+        "evaluate next"
+    )
     assert "SIMULATED" in result.stderr
     sizes = [tiers(fcpair("partition", "--format", "json", study=study))[tier]["pairs"] for tier in TIERS]
     assert sizes == sorted(sizes)
     assert sizes[0] > 0
-    again = CliRunner().invoke(main, ["run", str(EXAMPLES / "recipe.toml"), "--study", study])
-    assert [line.split(":")[0] for line in again.stdout.splitlines()] == ["next"]
+    assert [line.split(":")[0] for line in CliRunner().invoke(main, words).stdout.splitlines()] == ["next"]
 
 
 def test_the_recipe_of_fc_conan_makes_its_grid(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,29 +14,16 @@ ROOT = Path(__file__).parents[2]
 RUN = [page for page in map(console.read_page, console.PAGES) if page.commands]
 MOST_NOT_RUN = 20
 LONG = {  # 4.5 to 45 s each; in all runs are the pages that begin a study, FC-CONAN's, and all that are quicker
-    "docs/explanation/store.md",
-    "docs/howto/describing.md",
-    "docs/howto/deploy.md",
-    "docs/howto/doctor.md",
-    "docs/howto/measuring.md",
-    "docs/howto/tasks/raise-overlap.md",
-    "docs/howto/tasks/sheets.md",
-    "docs/reference/bias-tests.md",
-    "docs/reference/errors.md",
-    "docs/reference/grids.md",
-    "docs/reference/printed/fc-conan.md",
-    "docs/reference/stages/03-retrieve.md",
-    "docs/reference/stages/05-assign.md",
-    "docs/reference/stages/06-label.md",
-    "docs/reference/stages/09-validate.md",
-    "docs/reference/stages/11-report.md",
-    "docs/reference/stages/12-evaluate.md",
-    "docs/reference/stages/13-export.md",
-    "docs/tutorials/crowdcounter.md",
-    "docs/tutorials/nine-people.md",
-    "docs/tutorials/own-system.md",
-    "docs/tutorials/parscn.md",
-    "docs/tutorials/pbbq.md",
+    f"docs/{page}.md"
+    for page in (
+        *("explanation/store", "howto/describing", "howto/deploy", "howto/doctor", "howto/measuring"),
+        *("howto/tasks/raise-overlap", "howto/tasks/sheets", "reference/bias-tests", "reference/errors"),
+        *("reference/grids", "reference/printed/fc-conan", "reference/stages/03-retrieve"),
+        *("reference/stages/05-assign", "reference/stages/06-label", "reference/stages/09-validate"),
+        *("reference/stages/11-report", "reference/stages/12-evaluate", "reference/stages/13-export"),
+        *("tutorials/crowdcounter", "tutorials/nine-people", "tutorials/own-system", "tutorials/parscn"),
+        "tutorials/pbbq",
+    )
 }
 
 
@@ -107,59 +94,57 @@ def run(page: console.Page) -> str:
     return console.differences(page)
 
 
-def test_what_is_printed_otherwise_is_a_difference(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "```console\n$ echo one\none\n$ echo two\nthree\n```\n")
-    assert run(page) == "$ echo two\n--- page\n+++ run\n@@ -1 +1 @@\n-three\n+two"
+def block(*lines: str) -> str:
+    return "\n".join(["```console", *lines, "```\n"])
+
+
+FIVE = "$ printf 'a\\nb\\nc\\nd\\ne\\n'"
+TWO = "$ printf 'a\\nc\\n'"
 
 
 @pytest.mark.parametrize(
-    "printed", ["a\n...\ne", "...\nd\ne", "a\nb\n...", "a\nb…\nc\nd\ne", "a\nb\nc\n...\nd\ne", "..."]
-)
-def test_lines_and_ends_of_lines_are_left_out(tmp_path: Path, printed: str) -> None:
-    assert run(page_of(tmp_path, f"```console\n$ printf 'a\\nb\\nc\\nd\\ne\\n'\n{printed}\n```\n")) == ""
-
-
-@pytest.mark.parametrize("printed", ["a\n...\nd", "b\n...", "a\n...\nb", "..."])
-def test_what_stands_beside_them_must_be_printed(tmp_path: Path, printed: str) -> None:
-    assert (run(page_of(tmp_path, f"```console\n$ printf 'a\\nc\\n'\n{printed}\n```\n")) == "") is (printed == "...")
-
-
-def test_times_and_tokens_may_differ(tmp_path: Path) -> None:
-    page = page_of(
-        tmp_path,
-        "```console\n$ echo 2026-01-02 03:04:05 http://x/join#abcdefghijklmnopqrstu\n"
-        "2025-09-08 07:06:05 http://x/join#vwxyzabcdefghijklmnop\n```\n",
-    )
-    assert run(page) == ""
-
-
-def test_a_page_runs_in_one_shell_with_hidden_commands_at_their_places(tmp_path: Path) -> None:
-    page = page_of(
-        tmp_path,
-        "<!-- console: run\nexport WORD=one\n-->\n```console\n$ echo $WORD\none\n```\n\n"
-        "<!-- console: run export WORD=two -->\n```console\n$ echo $WORD\ntwo\n```\n",
-    )
-    assert run(page) == ""
-
-
-@pytest.mark.parametrize(
-    "commands", ["ls nowhere", "\nls nowhere\ntrue\n", "\nexport A=1\nls nowhere | cat\nls nowhere\n"]
-)
-def test_a_hidden_command_that_fails_is_a_difference(tmp_path: Path, commands: str) -> None:
-    assert "cannot access" in run(page_of(tmp_path, f"<!-- console: run {commands}-->\n"))
-
-
-def test_what_a_hidden_command_unsets_stays_unset(tmp_path: Path) -> None:
-    page = page_of(
-        tmp_path,
+    "text",
+    [
+        # Lines and ends of lines are left out.
+        *(
+            block(FIVE, printed)
+            for printed in ("a\n...\ne", "...\nd\ne", "a\nb\n...", "a\nb…\nc\nd\ne", "a\nb\nc\n...\nd\ne", "...")
+        ),
+        block(TWO, "..."),
+        # Times and tokens may differ.
+        block(
+            "$ echo 2026-01-02 03:04:05 http://x/join#abcdefghijklmnopqrstu",
+            "2025-09-08 07:06:05 http://x/join#vwxyzabcdefghijklmnop",
+        ),
+        # A page runs in one shell, with hidden commands at their places; what one unsets stays unset.
+        "<!-- console: run\nexport WORD=one\n-->\n"
+        + block("$ echo $WORD", "one")
+        + "\n<!-- console: run export WORD=two -->\n"
+        + block("$ echo $WORD", "two"),
         "<!-- console: run export WORD=one -->\n<!-- console: run unset WORD -->\n"
-        "```console\n$ echo ${WORD-nothing}\nnothing\n```\n",
-    )
-    assert run(page) == ""
+        + block("$ echo ${WORD-nothing}", "nothing"),
+        # A cat makes the file that it shows.
+        block("$ cat new.txt", "here", "$ wc -l new.txt", "1 new.txt"),
+    ],
+)
+def test_what_a_page_may_leave_out_or_do_unseen_is_no_difference(tmp_path: Path, text: str) -> None:
+    assert run(page_of(tmp_path, text)) == ""
 
 
-def test_a_cat_makes_the_file_that_it_shows(tmp_path: Path) -> None:
-    assert run(page_of(tmp_path, "```console\n$ cat new.txt\nhere\n$ wc -l new.txt\n1 new.txt\n```\n")) == ""
+@pytest.mark.parametrize(
+    ("text", "difference"),
+    [
+        *((block(TWO, printed), "--- page") for printed in ("a\n...\nd", "b\n...", "a\n...\nb")),
+        *(
+            (f"<!-- console: run {commands}-->\n", "cannot access")
+            for commands in ("ls nowhere", "\nls nowhere\ntrue\n", "\nexport A=1\nls nowhere | cat\nls nowhere\n")
+        ),
+    ],
+)
+def test_what_is_printed_otherwise_or_fails_unseen_is_a_difference(tmp_path: Path, text: str, difference: str) -> None:
+    assert difference in run(page_of(tmp_path, text))
+    page = page_of(tmp_path, block("$ echo one", "one", "$ echo two", "three"))
+    assert run(page) == "$ echo two\n--- page\n+++ run\n@@ -1 +1 @@\n-three\n+two"
 
 
 def test_both_streams_are_read_in_their_order(tmp_path: Path) -> None:
@@ -173,18 +158,11 @@ def test_a_block_that_cannot_be_run_has_the_reason_above_it(tmp_path: Path) -> N
     assert (page.commands, page.not_run) == ([], ["a server"])
 
 
-def test_renewing_keeps_what_is_left_out(tmp_path: Path) -> None:
-    page = page_of(tmp_path, "# Page\n\n```console\n$ printf 'a\\nb\\nc\\nd 2\\n'\na\n...\nd 1\n```\n\nMore.\n")
-    assert run(page)
-    console.renew(page)
-    assert page.path.read_text("utf-8") == (
-        "# Page\n\n```console\n$ printf 'a\\nb\\nc\\nd 2\\n'\na\n...\nd 2\n```\n\nMore.\n"
-    )
-
-
-def test_renewing_leaves_what_is_right_to_the_byte(tmp_path: Path) -> None:
-    text = "# Page\n\n<!-- console: run true -->\n```console\n$ echo 2026-01-02\n2025-01-02\n```\n"
-    page = page_of(tmp_path, text)
-    run(page)
-    console.renew(page)
-    assert page.path.read_text("utf-8") == text
+def test_renewing_keeps_what_is_left_out_and_leaves_what_is_right_to_the_byte(tmp_path: Path) -> None:
+    left = "# Page\n\n```console\n$ printf 'a\\nb\\nc\\nd 2\\n'\na\n...\nd {}\n```\n\nMore.\n"
+    right = "# Page\n\n<!-- console: run true -->\n```console\n$ echo 2026-01-02\n2025-01-02\n```\n"
+    for text, renewed in ((left.format(1), left.format(2)), (right, right)):
+        page = page_of(tmp_path, text)
+        assert bool(run(page)) is (text != renewed)
+        console.renew(page)
+        assert page.path.read_text("utf-8") == renewed

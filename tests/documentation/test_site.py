@@ -71,26 +71,16 @@ def test_styles_load_nothing_from_elsewhere(site: Path) -> None:
     assert [found[0] for style in styles for found in IN_STYLE.findall(style.read_text("utf-8"))] == []
 
 
-def test_every_command_has_a_page(site: Path) -> None:
+def test_what_is_made_of_the_code_is_whole(site: Path) -> None:
     assert [name for name in COMMANDS if not (site / f"reference/commands/{name}.html").is_file()] == []
-
-
-@pytest.mark.parametrize("kind", [Study, Grid])
-def test_every_public_method_is_described(site: Path, kind: type) -> None:
-    name = {Study: "fcpair.Study", Grid: "fcpair.grid.Grid"}[kind]
-    page = (site / f"reference/python/{kind.__name__.lower()}.html").read_text("utf-8")
-    methods = [method for method in vars(kind) if not method.startswith("_")]
-    assert len(methods) > 20
-    assert [method for method in methods if f'id="{name}.{method}"' not in page] == []
-
-
-def test_every_key_of_a_round_is_in_the_recipe(site: Path) -> None:
+    for kind, name in ((Study, "fcpair.Study"), (Grid, "fcpair.grid.Grid")):
+        page = (site / f"reference/python/{kind.__name__.lower()}.html").read_text("utf-8")
+        methods = [method for method in vars(kind) if not method.startswith("_")]
+        assert len(methods) > 20
+        assert [method for method in methods if f'id="{name}.{method}"' not in page] == []
     page = (site / "reference/recipe.html").read_text("utf-8")
     keys = [key for key in get_type_hints(RoundPlan) if key != "stage"]
     assert [key for key in keys if f'<span class="pre">{key}</span>' not in page] == []
-
-
-def test_signatures_lead_to_pandas_and_python(site: Path) -> None:
     page = (site / "reference/python/grid.html").read_text("utf-8")
     assert 'href="https://pandas.pydata.org/docs/reference/api/pandas.DataFrame.html#pandas.DataFrame"' in page
     assert 'href="https://docs.python.org/3/library/pathlib.html#pathlib.Path"' in page

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from fcpair.grid import Grid
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
@@ -34,13 +35,18 @@ def study_of(folder: Path, *plans: GridPlan, **people: int) -> Study:
     return study
 
 
+def assigned(study: Study, name: str = "write") -> Grid:
+    """A grid once it has its cells, and its only round is assigned."""
+    grid = study.grid(name)
+    grid.pair()
+    grid.assign_round()
+    return grid
+
+
 def written(folder: Path, *plans: GridPlan, first: GridPlan = WRITTEN, **people: int) -> Study:
     """The same once its `first` grid, called write, has been written by simulated people."""
     study = study_of(folder, first, *plans, **{"writer": 4, **people})
-    grid = study.grid("write")
-    grid.pair()
-    grid.assign_round()
-    grid.simulate(ALL_ANSWER)
+    assigned(study).simulate(ALL_ANSWER)
     return study
 
 

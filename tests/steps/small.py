@@ -39,6 +39,8 @@ LABELLING = "(SELECT id FROM round WHERE counts)"
 CHECKING = "(SELECT id FROM round WHERE checks IS NOT NULL)"
 CODE = "(SELECT code FROM answer WHERE id = answer_id)"
 Rows = Iterable[Mapping[str, Any]]
+At = Callable[[str], Study]
+"""The small study as it is after a stage: the fixture `at`."""
 
 
 def write_csv(path: Path, rows: Rows) -> Path:

@@ -7,14 +7,18 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
+from html import unescape
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
+from awaited import until
 from fastapi.testclient import TestClient
+from httpx2 import Response
 from steps import forms
+from steps.small import dump
 
 from fcpair.params import DEFAULT_SERVER_URL, Annotate
 from fcpair.records import Role, Visitor
@@ -23,6 +27,7 @@ from fcpair.web import languages
 from fcpair.web.app import create_app
 from web.served import Served, serving
 
+INLINE = re.compile(r"\sstyle=|<style|<script(?![^>]*\ssrc=)|\son\w+=", re.IGNORECASE)
 EVERYBODY = {"ana": Role.ANNOTATOR, "vera": Role.VALIDATOR, "judy": Role.ADJUDICATOR, "lea": Role.LEAD}
 
 
@@ -88,11 +93,66 @@ class Site:
         self.study.close()
 
 
+Serve = Callable[..., Site]
+LookAt = Callable[[str], Site]
+
+
 def csrf_of(browser: TestClient) -> str:
     """The token in the forms of the pages that a browser gets."""
-    found = re.search(r'name="csrf" value="(\w+)"', browser.get("/guidelines").text)
-    assert found
-    return found[1]
+    return value_of(browser.get("/guidelines").text, "csrf")
+
+
+def send(browser: TestClient, path: str, **form: Any) -> Response:
+    """Send a form, with the token of the pages."""
+    return browser.post(path, data={"csrf": csrf_of(browser), **form})
+
+
+def post(browser: TestClient, path: str, **form: str) -> str:
+    """Send a form, and give the page that it ends at."""
+    answer = send(browser, path, **form)
+    assert answer.status_code == 303, answer.text
+    return page_of(browser, answer.headers["location"])
+
+
+def page_of(browser: TestClient, path: str) -> str:
+    """A page that is there, and holds no style and no script itself."""
+    answer = browser.get(path)
+    assert answer.status_code == 200, (path, answer.text)
+    assert not INLINE.search(answer.text), path
+    return unescape(answer.text)
+
+
+def words_of(html: str) -> str:
+    """What a page says, without its tags, and with its elements apart."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
+
+
+def sentences_of(html: str) -> str:
+    """A page with names in backquotes, as its sentences have them."""
+    return unescape(re.sub(r"</?code>", "`", html))
+
+
+def value_of(html: str, name: str) -> str:
+    """What a field of a page has."""
+    field = re.search(rf'name="{re.escape(name)}" value="([^"]*)"', html)
+    assert field, name
+    return unescape(field[1])
+
+
+def hidden_of(html: str) -> dict[str, str]:
+    """The hidden fields of a form, but for the one that guards it."""
+    fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', html)
+    return {name: unescape(value) for name, value in fields if name != "csrf"}
+
+
+def is_in(client: TestClient) -> bool:
+    """Whether a client is signed in."""
+    return client.get("/api/me").status_code == 200
+
+
+def until_done(site: Site) -> None:
+    """Wait for what takes long, which a process of its own does."""
+    until(lambda: not site.app.state.long_acts.state.is_running)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -132,8 +192,29 @@ def forms_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return forms.build(tmp_path_factory.mktemp("forms"))
 
 
+@pytest.fixture(scope="session")
+def look_at(
+    visited: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], Site]]:
+    """The small study after a stage, one site for all tests that only look at it; none of them may change it."""
+    folder, before = tmp_path_factory.mktemp("looked-at"), dict[Site, str]()
+
+    @cache
+    def at(stage: str) -> Site:
+        site = Site(Study(shutil.copy(visited(stage), folder / f"{stage}.db")), Annotate())
+        for name in EVERYBODY:
+            site.token(name)
+        before[site] = dump(site.study)
+        return site
+
+    yield at
+    for site, rows in before.items():
+        assert dump(site.study) == rows, "a test has changed a study that was to be looked at"
+        site.close()
+
+
 @pytest.fixture
-def serve(visited: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
+def serve(visited: Callable[[str], Path], tmp_path: Path) -> Iterator[Serve]:
     """Serve the small study as it is after a stage of `small.STAGES`."""
     sites: list[Site] = []
 
@@ -148,9 +229,15 @@ def serve(visited: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[.
 
 
 @pytest.fixture
-def site(serve: Callable[..., Site]) -> Site:
+def site(serve: Serve) -> Site:
     """The small study in which labels are being given."""
     return serve("dealt")
+
+
+@pytest.fixture
+def lea(site: Site) -> TestClient:
+    """The lead's browser."""
+    return site.browser("lea")
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.plurals import get_plural
 from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,17 +20,22 @@ from fcpair.errors import Finding, combine_findings
 from fcpair.params import Annotate
 from fcpair.report import formatting
 from fcpair.sentences import Answer, Id, Written, join, say, say_number
+from fcpair.web import languages
 from fcpair.web.languages import (
     ENGLISH,
     FOLDER,
     LANGUAGES,
     NAMED_PHRASES,
     NOUN_PHRASES,
+    Language,
     catalogue_path,
     preferred_language,
 )
 from fcpair.web.pages.participant import word_warning
+from fcpair.web.server import static_files
+from fcpair.web.server.static_files import StaticFiles
 from fcpair.words import NOUNS, PAGE_LANGUAGES, Noun
+from fcpair.work_records import direction_of
 from web.messages import all_messages, message_texts
 
 ROOT = Path(__file__).parents[2]
@@ -157,22 +163,19 @@ def test_each_noun_has_its_phrases() -> None:
         assert phrases.forms[:2] == noun
 
 
-@pytest.mark.parametrize(
-    ("code", "n", "words"),
-    [
-        ("en", 1200, "1,200 pairs"),
-        ("de", 1200, "1.200 Paare"),
-        ("it", 1, "1 coppia"),
-        ("fr", 0, "0 paire"),
-        ("es", 2, "2 pares"),
-        ("fa", 21, "۲۱ جفت"),
-        ("ar", 2, "زوجان"),
-        ("ar", 5, "٥ أزواج"),
-        ("ar", 11, "١١ زوجًا"),
-    ],
-)
-def test_a_number_agrees_with_its_noun(code: str, n: int, words: str) -> None:
-    assert LANGUAGES[code].count_noun(Noun.of("pair"), n) == words
+def test_a_number_agrees_with_its_noun() -> None:
+    counts = {
+        ("en", 1200): "1,200 pairs",
+        ("de", 1200): "1.200 Paare",
+        ("it", 1): "1 coppia",
+        ("fr", 0): "0 paire",
+        ("es", 2): "2 pares",
+        ("fa", 21): "۲۱ جفت",
+        ("ar", 2): "زوجان",
+        ("ar", 5): "٥ أزواج",
+        ("ar", 11): "١١ زوجًا",
+    }
+    assert {(code, n): LANGUAGES[code].count_noun(Noun.of("pair"), n) for code, n in counts} == counts
 
 
 FIGURES = {
@@ -197,6 +200,8 @@ def test_figures_are_written_as_in_the_language(code: str) -> None:
         words.day(at.timestamp()),
     )
     assert [one if expected else None for one, expected in zip(written, FIGURES[code], strict=True)] == [*FIGURES[code]]
+    assert LANGUAGES["de"].moment("2026-11-25T16:51:19.810+00:00") == "25.11.2026, 16:51:19 UTC"
+    assert LANGUAGES["fa"].moment("2026-11-25T16:51:19.810+00:00").startswith("۲۵ نوامبر ۲۰۲۶")
     assert words.cell(formatting.share(7, 8)) == words.share(7, 8)
     assert words.cell(formatting.bounds(0.1, 0.2)) == words.bounds(0.1, 0.2)
     assert words.cell("7 of 8") == "7 of 8"
@@ -215,27 +220,18 @@ def test_english_figures_are_those_of_a_report(value: float, places: int) -> Non
     assert words.bounds(value, value) == formatting.bounds(value, value)
 
 
-@pytest.mark.parametrize(
-    ("header", "code"),
-    [
-        ("", "en"),
-        ("de-AT,de;q=0.9,en;q=0.8", "de"),
-        ("pl,fr;q=0.3,it;q=0.5", "it"),
-        ("pl", "en"),
-        ("*", "en"),
-        ("fa-IR", "fa"),
-        ("it;q=0, fr;q=0.1", "fr"),
-        ("it;q=x,;;,", "en"),
-    ],
-)
-def test_a_browser_asks_for_a_language(header: str, code: str) -> None:
-    assert preferred_language(header).code == code
-
-
-def test_moments_are_written_as_in_the_language() -> None:
-    at = "2026-11-25T16:51:19.810+00:00"
-    assert LANGUAGES["de"].moment(at) == "25.11.2026, 16:51:19 UTC"
-    assert LANGUAGES["fa"].moment(at).startswith("۲۵ نوامبر ۲۰۲۶")
+def test_a_browser_asks_for_a_language() -> None:
+    asked = {
+        "": "en",
+        "de-AT,de;q=0.9,en;q=0.8": "de",
+        "pl,fr;q=0.3,it;q=0.5": "it",
+        "pl": "en",
+        "*": "en",
+        "fa-IR": "fa",
+        "it;q=0, fr;q=0.1": "fr",
+        "it;q=x,;;,": "en",
+    }
+    assert {header: preferred_language(header).code for header in asked} == asked
 
 
 @pytest.mark.parametrize("hs_name", ["HS", "hate speech", "claim"])
@@ -296,3 +292,75 @@ def test_what_is_wrong_with_a_file_is_said_in_the_language(code: str) -> None:
     said = language.say(str(combine_findings("a.csv", findings)), noun)
     assert language.find("the text is empty") in said
     assert not re.search("empty|line|wrong", said), said
+
+
+# A server loads what it needs of a language when the first page in it is shown, and of English hardly anything
+
+
+@pytest.mark.parametrize("changed", ["catalogue", "SCRIPT", "__file__"])
+def test_the_version_of_a_languages_script_changes_with_all_that_it_is_made_from(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, other = Language("de").script_version, tmp_path / "other"
+    other.write_bytes(b"other")
+    if changed == "catalogue":
+        monkeypatch.setattr(languages, "catalogue_path", lambda _: other)
+    else:
+        monkeypatch.setattr(languages, changed, other)
+    assert Language("de").script_version != before
+
+
+def test_no_catalogue_is_read_before_a_script_of_its_language_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[str] = []
+
+    def read(code: str, _place: str = "") -> dict[str, str]:
+        codes.append(code)
+        return {}
+
+    monkeypatch.setattr(languages, "_read_messages", read)
+    monkeypatch.setattr("fcpair.web.server.static_files.LANGUAGES", {code: Language(code) for code in PAGE_LANGUAGES})
+    files = StaticFiles(static_files.FOLDER)
+    assert len({files.versions[f"language/{code}.js"] for code in PAGE_LANGUAGES}) == len(PAGE_LANGUAGES)
+    assert codes == []
+    assert files["language/de.js"].content
+    assert set(codes) == {"de"}
+
+
+@pytest.mark.parametrize("code", PAGE_LANGUAGES)
+def test_a_language_has_the_name_and_the_direction_that_babel_knows(code: str) -> None:
+    language, locale = Language(code), Locale.parse(code)
+    name = locale.get_language_name(code)
+    assert name
+    assert (language.name, language.direction) == (name[:1].upper() + name[1:], locale.text_direction)
+
+
+@pytest.mark.parametrize("n", [-1200, -1, 0, 1, 2, 999, 1000, 186_400, 18_578_846])
+def test_english_is_written_as_babel_writes_it_and_without_it(n: int) -> None:
+    english, locale = Language("en"), Locale.parse("en")
+    assert english.number(n) == format_decimal(n, locale=locale)
+    assert english.ngettext("one", "other", n) == locale.plural_form(n)
+    assert "_locale" not in vars(english)
+
+
+# How texts run
+
+
+def test_a_text_runs_as_most_of_its_letters_do() -> None:
+    directions = {
+        "Have you met one?": "ltr",
+        "آیا یکی از آن‌ها را دیده‌ای؟": "rtl",
+        "האם פגשת אחד מהם?": "rtl",
+        "Хіба ти знаєш когось?": "ltr",
+        "你见过吗？": "ltr",
+        "": "ltr",
+        "12:30 … ?!": "ltr",
+        "@Kim چرا از همه‌ی آن‌ها متنفری؟": "rtl",
+        "سلام is what they say when they meet somebody": "ltr",
+        "aب": "ltr",
+    }
+    assert {text: direction_of(text) for text in directions} == directions
+
+
+@given(st.text(alphabet=" 0123456789.,!?()«»‌\n", max_size=20), st.sampled_from(["a", "ب"]))
+def test_digits_and_signs_have_no_say(signs: str, letter: str) -> None:
+    assert direction_of(signs + letter + signs) == direction_of(letter)

@@ -18,7 +18,7 @@ from steps.small import NAMES, labels_of, open_work, record, standing
 from fcpair.params import Adjudicate, Annotate, Assign, Validate
 from fcpair.records import Known, Role
 from fcpair.study import Study
-from web.conftest import Site
+from web.conftest import Serve, Site
 from web.test_roles import PUBLIC, allowed, routes
 
 SITTING = ("/api/next?n=50", "/api/answers?n=50", "/api/progress")
@@ -26,7 +26,7 @@ DECIDING = ("/api/conflicts/next", "/api/decided", "/adjudicate", "/adjudicate/d
 
 
 @pytest.fixture
-def twice(serve: Callable[..., Site], tmp_path: Path) -> Callable[[str], tuple[Site, Site]]:
+def twice(serve: Serve, tmp_path: Path) -> Callable[[str], tuple[Site, Site]]:
     """One study, in two copies with the same secret and the same tokens."""
 
     def copied(stage: str) -> tuple[Site, Site]:
@@ -77,7 +77,7 @@ def test_a_validator_cannot_tell_which_pairs_a_person_decided(
     assert told(by_rule.machine("vera"), SITTING) == told(by_person.machine("vera"), SITTING)
 
 
-def test_what_stands_for_a_label_is_another_number_on_each_pair(serve: Callable[..., Site]) -> None:
+def test_what_stands_for_a_label_is_another_number_on_each_pair(serve: Serve) -> None:
     tasks = serve("checking").machine("vera").get("/api/next?n=50").json()["tasks"]
     assert len({task["shown"] for task in tasks}) == 2
     numbers = [task["decision_id"] for task in tasks]
@@ -123,7 +123,7 @@ def test_an_adjudicator_cannot_tell_what_the_labels_are_of_a_pair_that_is_not_du
     assert one.machine("judy").get("/api/conflicts/next").json()["queue"]["not_due"] is True
 
 
-def test_that_labels_are_still_being_given_is_said_until_all_are_in(serve: Callable[..., Site], tmp_path: Path) -> None:
+def test_that_labels_are_still_being_given_is_said_until_all_are_in(serve: Serve, tmp_path: Path) -> None:
     site = serve("dealt")
     judy = site.machine("judy")
     assert judy.get("/api/conflicts/next").json()["queue"]["not_due"] is True
@@ -133,11 +133,14 @@ def test_that_labels_are_still_being_given_is_said_until_all_are_in(serve: Calla
     assert "still being given" not in judy.get("/adjudicate").text
 
 
-def test_the_numbers_of_decisions_and_answers_are_those_of_no_row(serve: Callable[..., Site]) -> None:
+def test_the_numbers_of_decisions_and_answers_are_those_of_no_row(serve: Serve) -> None:
     site = serve("labelled")
     judy = site.machine("judy")
     case = judy.get("/api/conflicts/next").json()["case"]
     ruling = {"request_id": "request-1", "cell_id": case["cell_id"], "outcome": "appropriate"}
+    for wrong in ({"seen_answer_id": case["answer_id"] + 1}, {"seen_decision_id": 2**53 - 1}, {"seen_answer_id": 1}):
+        assert judy.post("/api/decisions", json=ruling | wrong).status_code == 409  # they stand for nothing
+    assert judy.get(f"/api/decided?before={2**53 - 1}").json() == {"decisions": []}
     made = judy.post("/api/decisions", json=ruling | {"seen_answer_id": case["answer_id"]}).json()
     site.study.grid().adjudicate(Adjudicate("majority"))
     listed = [one["decision_id"] for one in judy.get("/api/decided").json()["decisions"]]
@@ -151,17 +154,7 @@ def test_the_numbers_of_decisions_and_answers_are_those_of_no_row(serve: Callabl
     assert [one["decision_id"] for one in page] == listed[2:5]
 
 
-def test_a_number_that_stands_for_nothing_is_a_conflict_or_an_empty_list(serve: Callable[..., Site]) -> None:
-    site = serve("labelled")
-    judy = site.machine("judy")
-    case = judy.get("/api/conflicts/next").json()["case"]
-    ruling = {"request_id": "request-1", "cell_id": case["cell_id"], "outcome": "appropriate"}
-    for sent in ({"seen_answer_id": case["answer_id"] + 1}, {"seen_decision_id": 2**53 - 1}, {"seen_answer_id": 1}):
-        assert judy.post("/api/decisions", json=ruling | sent).status_code == 409
-    assert judy.get(f"/api/decided?before={2**53 - 1}").json() == {"decisions": []}
-
-
-def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve: Callable[..., Site]) -> None:
+def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve: Serve) -> None:
     site = serve("checking")
     vera = site.machine("vera")
     first = vera.get("/api/next").json()["tasks"][0]
@@ -179,7 +172,7 @@ def test_another_label_is_another_number_and_the_same_one_confirmed_is_not(serve
 
 @pytest.mark.parametrize("uses", [(), tuple(Known)])
 def test_no_request_takes_the_number_that_an_assignment_has_in_the_study(
-    serve: Callable[..., Site], tmp_path: Path, uses: tuple[Known, ...]
+    serve: Serve, tmp_path: Path, uses: tuple[Known, ...]
 ) -> None:
     """Of all that an annotator can ask, everything that takes the number of an assignment is asked with each of theirs.
 

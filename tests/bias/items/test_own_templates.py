@@ -8,8 +8,21 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fcpair.bias.items import expand, first_filling, n_items, n_templates, review_text
+from fcpair.bias.items import (
+    Blank,
+    Option,
+    Template,
+    Text,
+    coinciding_options,
+    expand,
+    first_filling,
+    n_items,
+    n_templates,
+    review_text,
+)
 from fcpair.errors import InputError
 from fcpair.files.surveys.templates import items_table, read_templates, templates_from_texts
 from fcpair.files.tables.tabular import write_table
@@ -85,20 +98,14 @@ def test_a_template_makes_four_items_for_each_filling_and_version(tmp_path: Path
     assert {first[f"option_{at}"] for at in range(3)} == {"the tea drinker", "the coffee drinker", "not said"}
     assert frame["context"].iloc[2] == "Both tea drinkers and coffee drinkers wait now. The tea drinkers sigh."
     assert frame["item_id"].is_unique
-
-
-def test_the_target_stays_the_stereotyped_group_where_two_slots_are_swapped(tmp_path: Path) -> None:
-    templates, _ = read_templates(toml(tmp_path, TEA), "fcpair")
-    frame = expand(templates, "t").frame
-    targets = [row[f"option_{row['target']}"] for row in frame.to_dict("records")]
-    assert set(targets) == {"the tea drinker"}
+    # The target stays the stereotyped group where two slots are swapped.
+    assert {row[f"option_{row['target']}"] for row in frame.to_dict("records")} == {"the tea drinker"}
     right = frame[(frame["context_condition"] == "disambig") & (frame["question_polarity"] == "neg")]
     named = [row[f"option_{row['label']}"] for row in right.to_dict("records")]
     assert named == ["the tea drinker"] * 2 + ["the coffee drinker"] * 2
-
-
-def test_a_table_is_read_as_toml_is(tmp_path: Path) -> None:
-    assert read_templates(table(tmp_path), "fcpair") == read_templates(toml(tmp_path, TEA), "fcpair")
+    assert read_templates(table(tmp_path), "fcpair") == (templates, remarks)
+    spaced = toml(tmp_path, TEA.replace("[[template]]", "[[ template ]]"))
+    assert len(read_templates(spaced, "fcpair")[0]) == 2
 
 
 def test_a_template_is_shown_to_its_reviewers_with_its_slots(tmp_path: Path) -> None:
@@ -117,17 +124,17 @@ def test_a_template_is_shown_to_its_reviewers_with_its_slots(tmp_path: Path) -> 
     )
 
 
+BOTH = "both options are of a stereotyped group"
+STEREOTYPED = 'stereotyped = ["tea drinkers"]'
+
+
 @pytest.mark.parametrize(
-    ("there", "instead", "message"),
+    ("was", "instead", "message"),
     [
         ("{when}.", "{then}.", "ambiguous: slot `then` is not declared; declared: A, B, when"),
         ('["tea drinkers"] }', '["tea", "drinkers"] }', "slot `A`: form `plural` has 2 texts for 1 fillers"),
-        ('stereotyped = ["tea drinkers"]', 'stereotyped = ["others"]', "no option is of a stereotyped group (others)"),
-        (
-            'stereotyped = ["tea drinkers"]',
-            'stereotyped = ["tea drinkers", "coffee drinkers"]',
-            "both options are of a stereotyped group",
-        ),
+        (STEREOTYPED, 'stereotyped = ["others"]', "no option is of a stereotyped group (others)"),
+        (STEREOTYPED, 'stereotyped = ["tea drinkers", "coffee drinkers"]', BOTH),
         ('unknown = ["not said"]', "unknown = []", "there is no option for what cannot be known"),
         ('id = "tea"', "id = 3", "`id` is not a text"),
         ('category = "drinks"', "", "no `category`"),
@@ -135,15 +142,15 @@ def test_a_template_is_shown_to_its_reviewers_with_its_slots(tmp_path: Path) -> 
         ('swap = ["A", "B"]', 'swap = ["A", "C"]', "`swap` is ['A', 'C']; expected the names of two slots"),
         ('"Who is calm?"', '"Who is {calm?"', "`non_negative`: expected '}' before end of string"),
         ('"Who is calm?"', '"Who is {}?"', "`non_negative`: slot `` is not a name"),
-        ('"the {B}"', '"the {B} {A}"', "both options are of a stereotyped group"),
+        ('"the {B}"', '"the {B} {A}"', BOTH),
         ("{when}.", ".", "slot `when` is declared and not used"),
     ],
 )
 def test_what_is_wrong_with_a_template_is_said_with_its_line(
-    tmp_path: Path, there: str, instead: str, message: str
+    tmp_path: Path, was: str, instead: str, message: str
 ) -> None:
-    assert there in TEA
-    lines = refused(toml(tmp_path, TEA.replace(there, instead, 1)))
+    assert was in TEA
+    lines = refused(toml(tmp_path, TEA.replace(was, instead, 1)))
     assert any(message in line for line in lines), lines
     assert any("t.toml:2:" in line for line in lines), lines
 
@@ -158,18 +165,7 @@ def test_what_is_wrong_with_a_template_is_said_with_its_line(
     ],
 )
 def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path: Path, column: str, cell: str, message: str) -> None:
-    assert any(
-        line.strip().startswith(message) or message in line for line in refused(table(tmp_path, **{column: cell}))
-    )
-
-
-def test_options_that_coincide_are_found_when_items_are_made(tmp_path: Path) -> None:
-    templates, _ = read_templates(toml(tmp_path, TEA.replace('"not said"', '"The tea drinker"')), "fcpair")
-    assert next(str(one) for one in expand(templates, "t.toml").findings).startswith("t.toml:2: options coincide")
-
-
-def test_a_template_that_comes_twice_is_refused(tmp_path: Path) -> None:
-    assert any("template `tea` is in line 2 already" in line for line in refused(toml(tmp_path, TEA + TEA)))
+    assert any(message in line for line in refused(table(tmp_path, **{column: cell})))
 
 
 @pytest.mark.parametrize("text", ["", "[[template", "[template]\n", "\udcff"])
@@ -179,9 +175,8 @@ def test_a_file_without_templates_is_refused(tmp_path: Path, text: str) -> None:
     assert refused(path)
 
 
-def test_the_header_may_be_written_otherwise(tmp_path: Path) -> None:
-    templates, _ = read_templates(toml(tmp_path, TEA.replace("[[template]]", "[[ template ]]")), "fcpair")
-    assert len(templates) == 2
+def test_a_template_that_comes_twice_is_refused(tmp_path: Path) -> None:
+    assert any("template `tea` is in line 2 already" in line for line in refused(toml(tmp_path, TEA + TEA)))
 
 
 def test_the_example_s_templates_are_expanded() -> None:
@@ -230,28 +225,18 @@ def texts(*said: str, **known: str) -> pd.DataFrame:
     return pd.DataFrame([{"text": text, "cell": at, **known} for at, text in enumerate(said, 7)])
 
 
-def read_again(made: pd.DataFrame, folder: Path) -> object:
-    write_table(made, folder / "made.csv")
-    return read_templates(folder / "made.csv", "fcpair")[0]
+def test_a_text_with_a_line_for_each_column_is_a_template_and_may_be_written_loosely(tmp_path: Path) -> None:
+    expected = read_templates(table(tmp_path), "fcpair")[0]
+    loose = WRITTEN.replace("non_negative:", "Non-negative :").replace("Who is calm?", "Who\n   is calm?")
+    for text in (WRITTEN, f"```yaml\n\n{loose}\n```"):
+        write_table(templates_from_texts(texts(text), "round edit"), tmp_path / "made.csv")
+        assert read_templates(tmp_path / "made.csv", "fcpair")[0] == expected
 
 
-def test_a_text_with_a_line_for_each_column_is_a_template(tmp_path: Path) -> None:
-    assert (
-        read_again(templates_from_texts(texts(WRITTEN), "round edit"), tmp_path)
-        == read_templates(table(tmp_path), "fcpair")[0]
-    )
-
-
-def test_what_a_text_does_not_say_is_what_is_known_of_it(tmp_path: Path) -> None:
+def test_what_a_text_does_not_say_is_what_is_known_of_it() -> None:
     short = "\n".join(line for line in WRITTEN.splitlines() if line.partition(":")[0] not in ("id", "author"))
     (made,) = templates_from_texts(texts(short, **KNOWN), "round edit").to_dict("records")
     assert {key: made[key] for key in KNOWN} == {**KNOWN, "category": "drinks", "stereotyped": "tea drinkers"}
-
-
-def test_fences_spaces_capitals_and_broken_lines_are_read(tmp_path: Path) -> None:
-    loose = WRITTEN.replace("non_negative:", "Non-negative :").replace("Who is calm?", "Who\n   is calm?")
-    made = templates_from_texts(texts(f"```yaml\n\n{loose}\n```"), "round edit")
-    assert read_again(made, tmp_path) == read_templates(table(tmp_path), "fcpair")[0]
 
 
 def test_what_is_wrong_with_written_templates_is_said_by_cell() -> None:
@@ -262,8 +247,50 @@ def test_what_is_wrong_with_written_templates_is_said_by_cell() -> None:
     assert {(8, "no `other`"), (8, "no `non_negative`"), (9, "no `culprit`")} <= found
     assert not [one for one in found if one[0] == 7]
     assert "round edit, cell:8: no `other`" in str(raised.value)
-
-
-def test_two_written_templates_of_one_id_are_found() -> None:
     with pytest.raises(InputError, match="template `tea` is in line 7 already"):
         templates_from_texts(texts(WRITTEN, WRITTEN), "round edit, cell")
+
+
+# -- options that cannot be told apart
+
+
+FILLERS = {"A": ("a", "b"), "B": ("b", "C", "a"), "W": ("c", "d")}
+SLOTS = sorted(FILLERS)
+FORM = st.sampled_from(["a", "B", "b ", "c", "d"])
+
+
+@st.composite
+def options(draw: st.DrawFn) -> Text:
+    parts: list[str | Blank] = [draw(st.sampled_from(["", "the ", "a"]))]
+    for slot in draw(st.lists(st.sampled_from(SLOTS), max_size=2)):
+        n = len(FILLERS[slot])
+        parts += [Blank(slot, tuple(draw(st.lists(FORM, min_size=n, max_size=n)))), draw(st.sampled_from(["", " a"]))]
+    return tuple(parts)
+
+
+def template(culprit: Text, other: Text, *unknown: str) -> Template:
+    used: Text = tuple(Blank(slot, fillers) for slot, fillers in FILLERS.items())
+    written = dict.fromkeys(("ambiguous", "disambiguating", "negative", "non_negative"), used)
+    options = Option(culprit, ("North",)), Option(other, ("South",))
+    return Template("t", "", "c", FILLERS, written, *options, unknown, ("North",), line=7)
+
+
+@given(options(), options(), st.sampled_from(["a", "the b", "not said"]))
+def test_just_those_are_found_whose_items_have_options_that_coincide(culprit: Text, other: Text, unknown: str) -> None:
+    made = expand([one := template(culprit, other, unknown)], "t.toml")
+    options = made.frame[["option_0", "option_1", "option_2"]].apply(lambda column: column.str.casefold())
+    assert bool(made.findings) == bool((options.nunique(axis=1) < 3).any())
+    assert list(made.findings) == list(coinciding_options([one], "t.toml"))
+
+
+def test_the_fillers_are_named_slots_of_both_options_are_filled_the_same_and_all_unknown_texts_count(
+    tmp_path: Path,
+) -> None:
+    a, b = Blank("A", FILLERS["A"]), Blank("B", FILLERS["B"])
+    (found,) = coinciding_options([template((a,), (b,), "not said")], "t.toml")
+    assert str(found) == "t.toml:7: options coincide, for instance with A=b; B=b"
+    assert not list(coinciding_options([template((a, "!"), (a, "?"), "not said")], "t.toml"))
+    one = template((a,), ("x",), "not said", "unknown", "B")
+    assert str(next(coinciding_options([one], "t.toml"))) == "t.toml:7: options coincide, for instance with A=b"
+    templates, _ = read_templates(toml(tmp_path, TEA.replace('"not said"', '"The tea drinker"')), "fcpair")
+    assert next(str(one) for one in expand(templates, "t.toml").findings).startswith("t.toml:2: options coincide")

@@ -18,14 +18,13 @@ from awaited import until
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, labels_of, open_work, record, standing, who_had, write_csv
 
-from cli.conftest import Fcpair
+from cli.conftest import At, Fcpair
 from fcpair.errors import LimitError
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
 from fcpair.steps.people import terms
 from fcpair.study import Study
 
-At = Callable[[str], Path]
 SECONDS = 30  # before a terminal is given up
 
 
@@ -39,13 +38,34 @@ def by_hand(study: Study) -> dict[int, tuple[str, int | None]]:
     return {pair: kept for pair, kept in standing(study).items() if kept[0] in {"person", "reopened"}}
 
 
-def test_each_key_decides_one_conflict_after_the_other(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first, second, third, *rest = grid.waiting_pairs()
-    result = fcpair("adjudicate", "--adjudicator", "ada", keys="31xq")
-    assert by_hand(waiting) == {first: ("person", 2), second: ("person", 0), third: ("person", None)}
-    assert grid.waiting_pairs() == rest
-    assert "3 decided now, 2 wait" in result.stdout
+REOPENED = -1
+# What is pressed; what is decided then, by the place of a pair in the queue (None discards it); what is printed.
+DIALOGUES: dict[str, tuple[dict[int, int | None], str]] = {
+    "31xq": ({0: 2, 1: 0, 2: None}, "3 decided now, 2 wait"),
+    "l3q": ({1: 2}, "1 decided now, 4 wait"),
+    "3u1q": ({0: 0}, "pair {first} waits again"),
+    "3l3uu1q": ({0: 0, 2: REOPENED}, "1 decided now, 4 wait"),  # undo goes back over what was left for later
+    "uq": ({}, "nothing to undo"),
+    "XUQ": ({0: REOPENED}, "pair {first} waits again"),
+    **{f"{key}q": ({}, "0 decided now") for key in ("2", "9", " ", "é", "\n")},  # which are no keys
+    **{keys: ({0: 2} if keys else {}, f"{keys.count('3')} decided now") for keys in ("", "3", "3\x04")},
+    "33333": (dict.fromkeys(range(5), 2), "5 decided now, 0 wait"),
+}
+
+
+@pytest.mark.parametrize("keys", DIALOGUES)
+def test_each_key_decides_one_conflict_after_the_other_at_once(waiting: Study, fcpair: Fcpair, keys: str) -> None:
+    pairs = waiting.grid().waiting_pairs()
+    decided, message = DIALOGUES[keys]
+    printed = fcpair("adjudicate", "--adjudicator", "ada", keys=keys).stdout
+    assert message.format(first=pairs[0]) in printed
+    kept = {pairs[place]: ("person", code) for place, code in decided.items() if code != REOPENED}
+    reopened = {pairs[place]: ("reopened", None) for place, code in decided.items() if code == REOPENED}
+    assert by_hand(waiting) == kept | reopened
+    assert waiting.grid().waiting_pairs() == [pair for pair in pairs if pair not in kept]
+    left = len(pairs) - len(kept)
+    again = fcpair("adjudicate", "--adjudicator", "bo", keys="q").stdout
+    assert (f"1 of {left}" if left else "no pair waits for a decision") in again
 
 
 def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Study, fcpair: Fcpair) -> None:
@@ -54,7 +74,7 @@ def test_a_conflict_is_shown_with_its_texts_and_labels_and_no_names(waiting: Stu
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys="q").stdout
     assert shown.hs.body in printed
     assert shown.cn.body in printed
-    assert all(one.label in printed for one in shown.answers)
+    assert all(answer.label in printed for answer in shown.answers)
     assert not any(name in printed for name in ANNOTATORS)
 
 
@@ -71,154 +91,65 @@ def test_a_daily_limit_ends_the_dialogue_and_undo_still_shows_what_was_read(wait
     grid.decide(first, 2, by="ada")  # read already
 
 
-def test_numbers_of_one_digit_are_their_own_keys(tmp_path: Path, fcpair: Fcpair) -> None:
+def test_numbers_of_one_digit_are_their_own_keys_and_those_of_more_are_typed(tmp_path: Path, fcpair: Fcpair) -> None:
+    (tmp_path / "typed").mkdir()
     study = rated(tmp_path, "scale(1,5,1,positive=4)", 1.0)
     first, second, *_ = study.grid().desk.agenda("ada").pairs
-    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="041q").stdout
+    printed = fcpair("adjudicate", "--adjudicator", "ada", "--study", study.place, keys="041q").stdout
     assert "[1] 1  [2] 2  [3] 3  [4] 4  [5] 5  [x] irreconcilable" in printed
     assert by_hand(study) == {first: ("person", 3), second: ("person", 0)}
-
-
-def test_numbers_of_more_digits_are_typed_and_no_code_is_a_key(tmp_path: Path, fcpair: Fcpair) -> None:
-    study = rated(tmp_path)
+    study = rated(tmp_path / "typed")
     keys = "4a9\n4,5\nairreconcilable\nq"  # 4 is no key here, and 9 is not on the scale
     first, second, *_ = study.grid().desk.agenda("ada").pairs
-    result = fcpair("adjudicate", "--adjudicator", "ada", keys=keys)
+    result = fcpair("adjudicate", "--adjudicator", "ada", "--study", study.place, keys=keys)
     assert "[a] answer  [x] irreconcilable" in result.stdout
     assert "`9` is outside of the scale; expected 1 to 5 by 0.5, or `irreconcilable`" in result.output
     assert by_hand(study) == {first: ("person", 7), second: ("person", None)}
 
 
-def test_a_note_goes_with_the_next_decision_only(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first, second = grid.waiting_pairs()[:2]
-    fcpair("adjudicate", "--adjudicator", "ada", keys="nirony, نه\n33q")
-    assert grid.explain(first).decisions[-1]["note"] == "irony, نه"
-    assert grid.explain(second).decisions[-1]["note"] == ""
-
-
-@pytest.mark.parametrize("keys", ["nhello\nl1q", "3nhello\nu1q"], ids=["later", "undo"])
-def test_going_on_to_another_pair_drops_a_note(waiting: Study, fcpair: Fcpair, keys: str) -> None:
-    grid = waiting.grid()
-    first, second = grid.waiting_pairs()[:2]
-    printed = fcpair("adjudicate", "--adjudicator", "ada", keys=keys).stdout
-    decided = second if "l1" in keys else first
-    assert by_hand(waiting)[decided] == ("person", 0)
-    assert grid.explain(decided).decisions[-1]["note"] == ""
-    assert "(hello)" not in printed
-
-
-def test_a_note_stays_while_the_pair_is_shown_again(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="nhello\nu1q").stdout
-    assert printed.count(f"pair {first} ·") == 2  # there was nothing to undo
-    assert "\nnote: hello\n" in printed
-    assert grid.explain(first).decisions[-1]["note"] == "hello"
-
-
-def test_later_leaves_a_conflict_for_another_time(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first, second = grid.waiting_pairs()[:2]
-    fcpair("adjudicate", "--adjudicator", "ada", keys="l3q")
-    assert by_hand(waiting) == {second: ("person", 2)}
-    assert first in grid.waiting_pairs()
-
-
-def test_undo_takes_the_last_decision_back_and_asks_again(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    result = fcpair("adjudicate", "--adjudicator", "ada", keys="3u1q")
-    assert f"pair {first} waits again" in result.stdout
-    assert by_hand(waiting) == {first: ("person", 0)}
-    assert [row["rule"] for row in grid.explain(first).decisions] == ["person", "reopened", "person"]
-
-
-def test_undo_brings_back_what_was_noted(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    printed = fcpair("adjudicate", "--adjudicator", "ada", keys="nirony\n3u1q").stdout
+def test_a_note_goes_with_the_next_decision_on_the_pair_that_is_shown(at: At, fcpair: Fcpair) -> None:
+    for keys, notes in {
+        "nirony, نه\n33q": ["irony, نه", ""],
+        "nhello\nl1q": [None, ""],  # going on to another pair drops it
+        "3nhello\nu1q": ["", None],
+        "nhello\nu1q": ["hello", None],  # there was nothing to undo
+        "nirony\n3u1q": ["irony", None],  # undo brings it back
+    }.items():
+        grid = Study(at("decided")).grid()
+        pairs = grid.waiting_pairs()[:2]
+        printed = fcpair("adjudicate", "--adjudicator", "ada", keys=keys).stdout
+        assert "(hello)" not in printed or notes == ["hello", None]
+        decisions = [grid.explain(pair).decisions for pair in pairs]
+        by_person = [made[-1]["note"] if made and made[-1]["rule"] == "person" else None for made in decisions]
+        assert by_person == notes, keys
+        if notes == ["hello", None]:
+            assert printed.count(f"pair {pairs[0]} ·") == 2
+            assert "\nnote: hello\n" in printed
     assert printed.count("\nnote: irony\n") == 2  # as it is typed, and after the undo
-    assert [row["note"] for row in grid.explain(first).decisions] == ["irony", "", "irony"]
+    made = [(row["rule"], row["note"]) for row in decisions[0] if row["rule"] in {"person", "reopened"}]
+    assert made == [("person", "irony"), ("reopened", ""), ("person", "irony")]
 
 
-def test_undo_goes_back_over_pairs_that_were_left_for_later(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first, second, third = grid.waiting_pairs()[:3]
-    fcpair("adjudicate", "--adjudicator", "ada", keys="3l3uu1q")
-    assert by_hand(waiting) == {first: ("person", 0), third: ("reopened", None)}
-    assert {second, third} <= set(grid.waiting_pairs())
-
-
-def test_there_may_be_nothing_to_undo(waiting: Study, fcpair: Fcpair) -> None:
-    assert "nothing to undo" in fcpair("adjudicate", "--adjudicator", "ada", keys="uq").stdout
-    assert by_hand(waiting) == {}
-
-
-def test_irreconcilable_discards_the_pair(waiting: Study, fcpair: Fcpair) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    fcpair("adjudicate", "--adjudicator", "ada", keys="xq")
-    assert standing(waiting)[first] == ("person", None)
-    assert first not in grid.waiting_pairs()
-
-
-@pytest.mark.parametrize("key", ["2", "9", " ", "é", "\n"])
-def test_other_keys_do_nothing(waiting: Study, fcpair: Fcpair, key: str) -> None:
-    fcpair("adjudicate", "--adjudicator", "ada", keys=f"{key}q")
-    assert by_hand(waiting) == {}
-
-
-def test_capital_letters_are_the_same_keys(waiting: Study, fcpair: Fcpair) -> None:
-    fcpair("adjudicate", "--adjudicator", "ada", keys="XUQ")
-    assert list(by_hand(waiting).values()) == [("reopened", None)]
-
-
-@pytest.mark.parametrize("keys", ["", "3", "3\x04"])
-def test_the_end_of_the_input_quits_and_keeps_what_was_decided(waiting: Study, fcpair: Fcpair, keys: str) -> None:
-    result = fcpair("adjudicate", "--adjudicator", "ada", keys=keys)
-    assert f"{keys.count('3')} decided now" in result.stdout
-    assert len(by_hand(waiting)) == keys.count("3")
-
-
-def test_deciding_the_last_conflict_ends_the_dialogue(waiting: Study, fcpair: Fcpair) -> None:
-    assert "5 decided now, 0 wait" in fcpair("adjudicate", "--adjudicator", "ada", keys="33333").stdout
-    assert "no pair waits for a decision" in fcpair("adjudicate", "--adjudicator", "ada").stdout
-
-
-def test_what_was_left_is_asked_the_next_time(waiting: Study, fcpair: Fcpair) -> None:
-    fcpair("adjudicate", "--adjudicator", "ada", keys="3q")
-    assert "1 of 4" in fcpair("adjudicate", "--adjudicator", "bo", keys="q").stdout
-
-
-def test_an_annotator_cannot_decide(waiting: Study, fcpair: Fcpair) -> None:
-    assert "`ana` is annotator" in fcpair("adjudicate", "--adjudicator", "ana", keys="3", code=2).stderr
-    assert by_hand(waiting) == {}
-
-
-@pytest.mark.parametrize("stage", ["labelled", "decided"])
-def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: At, stage: str) -> None:
-    waiting = Study(at(stage))
-    before = dump(waiting)
+def test_without_a_terminal_the_other_ways_are_named_and_nothing_is_decided(at: At) -> None:
+    study = at("labelled")
+    before = dump(study)
+    command = [sys.executable, "-m", "fcpair", "adjudicate", "--study", str(study)]
     run = subprocess.run(
-        [sys.executable, "-m", "fcpair", "adjudicate", "--study", waiting.place],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        start_new_session=True,
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, start_new_session=True
     )
     assert run.returncode == 2
     assert "no terminal to answer in; decide by --policy or --import FILE" in run.stderr
-    assert dump(waiting) == before
-
-
-@pytest.mark.parametrize("by", ["ana", "", "a,b"])
-def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair, by: str) -> None:
-    study = at("labelled")
-    before = dump(study)
-    fcpair("adjudicate", "--adjudicator", by, keys="3q", code=2)
     assert dump(study) == before
+
+
+def test_somebody_who_cannot_decide_leaves_the_study_as_it_was(at: At, fcpair: Fcpair) -> None:
+    for stage in ("decided", "labelled"):
+        study = at(stage)
+        before = dump(study)
+        for name in ("ana", "", "a,b"):
+            refused = fcpair("adjudicate", "--adjudicator", name, keys="3q", code=2).stderr
+            assert name != "ana" or "`ana` is annotator" in refused
+            assert dump(study) == before
 
 
 def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_policy(at: At, fcpair: Fcpair) -> None:
@@ -233,9 +164,7 @@ def test_the_first_dialogue_decides_what_is_unanimous_and_later_ones_change_no_p
     assert study.grid().policy == Adjudicate("majority")
 
 
-def test_one_s_own_pairs_are_left_to_others_and_those_still_labelled_to_later(
-    at: At, fcpair: Fcpair, tmp_path: Path
-) -> None:
+def test_one_s_own_pairs_and_those_still_labelled_are_not_asked(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
     study = Study(at("dealt"))
     three = [pair for pair, names in who_had(study).items() if len(names) == 3]
     labels = {"ana": "2", "ben": "0", "cleo": "2"}
@@ -332,38 +261,38 @@ def test_what_was_decided_before_its_labels_changed_is_asked_again(
     annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
     record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
     assert grid.second_looks() == [first]
-    printed = fcpair("adjudicate", "--adjudicator", "bo", keys="3q").stdout
-    asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
-    assert asked in " ".join(printed.split())
-    assert grid.second_looks() == []
-    for command in (("status",), ("partition",), ("explain", str(first))):
-        assert "second look" not in fcpair(*command).stdout + fcpair(*command).stderr
-
-
-def test_undo_of_a_second_look_leaves_what_somebody_else_had_decided(
-    waiting: Study, fcpair: Fcpair, tmp_path: Path
-) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    grid.decide(first, 2, by="ada")
-    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
-    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
+    noted = "1 pair was decided before its labels changed and waits for a second look"
+    assert noted in fcpair("status").stdout
+    assert noted in fcpair("partition").stderr
+    assert "It was decided before its labels changed" in fcpair("explain", str(first)).stdout
     printed = fcpair("adjudicate", "--adjudicator", "bo", keys="1uq").stdout
     assert f"→ the earlier decision on pair {first} applies again" in printed
-    assert by_hand(waiting) == {first: ("person", 2)}
+    assert by_hand(waiting) == {first: ("person", 2)}  # undo leaves what somebody else had decided
     assert grid.second_looks() == [first]
+    asked = "Its labels have changed since it was decided: appropriate. The same answer confirms it."
+    assert asked in fcpair.line("adjudicate", "--adjudicator", "bo", keys="3q")
+    assert grid.second_looks() == []
+    for command in (("status",), ("partition",), ("explain", str(first))):
+        assert "second look" not in fcpair(*command).output
 
 
-def test_the_commands_say_what_waits_for_a_second_look(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
-    grid = waiting.grid()
-    first = grid.waiting_pairs()[0]
-    grid.decide(first, 2, by="ada")
-    annotator, label = next((who, label) for (_, who), label in labels_of(waiting, first).items())
-    record(waiting, tmp_path, [(annotator, first, "0" if label != "not_appropriate" else "1")], supersede=True)
-    said = "1 pair was decided before its labels changed and waits for a second look"
-    assert said in fcpair("status").stdout
-    assert said in fcpair("partition").stderr
-    assert "It was decided before its labels changed" in fcpair("explain", str(first)).stdout
+@pytest.mark.slow
+def test_results_say_which_decisions_are_older_than_their_labels(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    study = Study(at("checked"))
+    grid = study.grid()
+    pair = grid.waiting_pairs()[0]
+    grid.decide(pair, 2, by="petra")
+    (_, who), label = next(iter(labels_of(study, pair).items()))
+    other = "not_appropriate" if label == "appropriate" else "appropriate"
+    record(study, tmp_path, [(who, pair, other)], supersede=True)
+    for command in (
+        ("evaluate", "--system", "random"),
+        ("export", "qrels", "--tier", "bronze", "--out", tmp_path / "q.txt"),
+        ("partition", "--tier", "bronze", "--out", tmp_path / "b.csv"),
+        ("report", "--out", tmp_path / "r.html"),
+    ):
+        note = "1 pair was decided before its labels changed and waits for a second look"
+        assert note in fcpair(*command).stderr, command
 
 
 def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair: Fcpair) -> None:
@@ -374,6 +303,31 @@ def test_discarding_says_how_many_and_how_to_take_it_back(waiting: Study, fcpair
     assert grid.waiting_pairs() == []
     fcpair("adjudicate", "--policy", "majority")
     assert grid.waiting_pairs() == before
+    grid.decide(before[0], None, by="petra")
+    printed = fcpair("explain", str(before[0])).stdout
+    assert printed.startswith(f"pair {before[0]}: discarded")
+    assert "adjudicated (person by petra): discarded" in printed
+    assert "bronze   no, because it was discarded" in printed
+    grid.take_back(before[0], by="petra")
+    printed = fcpair("explain", str(before[0])).stdout
+    assert printed.startswith(f"pair {before[0]}: in no tier")
+    assert "adjudicated (reopened by petra): taken back" in printed
+
+
+def test_pairs_of_a_file_go_to_adjudicators_and_get_more_labels(waiting: Study, fcpair: Fcpair, tmp_path: Path) -> None:
+    grid = waiting.grid()
+    before = grid.waiting_pairs()
+    more = grid.find_pairs(state="decided", n=2).to_frame()["pair"].tolist()
+    path = write_csv(tmp_path / "pairs.csv", [{"pair": pair} for pair in more])
+    assert "would be: requested 2" in fcpair("adjudicate", "--request", path, "--dry-run").stdout
+    assert "a person is to decide 2 pairs more" in fcpair("adjudicate", "--request", path).stdout
+    assert "2 further labels were assigned" in fcpair("assign", "--more", "--pairs-file", path).stdout
+    assert grid.waiting_pairs() == sorted([*before, *more])
+    write_csv(path, [{"pair": "1"}, {"pair": "one"}, {"pair": "-3"}])
+    refused = fcpair.refusal("adjudicate", "--request", path)
+    assert "pairs.csv:3: `one` is not a pair; expected its number" in refused
+    assert "pairs.csv:4: `-3` is not a pair; expected its number" in refused
+    assert "give --pairs-file with --more alone" in fcpair.refusal("assign", "--pairs-file", path)
 
 
 class Terminal:

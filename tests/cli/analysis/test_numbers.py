@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import shutil
@@ -15,7 +14,7 @@ import pytest
 from steps.online import admit
 from steps.small import write_csv
 
-from cli.conftest import Fcpair
+from cli.conftest import Fcpair, rows_of
 from fcpair.errors import UnknownIdError
 from fcpair.grid import AdjudicationQueue, DecisionRequest, Monitor
 from fcpair.params import Adjudicate, Simulate, Validate
@@ -35,32 +34,21 @@ RATE = GridPlan(
     (RoundPlan("rate", "rating: scale(1,5,1,positive=4)", answers=2, people=3),),
     validate=Validate(validators=2),
 )
-READING = (
-    ("status",),
-    ("status", "--format", "json"),
-    ("explain", "1"),
-    ("explain", "12", "--format", "json"),
-    ("log",),
-    ("log", "--format", "json"),
-    ("agreement",),
-    ("partition",),
-    ("partition", "--format", "json"),
-    ("partition", "--tier", "bronze"),
-    ("partition", "--tier", "bronze", "--format", "json"),
-    ("adjudicate", "--adjudicator", "ada"),
-    ("adjudicate", "--policy", "median", "--dry-run"),
-    ("people", "list"),
-    ("doctor",),
-)
+READING = [
+    *("status", "status --format json", "log", "log --format json", "people list", "doctor"),
+    *("explain 1", "explain 12 --format json", "agreement", "partition", "partition --format json"),
+    *("partition --tier bronze", "partition --tier bronze --format json", "adjudicate --adjudicator ada"),
+    "adjudicate --policy median --dry-run",
+]
 NO_GRID = {"status", "log", "people", "doctor", "report"}
 WRITING = {
-    ("labels", "export", "--out"): "labels.csv",
-    ("answers", "export", "--out"): "answers.csv",
-    ("answers", "export", "--round", "validate", "--out"): "verdicts.csv",
-    ("validate", "sheets"): "checks",
-    ("partition", "--tier", "bronze", "--out"): "bronze.csv",
-    ("adjudicate", "--adjudicator", "ada", "--sheet"): "conflicts.csv",
-    ("report", "--out"): "report.html",
+    "labels export --out": "labels.csv",
+    "answers export --out": "answers.csv",
+    "answers export --round validate --out": "verdicts.csv",
+    "validate sheets": "checks",
+    "partition --tier bronze --out": "bronze.csv",
+    "adjudicate --adjudicator ada --sheet": "conflicts.csv",
+    "report --out": "report.html",
 }
 
 
@@ -105,41 +93,35 @@ def packed(text: str) -> list[int]:
     return [int(found) for found in re.findall(r"(?<![\w.])\d{10}(?![\w.])", text) if PACKED <= int(found) < 9 * PACKED]
 
 
-@pytest.mark.parametrize("words", READING, ids=" ".join)
-def test_no_command_shows_what_a_cell_is_called_in_the_database(
-    rate: Grid, fcpair: Fcpair, words: tuple[str, ...]
-) -> None:
-    code = 1 if "--dry-run" in words else 0
-    result = fcpair(*words, *(() if words[0] in NO_GRID else ("--grid", "rate")), keys="q", code=code)
-    assert result.output
-    assert not packed(result.output.replace(",", ""))
+def on_rate(words: str) -> list[str]:
+    """A command about the grid `rate`."""
+    return [*words.split(), *(() if words.split(maxsplit=1)[0] in NO_GRID else ("--grid", "rate"))]
 
 
-@pytest.mark.parametrize("words", WRITING, ids=" ".join)
-def test_no_file_has_what_a_cell_is_called_in_the_database(
-    rate: Grid, fcpair: Fcpair, words: tuple[str, ...], tmp_path: Path
-) -> None:
-    place = tmp_path / "made" / WRITING[words]
-    place.parent.mkdir()
-    fcpair(*words, place, *(() if words[0] in NO_GRID else ("--grid", "rate")))
-    for file in place.glob("*") if place.is_dir() else [place]:
-        assert not packed(file.read_text("utf-8"))
+def test_no_command_and_no_file_shows_the_ids_of_the_database(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
+    for words in READING:
+        printed = fcpair(*on_rate(words), keys="q", code=1 if "--dry-run" in words else 0).output
+        assert printed
+        assert not packed(printed.replace(",", "")), words
+    (tmp_path / "made").mkdir()
+    for words, name in WRITING.items():
+        place = tmp_path / "made" / name
+        fcpair(*on_rate(f"{words} {place}"))
+        for file in place.glob("*") if place.is_dir() else [place]:
+            assert not packed(file.read_text("utf-8")), file
+    assert re.search(r"pair.{0,80}grid.{0,80}rate", (tmp_path / "made" / "report.html").read_text("utf-8"), re.DOTALL)
 
 
 def test_a_number_means_the_cell_of_the_grid_that_is_named(rate: Grid, fcpair: Fcpair) -> None:
-    here, first = (
-        json.loads(fcpair("explain", "1", "--format", "json", *words).stdout) for words in (("--grid", "rate"), ())
-    )
+    here, first = (fcpair.json("explain", "1", *words) for words in (("--grid", "rate"), ()))
     assert (here["cell_id"], here["hs"], here["cn"]) == (1, rate.answers()["row"][0], "fluent")
     assert first["cell_id"] == 1
     assert first["cn"] != "fluent"
-
-
-@pytest.mark.parametrize("number", [0, 13, PACKED + 1, 2 * PACKED + 1, -PACKED, 10**30])
-def test_a_number_that_the_grid_does_not_have_is_refused(rate: Grid, number: int) -> None:
-    for refused in (rate.explain, rate.desk.conflict, lambda one: rate.decide(one, 3, by="ada")):
-        with pytest.raises(UnknownIdError, match=f"no pair {number}; the pairs of the grid are numbered from 1 to 12"):
-            refused(number)
+    for number in (0, 13, PACKED + 1, 2 * PACKED + 1, -PACKED, 10**30):
+        for refused in (rate.explain, rate.desk.conflict, lambda pair: rate.decide(pair, 3, by="ada")):
+            numbered = f"no pair {number}; the pairs of the grid are numbered from 1 to 12"
+            with pytest.raises(UnknownIdError, match=numbered):
+                refused(number)
 
 
 def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
@@ -148,7 +130,7 @@ def test_sheets_of_a_further_grid_are_filled_in_and_come_back(rate: Grid, fcpair
     fcpair("labels", "sheets", tmp_path / "sheets", "--grid", "rate")
     for sheet in (tmp_path / "sheets").glob("*.csv"):
         assert not packed(sheet.read_text("utf-8"))
-        rows = read_csv(sheet)
+        rows = rows_of(sheet)
         filled = write_csv(tmp_path / sheet.name, [{**row, "label": "4"} for row in rows])
         assert f"{len(rows)} answers were imported" in fcpair("labels", "import", filled, "--grid", "rate").output
         other = write_csv(tmp_path / sheet.name, [{**rows[0], "label": "5"}])
@@ -177,16 +159,6 @@ def test_the_doctor_names_the_grid_where_there_are_several(rate: Grid, fcpair: F
     with closing(sqlite3.connect(study)) as connection, connection:
         connection.execute("UPDATE assignment SET status = 'skipped' WHERE cell_id = ?", (number,))
     assert "pair 3 of grid `rate` of `" in fcpair("doctor", code=1).stdout
-
-
-def test_the_report_lists_decisions_with_their_grid(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:
-    fcpair("report", "--out", tmp_path / "r.html")
-    assert re.search(r"pair.{0,80}grid.{0,80}rate", (tmp_path / "r.html").read_text("utf-8"), re.DOTALL)
-
-
-def read_csv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_exports_of_a_further_grid_have_its_texts(rate: Grid, fcpair: Fcpair, tmp_path: Path) -> None:

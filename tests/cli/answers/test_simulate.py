@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import shutil
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,7 +12,7 @@ import pytest
 from scipy.special import ndtr
 from steps.small import set_candidates, write_csv
 
-from cli.conftest import Fcpair
+from cli.conftest import At, Fcpair, rows_of
 from fcpair.params import Assign, Import, Select, Setup
 from fcpair.records import Role
 from fcpair.stages.answers.simulate import Habits, fit_habits
@@ -23,7 +20,6 @@ from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.latent_labels import Effects, class_model_at
 from fcpair.study import Study
 
-At = Callable[[str], Path]
 N_HS, N_CN = 80, 90
 HABITS = Habits(positive=0.3, accuracy=0.85, leaning=0.0, leaning_to=2, unsure=0.05, skips=0.0)
 EFFECTS = Effects(hs=0.4, cn=0.1, leniency=0.5)
@@ -50,11 +46,6 @@ def large(study: Path, tmp_path: Path) -> Path:
     return study
 
 
-def labels(fcpair: Fcpair, folder: Path) -> pd.DataFrame:
-    fcpair("labels", "export", "--out", folder / "labels.csv")
-    return pd.read_csv(folder / "labels.csv")
-
-
 def sd_between(positive: pd.Series, text: pd.Series) -> float:
     """The standard deviation of texts' shares of positive labels, without what chance adds (analysis of variance)."""
     groups = positive.groupby(text)
@@ -73,7 +64,8 @@ def expected_sd(variance: float) -> float:
 @pytest.mark.slow
 def test_shares_agreement_and_variances_come_out_as_asked(large: Path, fcpair: Fcpair, tmp_path: Path) -> None:
     fcpair("simulate", *ASKED, *WITH_EFFECTS)
-    found = labels(fcpair, tmp_path)
+    fcpair("labels", "export", "--out", tmp_path / "labels.csv")
+    found = pd.read_csv(tmp_path / "labels.csv")
     expected = class_model_at(APPROPRIATENESS, 0.3, 0.05, 0.85)
     shares = found["label"].value_counts(normalize=True)
     assert [shares[choice.name] for choice in APPROPRIATENESS] == pytest.approx(expected.shares, abs=0.06)
@@ -88,34 +80,10 @@ def test_shares_agreement_and_variances_come_out_as_asked(large: Path, fcpair: F
     assert of_cn < of_hs / 1.5
 
 
-@pytest.mark.slow
-def test_some_annotators_are_as_much_more_lenient_than_others_as_asked(
-    large: Path, fcpair: Fcpair, tmp_path: Path
-) -> None:
-    """The shares of positive labels of six people lie apart where they are to differ, and are alike otherwise."""
-    apart = []
-    for effect in ("0", "0.5"):
-        copy = Path(shutil.copy(large, tmp_path / f"{effect}.db"))
-        fcpair("simulate", *ASKED, "--annotator-effect", effect, "--study", copy)
-        fcpair("labels", "export", "--out", tmp_path / "labels.csv", "--study", copy)
-        found = pd.read_csv(tmp_path / "labels.csv")
-        shares = (found["label"] == "appropriate").groupby(found["annotator"]).mean()
-        apart.append(float(shares.std()))
-    assert apart[0] < 0.02
-    assert 0.05 < apart[1] < 0.25
-
-
-def digest(path: Path) -> str:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = [(row["pair"], row["annotator"], row["label"]) for row in csv.DictReader(file)]
-    return sha256(repr(sorted(rows)).encode()).hexdigest()
-
-
-@pytest.mark.parametrize("effects", [(), ("--hs-effect", "0", "--cn-effect", "0", "--annotator-effect", "0")])
-def test_without_effects_labels_are_those_that_were_drawn_before_there_were_any(
-    at: At, fcpair: Fcpair, tmp_path: Path, effects: tuple[str, ...]
-) -> None:
-    at("dealt")
-    fcpair("simulate", "--seed", "3", *effects)
-    fcpair("labels", "export", "--out", tmp_path / "labels.csv")
-    assert digest(tmp_path / "labels.csv") == BEFORE_EFFECTS
+def test_without_effects_labels_are_those_of_code_without_any(at: At, fcpair: Fcpair, tmp_path: Path) -> None:
+    for effects in ((), ("--hs-effect", "0", "--cn-effect", "0", "--annotator-effect", "0")):
+        at("dealt")
+        fcpair("simulate", "--seed", "3", *effects)
+        fcpair("labels", "export", "--out", tmp_path / "labels.csv")
+        rows = [(row["pair"], row["annotator"], row["label"]) for row in rows_of(tmp_path / "labels.csv")]
+        assert sha256(repr(sorted(rows)).encode()).hexdigest() == BEFORE_EFFECTS

@@ -78,11 +78,6 @@ def average(data: dict[str, Any], system: str, *, expected: bool = False) -> dic
     return row  # type: ignore[no-any-return]
 
 
-def test_every_line_works_as_it_stands(printed: dict[str, str]) -> None:
-    assert len(printed) == 5
-    assert len(Path("silver.qrels").read_text("utf-8").splitlines()) == 3580
-
-
 @pytest.mark.parametrize(
     ("system", "figures"),
     [
@@ -91,7 +86,7 @@ def test_every_line_works_as_it_stands(printed: dict[str, str]) -> None:
         ("bm25(variant=okapi,tokens=space,lower=false)", (0.1819, 0.0296, 0.3810, 81.650)),
     ],
 )
-def test_the_published_figures_are_reproduced_to_every_digit(
+def test_published_figures_are_reproduced_to_every_digit(
     evaluated: dict[str, Any], system: str, figures: tuple[float, ...]
 ) -> None:
     row = average(evaluated, system)
@@ -103,16 +98,6 @@ def test_bm25_with_the_k1_of_the_paper_s_text_is_another_row(published: Path) ->
     words = ("evaluate", "--diamond", "majority", "--pool", "positive", "--format", "json", "--system", system)
     row = average(json.loads(fcpair(*words).stdout), system)
     assert (row["mean"], row["minimum"], row["maximum"], row["cv"]) == (0.1839, 0.0296, 0.3846, 81.525)
-
-
-def test_the_published_figures_are_printed(printed: dict[str, str]) -> None:
-    table = next(output for line, output in printed.items() if "sbert" in line)
-    row = next(line for line in table[table.index("Over 4 tiers") :].splitlines() if "average" in line)
-    assert row.split() == ["average", "0.3270", "0.1766", "0.4804", "39.200"]
-
-
-def test_random_has_its_exact_expectation(evaluated: dict[str, Any]) -> None:
-    assert average(evaluated, "random", expected=True)["mean"] == 0.1625
 
 
 def test_random_runs_lie_around_their_expectation(published: Path) -> None:
@@ -130,34 +115,32 @@ def test_random_runs_lie_around_their_expectation(published: Path) -> None:
         assert statistics.mean(values) == pytest.approx(expected[key], abs=4 * statistics.stdev(values) / 20**0.5), key
 
 
-def test_the_pool_is_the_published_one(evaluated: dict[str, Any], data: Path, published: Path) -> None:
-    assert [tier["pool"] for tier in evaluated["tiers"]] == [100] * 4
+def test_the_pool_is_published_and_what_is_judged_counted(
+    evaluated: dict[str, Any], data: Path, published: Path
+) -> None:
+    counted = ("tier", "pool", "cells", "judged", "positive", "without_positives")
+    assert [[tier[name] for name in counted] for tier in evaluated["tiers"]] == [
+        ["diamond", 100, 4500, 353, 35, 22],
+        ["gold", 100, 4500, 421, 54, 16],
+        ["silver", 100, 4500, 2649, 431, 0],
+        ["bronze", 100, 4500, 3025, 702, 0],
+    ]
     pool = data / "fc-conan" / "recommender" / "fc_conan_bronze_cn.csv"
     words = ("--diamond", "majority", "--system", "tfidf", "--format", "json", "--pool")
     from_file, named = (json.loads(fcpair("evaluate", *words, name).stdout) for name in (pool, "positive"))
     assert from_file["tiers"] == named["tiers"]
-
-
-def test_what_is_judged_in_the_pool_is_counted(evaluated: dict[str, Any]) -> None:
-    assert {tier["tier"]: (tier["cells"], tier["judged"], tier["positive"]) for tier in evaluated["tiers"]} == {
-        "diamond": (4500, 353, 35),
-        "gold": (4500, 421, 54),
-        "silver": (4500, 2649, 431),
-        "bronze": (4500, 3025, 702),
-    }
-
-
-def test_hs_without_an_appropriate_cn_are_counted(evaluated: dict[str, Any]) -> None:
-    assert [tier["without_positives"] for tier in evaluated["tiers"]] == [22, 16, 0, 0]
-
-
-def test_the_bounds_hold_every_score(evaluated: dict[str, Any]) -> None:
+    assert average(evaluated, "random", expected=True)["mean"] == 0.1625  # its exact expectation
     bounded = [score for score in evaluated["scores"] if score["lowest"] is not None]
     assert len(bounded) == 4 * 4 * 4
     assert all(score["lowest"] <= score["score"] <= score["highest"] for score in bounded)
 
 
-def test_runs_and_figures_were_written(printed: dict[str, str]) -> None:
+def test_every_line_works_as_it_stands_and_prints_and_writes_its_figures(printed: dict[str, str]) -> None:
+    assert len(printed) == 5
+    assert len(Path("silver.qrels").read_text("utf-8").splitlines()) == 3580
+    table = next(output for line, output in printed.items() if "sbert" in line)
+    row = next(line for line in table[table.index("Over 4 tiers") :].splitlines() if "average" in line)
+    assert row.split() == ["average", "0.3270", "0.1766", "0.4804", "39.200"]
     assert sorted(path.name for path in Path("figures").iterdir()) == sorted(
         f"{measure}@10.{suffix}"
         for measure in ("HitRatio", "MRR", "NDCG", "MAP", "judged")

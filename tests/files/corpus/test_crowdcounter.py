@@ -13,12 +13,8 @@ from fcpair.files.corpus.crowdcounter import read_crowdcounter
 from fcpair.files.tables.tabular import LINE, place_of
 
 ANSWER = {
-    "type_required": "humour",
-    "worker_id": "w1",
-    "counterspeech": "Tea first, verdicts later.",
-    "additional_types": ["questions", "humour"],
-    "label": "hatespeech/offensive",
-    "weblink": "NA",
+    **{"type_required": "humour", "worker_id": "w1", "counterspeech": "Tea first, verdicts later."},
+    **{"additional_types": ["questions", "humour"], "label": "hatespeech/offensive", "weblink": "NA"},
 }
 HS = {"post": "Tea drinkers are late.", "id": 7, "counterspeech_post": {"w1": ANSWER}}
 
@@ -36,101 +32,75 @@ def findings(folder: Path, content: Any) -> list[tuple[int | None, str]]:
 
 
 def test_an_answer_has_its_hs_its_writer_and_each_type_once(tmp_path: Path) -> None:
-    path = written(tmp_path, {"7": HS})
-    answers = read_crowdcounter(path).answers
-    assert answers.to_dict("records") == [
+    path = written(tmp_path, {"7": HS, "8": {**HS, "post": "They park badly.", "counterspeech_post": {}}})
+    read = read_crowdcounter(path)
+    assert read.answers.to_dict("records") == [
         {
-            "hs_id": "7",
-            "hs": "Tea drinkers are late.",
-            "by": "w1",
-            "type": "humour",
-            "additional": "questions,humour",
-            "types": "humour,questions",
-            "cn": "Tea first, verdicts later.",
-            "label": "hatespeech/offensive",
-            LINE: 6,
+            **{"hs_id": "7", "hs": "Tea drinkers are late.", "by": "w1", "type": "humour"},
+            **{"additional": "questions,humour", "types": "humour,questions", "cn": "Tea first, verdicts later."},
+            **{"label": "hatespeech/offensive", LINE: 6},
         }
     ]
-    assert place_of(answers) == str(path)
-
-
-def test_an_hs_without_an_answer_stands_apart_with_the_same_columns(tmp_path: Path) -> None:
-    read = read_crowdcounter(
-        written(tmp_path, {"7": HS, "8": {**HS, "post": "They park badly.", "counterspeech_post": {}}})
-    )
-    assert read.unanswered[["hs_id", "hs", "cn"]].to_dict("records") == [
-        {"hs_id": "8", "hs": "They park badly.", "cn": ""}
-    ]
+    assert place_of(read.answers) == str(path)
+    unanswered = read.unanswered[["hs_id", "hs", "cn"]]  # apart, with the same columns
+    assert unanswered.to_dict("records") == [{"hs_id": "8", "hs": "They park badly.", "cn": ""}]
     assert list(read.unanswered.columns) == list(read.answers.columns)
-    assert len(read.answers) == 1
 
 
-def test_answers_without_their_hs_are_read_with_the_types_that_gpt_4_gave(tmp_path: Path) -> None:
+def test_answers_without_their_hs_and_a_split_with_an_answer_a_line_are_read(tmp_path: Path) -> None:
     read = read_crowdcounter(written(tmp_path, {"7": {"w1": {**ANSWER, "gpt4-types": ["questions"]}}, "8": {}}))
     assert list(read.answers["gpt4"]) == ["questions"]
     assert "hs" not in read.answers.columns
     assert list(read.unanswered["hs_id"]) == ["8"]
-
-
-def test_a_split_has_an_answer_a_line(tmp_path: Path) -> None:
-    one = {
-        "hatespeech": "They park badly.",
-        "counterspeech": "Who?",
-        "required_types": "humour",
-        "total_types": ["humour"],
-    }
-    answers = read_crowdcounter(written(tmp_path, f"{json.dumps(one)}\n\n{json.dumps(one)}\n")).answers
+    line = json.dumps(
+        {
+            **{"hatespeech": "They park badly.", "counterspeech": "Who?"},
+            **{"required_types": "humour", "total_types": ["humour"]},
+        }
+    )
+    answers = read_crowdcounter(written(tmp_path, f"{line}\n\n{line}\n")).answers
     assert list(answers.columns) == ["hs", "type", "types", "cn", LINE]
     assert list(answers[LINE]) == [1, 3]
 
 
-@pytest.mark.parametrize(
-    ("content", "line", "key"),
-    [
-        ('{\n"7": {},\n"7": {}\n}', 3, "7"),
-        ('{"7": {"post": "a",\n"post": "b",\n"counterspeech_post": {}}}', 2, "post"),
-        ('{"7": {"post": "a", "counterspeech_post": {\n"w1": {},\n"w1": {}}}}', 3, "w1"),
-        ('{"7": {"post": "a", "counterspeech_post": {"w1": {\n"label": "x",\n"label": "y"}}}}', 3, "label"),
-        (
-            '{"hatespeech": "a", "counterspeech": "b"}\n{"hatespeech": "a", "counterspeech": "b", "hatespeech": "c"}',
-            2,
-            "hatespeech",
-        ),
-    ],
-)
-def test_a_duplicate_key_is_refused_on_every_level(tmp_path: Path, content: str, line: int, key: str) -> None:
-    assert (line, f"duplicate key `{key}` in an object") in findings(tmp_path, content)
+def release_of(answer: Any) -> dict[str, Any]:
+    """A release with one HS, which `w1` has answered so."""
+    return {"7": {**HS, "counterspeech_post": {"w1": answer}}}
+
+
+LINES = '{"hatespeech": "a", "counterspeech": "b"}'
 
 
 @pytest.mark.parametrize(
-    ("content", "line", "said"),
+    ("content", "line", "message"),
     [
+        ('{\n"7": {},\n"7": {}\n}', 3, "duplicate key `7` in an object"),
+        ('{"7": {"post": "a",\n"post": "b",\n"counterspeech_post": {}}}', 2, "duplicate key `post` in an object"),
+        ('{"7": {"post": "a", "counterspeech_post": {\n"w1": {},\n"w1": {}}}}', 3, "duplicate key `w1` in an object"),
         (
-            {"7": {**HS, "counterspeech_post": {"w1": {**ANSWER, "counterspeech": " "}}}},
-            6,
-            "`w1`: `counterspeech` is empty",
+            '{"7": {"post": "a", "counterspeech_post": {"w1": {\n"label": "x",\n"label": "y"}}}}',
+            3,
+            "duplicate key `label` in an object",
         ),
-        (
-            {"7": {**HS, "counterspeech_post": {"w1": {**ANSWER, "counterspeech": None}}}},
-            6,
-            "`w1`: no text `counterspeech`",
-        ),
+        (f'{LINES}\n{LINES[:-1]}, "hatespeech": "c"}}', 2, "duplicate key `hatespeech` in an object"),
+        (release_of({**ANSWER, "counterspeech": " "}), 6, "`w1`: `counterspeech` is empty"),
+        (release_of({**ANSWER, "counterspeech": None}), 6, "`w1`: no text `counterspeech`"),
         ({"7": {"post": "They park badly."}}, 2, "HS `7`: no `counterspeech_post`"),
         ({"7": {"counterspeech_post": {}}}, 2, "HS `7`: no text `post`"),
         ({"7": {**HS, "counterspeech_post": ["w1"]}}, 5, "expected an object, found ["),
-        ({"7": {**HS, "counterspeech_post": {"w1": "Who?"}}}, 6, 'expected an object, found "Who?"'),
+        (release_of("Who?"), 6, 'expected an object, found "Who?"'),
         ({"7": {**HS, "post": "half \ud800"}}, 6, "half a surrogate pair"),
         ([HS], 1, "expected an object, found ["),
         ('{"7": }', 1, "not JSON"),
         ('{"7": {}}\n{"8": {}}', 2, "more than one value"),
-        ('{"hatespeech": "a", "counterspeech": "b"} {}', 1, "more than one value in a line"),
-        ('{"hatespeech": "a", "counterspeech": "b"}\n{"hatespeech": "a"}', 2, "no text `counterspeech`"),
-        ('{"hatespeech": "a", "counterspeech": "b"}\n{"hatespeech" 1}', 2, "not JSON"),
+        (f"{LINES} {{}}", 1, "more than one value in a line"),
+        (f'{LINES}\n{{"hatespeech": "a"}}', 2, "no text `counterspeech`"),
+        (f'{LINES}\n{{"hatespeech" 1}}', 2, "not JSON"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: Any, line: int, said: str) -> None:
+def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, content: Any, line: int, message: str) -> None:
     found = findings(tmp_path, content)
-    assert [at for at, message in found if said in message] == [line], found
+    assert [at for at, text in found if message in text] == [line], found
 
 
 def test_a_release_without_hs_is_refused(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from fcpair.files.answers.answer_files import CELL_COLUMNS
 from fcpair.files.exchange.annotation_tool import Item, ItemKey, Project, digest_texts, open_export
 from fcpair.files.exchange.catalogue import TOOLS, find_tool, format_config
 from fcpair.files.exchange.exported_answers import ExportedRound, collect_exported, read_users
-from fcpair.stages.questions import parse_form
+from fcpair.stages.questions import Form, parse_form
 from fcpair.values import visible_text
 
 FORM = parse_form('types: any_of("two words","à la",plain)')
@@ -113,9 +113,9 @@ def test_a_key_is_read_back(name: str, number: int, digest: str) -> None:
     assert ItemKey.parse(str(key)) == key
 
 
-@pytest.mark.parametrize("text", ["", "17", "main:label:x:ab", "main:label:²:ab", ":17:ab", "main:label:17:", "a:1"])
-def test_what_is_no_key_has_no_number(text: str) -> None:
-    assert ItemKey.parse(text).number == -1
+def test_what_is_no_key_has_no_number() -> None:
+    for text in ("", "17", "main:label:x:ab", "main:label:²:ab", ":17:ab", "main:label:17:", "a:1"):
+        assert ItemKey.parse(text).number == -1
 
 
 @tools
@@ -126,17 +126,18 @@ def test_a_project_says_how_to_start_it_and_who_has_what(tool: str, tmp_path: Pa
         assert part in readme
 
 
-def test_a_configuration_of_label_studio_is_xml_with_every_option() -> None:
-    item = Item(ItemKey(ROUND, 1, "ab"), ("a", "b"))
-    config = format_config(Project("x", "T", "", FORM, ("HS & <b>", "CN"), {"ana": [item]}, ""))
-    options = [one.get("value") for one in ElementTree.fromstring(config).iter("Choice")]
-    assert options == ["two words", "à la", "plain", "none"]
+def project_of(*texts: str, form: Form = FORM, heading: str = "HS", names: str = ROUND) -> Project:
+    """A project of one item with these texts."""
+    item = Item(ItemKey(names, 1, "0" * 12), texts)
+    return Project("x", "T", "", form, (heading, "CN"), {"ana": [item]}, "")
 
 
-def test_label_studio_takes_no_option_or_heading_for_a_variable() -> None:
+def test_label_studio_is_configured_with_every_option_and_takes_none_for_a_variable() -> None:
     """It would show `$5` as nothing, and `costs $x` as `costs undefined`; of an alias it exports the words."""
-    item, form = Item(ItemKey(ROUND, 1, "ab"), ("a", "b")), parse_form('price: one_of("$5","costs $x",free)')
-    view = ElementTree.fromstring(format_config(Project("x", "T", "", form, ("$HS", "CN"), {"ana": [item]}, "")))
+    view = ElementTree.fromstring(format_config(project_of("a", "b", heading="HS & <b>")))
+    assert [one.get("value") for one in view.iter("Choice")] == ["two words", "à la", "plain", "none"]
+    form = parse_form('price: one_of("$5","costs $x",free)')
+    view = ElementTree.fromstring(format_config(project_of("a", "b", form=form, heading="$HS")))
     options = [(one.get("value"), one.get("alias")) for one in view.iter("Choice")]
     assert options == [("$\u20605", "$5"), ("costs $\u2060x", "costs $x"), ("free", None)]
     assert next(view.iter("Header")).get("value") == "$\u2060HS"
@@ -145,9 +146,8 @@ def test_label_studio_takes_no_option_or_heading_for_a_variable() -> None:
 @pytest.mark.parametrize(("form", "answer"), [("label: one_of(no,yes)", "choice"), ("label: text()", "text_input")])
 def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: str) -> None:
     """Prodigy shows `text` as one paragraph, and in each block that can show it."""
-    item = Item(ItemKey("main:label", 1, "0" * 12), ("<b>one</b>\ntwo & three", "four"))
-    project = Project("x", "T", "", parse_form(form), ("HS", "CN"), {"ana": [item]}, "")
-    files = TOOLS["prodigy"].write(project)
+    texts = ("<b>one</b>\ntwo & three", "four")
+    files = TOOLS["prodigy"].write(project_of(*texts, form=parse_form(form), names="main:label"))
     task = json.loads(files["ana.jsonl"])
     shown = "<b>HS</b><br>&lt;b&gt;one&lt;/b&gt;<br>two &amp; three<br><br><b>CN</b><br>four"
     assert task["html"] == f'<div style="unicode-bidi: plaintext; text-align: start">{shown}</div>'
@@ -158,8 +158,7 @@ def test_prodigy_shows_each_text_once_with_its_line_breaks(form: str, answer: st
 
 def test_lines_from_right_to_left_have_their_own_direction() -> None:
     """As seen in Label Studio, Potato and doccano, where the full stop of a Persian sentence was at its other end."""
-    item = Item(ItemKey(ROUND, 1, "ab"), ("سلام.\nHello.", "خوب"))
-    project = Project("x", "T", "", parse_form("label: one_of(no,yes)"), ("HS", "CN"), {"ana": [item]}, "")
+    project = project_of("سلام.\nHello.", "خوب", form=parse_form("label: one_of(no,yes)"))
     files = {tool: TOOLS[tool].write(project) for tool in TOOLS}
     rule = "unicode-bidi: plaintext; text-align: start"
     style = ElementTree.fromstring(files["label-studio"]["config.xml"]).findtext("Style")
@@ -170,17 +169,14 @@ def test_lines_from_right_to_left_have_their_own_direction() -> None:
     assert shown == "HS\n\u2068سلام.\u2069\nHello.\n\nCN\n\u2068خوب\u2069"
 
 
-def test_a_zip_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+def test_a_zip_that_is_cut_off_and_a_folder_without_an_export_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("user,annotator\n", "utf-8")
+    with pytest.raises(InputError, match=r"no export in it ends in .json or .csv; export in such a format"):
+        open_export(tmp_path, (".json", ".csv"))
     recorded = Path(__file__).parents[2] / "assets" / "exchange" / "doccano" / "ana.zip"
     (tmp_path / "ana.zip").write_bytes(recorded.read_bytes()[:-30])
     with pytest.raises(InputError, match="not a zip file"):
         open_export(tmp_path / "ana.zip", (".jsonl",))
-
-
-def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "people.csv").write_text("user,annotator\n", "utf-8")
-    with pytest.raises(InputError, match=r"no export in it ends in .json or .csv; export in such a format"):
-        open_export(tmp_path, (".json", ".csv"))
 
 
 def test_a_list_says_on_which_line_a_task_is(tmp_path: Path) -> None:

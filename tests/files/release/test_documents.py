@@ -42,12 +42,16 @@ def facts_of(*, has_texts: bool = True, **answers: Any) -> ReleaseFacts:
     )
 
 
-@pytest.mark.parametrize("version", [0, 3])
-def test_guidelines_are_named_where_there_are_any(version: int) -> None:
-    facts = replace(facts_of(), guidelines_version=version)
-    documents = document_texts(facts)
-    for text in (documents["README.md"], documents["datasheet.md"], croissant_text(facts, {"data/labels.parquet": ""})):
-        assert ("guidelines.md" in text) is bool(version)
+def test_guidelines_are_named_where_there_are_any_and_what_a_draft_does_not_state_is_said() -> None:
+    for version in (0, 3):
+        facts = replace(facts_of(), guidelines_version=version)
+        documents = document_texts(facts)
+        metadata = croissant_text(facts, {"data/labels.parquet": ""})
+        for text in (documents["README.md"], documents["datasheet.md"], metadata):
+            assert ("guidelines.md" in text) is bool(version)
+    card = document_texts(facts_of(licence_labels="MIT"))["README.md"]
+    assert "Release `v1`, version *not stated (`version`)*, *not stated (`date`)*.\n" in card
+    assert 'license_name: "MIT (labels), not stated (texts)"\n' in card
 
 
 @pytest.mark.parametrize(
@@ -65,12 +69,6 @@ def test_how_answers_were_collected_is_said_in_the_words_of_croissant(
     facts = replace(facts_of(), origins=origins, people=people)
     croissant = json.loads(croissant_text(facts, {"data/labels.parquet": ""}))
     assert croissant["rai:dataCollectionType"] == types
-
-
-def test_what_a_draft_does_not_state_is_said_in_plain_sentences() -> None:
-    card = document_texts(facts_of(licence_labels="MIT"))["README.md"]
-    assert "Release `v1`, version *not stated (`version`)*, *not stated (`date`)*.\n" in card
-    assert 'license_name: "MIT (labels), not stated (texts)"\n' in card
 
 
 @pytest.mark.parametrize("has_texts", [True, False])

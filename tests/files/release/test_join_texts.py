@@ -33,9 +33,7 @@ def written(path: Path, content: str, encoding: str = "utf-8") -> Path:
     return path
 
 
-def test_a_formula_is_found_behind_its_mark_and_written_behind_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_formula_is_found_and_written_behind_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_table(pd.DataFrame({"hs": [FORMULA]}), tmp_path / "ours.csv")
     theirs = written(tmp_path / "theirs.csv", f"hs\n{FORMULA}\n")
     for corpus in (tmp_path / "ours.csv", theirs):
@@ -43,11 +41,10 @@ def test_a_formula_is_found_behind_its_mark_and_written_behind_one(
         assert f"\n'{FORMULA},1," in (tmp_path / "joined/gold.csv").read_text().replace("\r", "")
 
 
-@pytest.mark.parametrize("first", [CAFE, CAFE_TOO])
-def test_of_two_spellings_the_first_is_taken(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other = CAFE_TOO if first == CAFE else CAFE
-    corpus = written(tmp_path / "corpus.csv", f'hs\n"{first}"\n"{other}"\n')
-    assert join(tmp_path, [CAFE], corpus, monkeypatch=monkeypatch) == (0, [first])
+def test_of_two_spellings_the_first_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for first, second in ((CAFE, CAFE_TOO), (CAFE_TOO, CAFE)):
+        corpus = written(tmp_path / "corpus.csv", f'hs\n"{first}"\n"{second}"\n')
+        assert join(tmp_path, [CAFE], corpus, monkeypatch=monkeypatch) == (0, [first])
 
 
 @pytest.mark.parametrize(
@@ -59,7 +56,7 @@ def test_of_two_spellings_the_first_is_taken(first: str, tmp_path: Path, monkeyp
         (f'hs\n"{CAFE}"\n"b, c"\n', "utf-8"),
     ],
 )
-def test_cells_are_separated_as_in_what_import_reads(
+def test_cells_are_separated_as_by_import(
     content: str, encoding: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = written(tmp_path / "corpus.csv", content, encoding)
@@ -73,10 +70,7 @@ def test_a_table_of_another_kind_is_refused(
     with pytest.raises(SystemExit, match="2"):
         join(tmp_path, ["a"], written(tmp_path / "corpus.jsonl", '{"hs": "a"}\n'), monkeypatch=monkeypatch)
     assert "corpus.jsonl is no CSV; save it as CSV in UTF-8" in capsys.readouterr().err
-
-
-def test_formulas_are_those_of_every_other_table() -> None:
-    assert join_texts.GUARDED.pattern == tabular._GUARDED.pattern
+    assert join_texts.GUARDED.pattern == tabular._GUARDED.pattern  # formulas are those of every other table
 
 
 @given(

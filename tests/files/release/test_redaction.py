@@ -19,17 +19,8 @@ USERS = st.sampled_from(["ada", "grace.h", "mary-k", "joão"])
 FOLDERS = st.sampled_from(["/home/{}/", "/Users/{}/studies/", "C:\\Users\\{}\\", "\\\\server\\{}\\", "~/{}/", "../{}/"])
 EMAILS = st.builds("{}@{}".format, USERS, st.sampled_from(["uni.example", "mail.co.example", "x-y.example"]))
 PATHS = st.builds(lambda folder, user: folder.format(user) + "corpus.csv", FOLDERS, USERS)
-PHONES = st.sampled_from(
-    [
-        "+44 20 7946 0958",
-        "(030) 1234-567",
-        "555 0100",
-        "0912 345 67 89",
-        "+989123456789",
-        "020-7946-0958",
-        "555.010.0199",
-    ]
-)
+NUMBERS = "+44 20 7946 0958|(030) 1234-567|555 0100|0912 345 67 89|+989123456789|020-7946-0958|555.010.0199"
+PHONES = st.sampled_from(NUMBERS.split("|"))
 LINKS = st.sampled_from(
     ["http://10.0.0.5:8000/v1", "http://localhost:8123/join#abcDEF", "postgresql://ada:pw@db.example/study",
      "https://ada:pw@db.example/x", "http://gpu-node/v1"]
@@ -49,19 +40,12 @@ def test_whatever_is_planted_vanishes_from_a_text(parts: list[tuple[str, str]]) 
 @pytest.mark.parametrize(
     "text",
     [
-        "+44 20 7946 0958 ( (030) 1234-567",
-        "555 0100 . 020-7946-0958",
-        "0912 345 67 89/020 7946 0958",
-        "2026-11-26 (030) 1234-567",
+        *("+44 20 7946 0958 ( (030) 1234-567", "555 0100 . 020-7946-0958"),
+        *("0912 345 67 89/020 7946 0958", "2026-11-26 (030) 1234-567"),
     ],
 )
 def test_a_telephone_number_beside_another_number_vanishes(text: str) -> None:
     assert REDACTION.clean_text(f"call {text}.") == "call [telephone]."
-
-
-@pytest.mark.parametrize("text", ["100 200 300 400 500 600", "2026-11-26 - 2026-12-24", "2019/2020, 2021–2022"])
-def test_counts_dates_and_years_stay(text: str) -> None:
-    assert REDACTION.clean_text(text) == text
 
 
 @given(st.lists(PLANTED, min_size=1, max_size=4))
@@ -75,6 +59,7 @@ def test_whatever_is_planted_vanishes_from_a_run(planted: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        *("100 200 300 400 500 600", "2026-11-26 - 2026-12-24", "2019/2020, 2021–2022"),
         "0.377427 of 3,997 pairs, 2026-11-26, 2019-2020, seeds 20261126",
         "https://doi.org/10.1145/3458723 and 10.18653/v1/2021.acl-long.250, arXiv 2406.12345",
         "yes/no, and/or, 45 x 129, k = 2; sentence-transformers/all-MiniLM-L6-v2",
@@ -90,15 +75,14 @@ def test_what_names_nobody_stays_as_it_is(text: str) -> None:
 
 def test_a_file_keeps_its_name_and_a_person_gets_another() -> None:
     run = {"path": "/home/ada lovelace/my corpus.csv", "by": "quokka-7", "note": "Zelda Ünsal asked quokka-7's team"}
-    assert REDACTION.clean(run) == {
-        "path": "my corpus.csv",
-        "by": "p00000000aa",
-        "note": "[name] asked [name]'s team",
-    }
+    assert REDACTION.clean(run) == {"path": "my corpus.csv", "by": "p00000000aa", "note": "[name] asked [name]'s team"}
 
 
-def test_a_name_inside_a_word_is_none() -> None:
+def test_a_name_is_one_only_as_a_word_and_a_letter_or_a_number_only_as_a_whole_value() -> None:
     assert Redaction({"ana": "p1"}).clean_text("banana, ana, analysis") == "banana, [name], analysis"
+    redaction = Redaction({"A": "p1", "7": "p2"})
+    assert redaction.clean_text("A reply has 7 words.") == "A reply has 7 words."
+    assert redaction.clean({"add": ["A", "7"], "to": "A"}) == {"add": ["p1", "p2"], "to": "p1"}
 
 
 def test_a_model_keeps_its_name_though_a_part_of_it_is_a_persons() -> None:
@@ -107,28 +91,16 @@ def test_a_model_keeps_its_name_though_a_part_of_it_is_a_persons() -> None:
     assert redaction.clean(run) == {**run, "people": ["p1"], "file": "[name]-[name].csv"}
 
 
-def test_a_letter_or_a_number_is_a_name_only_as_a_whole_value() -> None:
-    redaction = Redaction({"A": "p1", "7": "p2"})
-    assert redaction.clean_text("A reply has 7 words.") == "A reply has 7 words."
-    assert redaction.clean({"add": ["A", "7"], "to": "A"}) == {"add": ["p1", "p2"], "to": "p1"}
-
-
-def test_in_a_longer_text_nobody_can_tell_whose_pseudonym_a_name_was() -> None:
+def test_nobody_can_tell_whose_pseudonym_a_name_was_in_a_longer_text_or_a_list() -> None:
     redaction = Redaction({"May": "p1", "will": "p2", "3": "p3"})
     assert redaction.clean_text("In May 2026 you will read it.") == "In [name] 2026 you [name] read it."
     assert redaction.clean({"will": ["May", "may"], "3": "May"}) == {"p2": ["p1", "may"], "3": "p1"}
-
-
-def test_a_list_of_people_is_not_in_the_order_of_their_names() -> None:
     redaction = Redaction({"ana": "p9", "ben": "p1"})
     assert redaction.clean({"add": ["ana", "ben"], "files": ["b", "a"]}) == {"add": ["p1", "p9"], "files": ["b", "a"]}
 
 
-def test_a_quoted_path_with_spaces_loses_its_folders() -> None:
+def test_a_path_loses_its_folders_and_a_public_address_its_query() -> None:
     assert REDACTION.clean_text('path = "/home/ada l/x y.csv"\nseed = 7') == 'path = "x y.csv"\nseed = 7'
-
-
-def test_a_public_address_stays_without_its_query() -> None:
     assert REDACTION.clean_text("see https://example.org/a/b?token=1#x.") == "see https://example.org/a/b"
 
 
@@ -140,11 +112,6 @@ def test_a_recipe_stays_one_whatever_people_are_called() -> None:
     )
     cleaned = redaction.clean_toml(recipe)
     assert tomllib.loads(cleaned) == {
-        "annotate": {
-            "seed": 7,
-            "open": True,
-            "annotator_groups": [["p4", "p2"]],
-            "about": "Ask [contact].\nSee b.md",
-        }
+        "annotate": {"seed": 7, "open": True, "annotator_groups": [["p4", "p2"]], "about": "Ask [contact].\nSee b.md"}
     }
     assert cleaned.startswith('# by [name], from "x.csv"\n')

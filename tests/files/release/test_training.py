@@ -46,24 +46,18 @@ def both(made: TrainingSets) -> pd.DataFrame:
 
 def drawn(n: int, seed: int = 0) -> dict[tuple[int, int], list[int]]:
     """The negatives of each HS and positive."""
-    found: dict[tuple[int, int], list[int]] = {}
+    negatives: dict[tuple[int, int], list[int]] = {}
     for hs, positive, negative in draw_negatives(JUDGED, BODIES, n, seed).to_numpy().tolist():
-        found.setdefault((hs, positive), []).append(negative)
-    return found
+        negatives.setdefault((hs, positive), []).append(negative)
+    return negatives
 
 
-def test_all_negatives_are_taken_where_there_are_fewer() -> None:
+def test_as_many_negatives_as_asked_are_drawn_for_each_positive_apart_and_none_twice() -> None:
     assert drawn(5) == {(1, 10): [11, 14, 15], (2, 12): [16], (1, 13): [11, 14, 15]}
-
-
-def test_as_many_as_asked_are_drawn_for_each_positive_and_none_twice() -> None:
     for seed in range(20):
-        found = drawn(2, seed)
-        assert {key: len(set(of)) for key, of in found.items()} == {(1, 10): 2, (2, 12): 1, (1, 13): 2}
-        assert set(found[1, 10]) | set(found[1, 13]) <= {11, 14, 15}
-
-
-def test_positives_of_one_hs_do_not_share_a_draw() -> None:
+        negatives = drawn(2, seed)
+        assert {key: len(set(of)) for key, of in negatives.items()} == {(1, 10): 2, (2, 12): 1, (1, 13): 2}
+        assert set(negatives[1, 10]) | set(negatives[1, 13]) <= {11, 14, 15}
     assert any(drawn(1, seed)[1, 10] != drawn(1, seed)[1, 13] for seed in range(20))
 
 
@@ -81,37 +75,21 @@ def test_a_draw_from_each_size_is_within_it_and_without_replacement(sizes: list[
         assert all(one < size for one in there)
 
 
-def test_fewer_than_one_negative_is_refused() -> None:
-    with pytest.raises(InputError, match="negatives is 0; expected a whole number, 1 or more"):
-        sets("triplets", negatives=0)
-
-
-def test_triplets_and_preferences_have_the_columns_of_their_tools_and_the_same_rows() -> None:
-    triplets, preferences = sets("triplets"), sets("preferences")
+def test_each_kind_has_the_columns_of_its_tools_and_its_hs_on_the_same_side() -> None:
+    triplets, preferences, made = sets("triplets"), sets("preferences"), sets("pairs")
     assert list(triplets.train) == list(triplets.test) == ["anchor", "positive", "negative"]
     assert list(preferences.train) == list(preferences.test) == ["prompt", "chosen", "rejected"]
     assert triplets.train.to_numpy().tolist() == preferences.train.to_numpy().tolist()
     assert triplets.test.to_numpy().tolist() == preferences.test.to_numpy().tolist()
-
-
-def test_pairs_have_every_judged_pair_once_with_its_label() -> None:
-    made = sets("pairs")
     assert list(made.train) == ["sentence1", "sentence2", "label"]
     expected = {(f"text {hs} é", f"text {cn} é", int(good)) for hs, cn, good in JUDGED.itertuples(index=False)}
     assert set(both(made).itertuples(index=False, name=None)) == expected
     assert len(both(made)) == len(JUDGED)
-
-
-def test_hs_that_give_no_triplet_are_counted() -> None:
-    counts = sets("triplets").counts
+    assert set(triplets.test["anchor"]) == set(preferences.test["prompt"]) <= set(made.test["sentence1"])
+    counts = triplets.counts
     assert (counts["hs_without_positive"], counts["hs_without_negative"]) == (1, 1)
     assert counts["train"] + counts["test"] == 5
     assert counts["train_hs"] == counts["test_hs"] == 1
-
-
-def test_an_hs_is_on_the_same_side_in_every_kind() -> None:
-    anchors = {kind: set(sets(kind).test.iloc[:, 0]) for kind in KINDS}
-    assert anchors["triplets"] == anchors["preferences"] <= anchors["pairs"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -154,32 +132,23 @@ def test_the_test_side_has_its_share_of_hs() -> None:
     assert set(draw_test_hs(hs, BODIES, 0.2, 0)) <= set(hs)
 
 
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [
-        (0.01, r"0.01 of 4 HS leaves the test side empty; name a larger one \(0.25 is one HS\)"),
-        (0.99, "0.99 of 4 HS leaves the train side empty; name a smaller one"),
-    ],
-)
-def test_a_split_that_leaves_a_side_without_hs_is_refused(share: float, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        sets("pairs", test_share=share)
+REFUSED: list[tuple[Kind, list[int], dict[str, Any], str]] = [
+    ("triplets", [1, 2, 3, 4], {"negatives": 0}, "negatives is 0; expected a whole number, 1 or more"),
+    (
+        *("pairs", [1, 2, 3, 4], {"test_share": 0.01}),
+        r"0.01 of 4 HS leaves the test side empty; name a larger one \(0.25 is one HS\)",
+    ),
+    ("pairs", [1, 2, 3, 4], {"test_share": 0.99}, "0.99 of 4 HS leaves the train side empty; name a smaller one"),
+    ("pairs", [1], {}, "1 HS cannot be split into two sides"),
+    ("triplets", [1, 3, 4], {}, r"no triplets fall on the (train|test) side .*change it, or the --seed"),
+    ("preferences", [3, 4], {}, "no HS has both an appropriate and a not appropriate CN"),
+]
 
 
-def test_a_single_hs_cannot_be_split() -> None:
-    with pytest.raises(InputError, match="1 HS cannot be split into two sides"):
-        sets("pairs", JUDGED[JUDGED["hs_id"] == 1])
-
-
-def test_a_side_whose_hs_give_no_triplet_is_refused() -> None:
-    only_one = JUDGED[JUDGED["hs_id"].isin([1, 3, 4])]
-    with pytest.raises(InputError, match=r"no triplets fall on the (train|test) side .*change it, or the --seed"):
-        sets("triplets", only_one)
-
-
-def test_a_tier_without_any_triplet_is_refused() -> None:
-    with pytest.raises(InputError, match="no HS has both an appropriate and a not appropriate CN"):
-        sets("preferences", JUDGED[JUDGED["hs_id"] > 2])
+@pytest.mark.parametrize(("kind", "hs", "options", "message"), REFUSED)
+def test_sets_that_lack_something_are_refused(kind: Kind, hs: list[int], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        sets(kind, JUDGED[JUDGED["hs_id"].isin(hs)], **options)
 
 
 def rows(*meta: dict[str, str], language: str | None = "") -> pd.DataFrame:
@@ -194,18 +163,12 @@ def test_rows_with_one_of_the_hs_or_one_of_the_cns_go() -> None:
     assert left.to_dict("list") == {"hs": ["h1", "h3"], "cn": ["c10", "c12"], "hs_id": [1, 3], "cn_id": [10, 12]}
 
 
-def test_metadata_become_columns_and_are_empty_where_a_row_has_none() -> None:
+def test_metadata_and_known_languages_become_columns_before_the_numbers_of_the_study() -> None:
     left = remaining_rows(rows({"age": "61"}, {}, {"age": "25", "type": "facts"}, {}), {2}, set())
     assert left["age"].tolist() == ["61", "25", ""]
     assert left["type"].tolist() == ["", "facts", ""]
-
-
-def test_a_column_of_the_corpus_goes_before_the_number_of_the_study() -> None:
     left = remaining_rows(rows(*({"cn_id": f"EN{at}"} for at in range(4))), {2}, set())
     assert left["cn_id"].tolist() == ["EN0", "EN2", "EN3"]
     assert left["hs_id"].tolist() == [1, 1, 3]
-
-
-def test_the_language_is_written_where_it_is_known() -> None:
     assert remaining_rows(rows(language="en"), set(), {10})["language"].tolist() == ["en", "en"]
     assert "language" not in remaining_rows(rows(language=None), set(), {10})

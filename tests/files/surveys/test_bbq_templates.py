@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import os
 import time
 from pathlib import Path
 
@@ -17,28 +16,20 @@ from fcpair.files.surveys import bbq
 from fcpair.files.surveys.templates import read_templates
 
 
-@pytest.fixture
-def released() -> Path:
-    folder = os.environ.get("FCPAIR_DATA")
-    if not folder:
-        pytest.skip("FCPAIR_DATA is not set")
-    return Path(folder) / "bbq"
-
-
 @pytest.mark.parametrize(("category", "n"), [("Age", 3680), ("Disability_status", 1556)])
-def test_the_released_items_are_among_ours_word_for_word(released: Path, category: str, n: int) -> None:
-    templates, _ = read_templates(released / f"templates_{category}.csv", "bbq")
+def test_the_released_items_are_among_ours_word_for_word(data: Path, category: str, n: int) -> None:
+    templates, _ = read_templates(data / "bbq" / f"templates_{category}.csv", "bbq")
     frame = expand(templates, "t").frame
     ours = set(zip(frame["context"], frame["question"], strict=True))
-    with gzip.open(released / f"preds_{category}.jsonl.gz") as file:
+    with gzip.open(data / "bbq" / f"preds_{category}.jsonl.gz") as file:
         rows = [json.loads(line) for line in file]
     theirs = [(" ".join(row["context"].split()), " ".join(row["question"].split())) for row in rows]
     assert (len(theirs), [one for one in theirs if one not in ours]) == (n, [])
 
 
-def test_templates_whose_names_are_in_another_file_are_refused(released: Path) -> None:
+def test_templates_whose_names_are_in_another_file_are_refused(data: Path) -> None:
     with pytest.raises(InputError, match="the names of these templates are in BBQ's vocabulary"):
-        read_templates(released / "templates_Religion.csv", "bbq")
+        read_templates(data / "bbq" / "templates_Religion.csv", "bbq")
 
 
 LONG = (

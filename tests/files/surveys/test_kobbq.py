@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fcpair.bias.items import Template, expand, n_items
+from fcpair.bias.items import expand, n_items
 from fcpair.errors import InputError
 from fcpair.files.surveys.bbq import KOBBQ_COLUMNS, read_kobbq
 
@@ -23,14 +23,8 @@ PRINTED = {
 OTHERWISE = {"Race_ethnicity_nationality": (52352, 51856), "Religion": (712, 688)}  # found, printed
 ROW = {
     **dict.fromkeys(KOBBQ_COLUMNS, ""),
-    **{
-        "Category": "Street",
-        "ID": "1",
-        "version": "a",
-        "Target_group": "North",
-        "N1_info": "North",
-        "N2_info": "South",
-    },
+    **{"Category": "Street", "ID": "1", "version": "a", "Target_group": "North"},
+    **{"N1_info": "North", "N2_info": "South"},
     **{"Names": "N1: [northerner, old northerner]; N2: [southerner]", "Lexical_diversity": "W1: [shop, bank]"},
     "Ambiguous_context": "[N1: A northerner, An old northerner] met a [N2: southerner] at the [W1: shop, bank].",
     "Disambiguating_context": "The [N1: northerner, old northerner] was late for the [W1: shop, bank].",
@@ -41,26 +35,23 @@ ROW = {
 
 
 @pytest.fixture(scope="module")
-def templates(data: Path) -> list[Template]:
-    return read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[0]
+def items(data: Path) -> pd.DataFrame:
+    expanded = expand(read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[0], "KoBBQ")
+    assert expanded.findings == ()
+    return expanded.frame
 
 
-@pytest.fixture(scope="module")
-def items(templates: list[Template]) -> pd.DataFrame:
-    found = expand(templates, "KoBBQ")
-    assert found.findings == ()
-    return found.frame
-
-
-def test_categories_have_as_many_items_as_were_printed(templates: list[Template], items: pd.DataFrame) -> None:
+def test_categories_have_as_many_items_as_were_printed_each_with_an_id_of_its_own(
+    data: Path, items: pd.DataFrame
+) -> None:
     counts = Counter(items["category"])
     assert {name: counts[name] for name in PRINTED} == PRINTED
     assert {name: counts[name] for name in OTHERWISE} == {name: found for name, (found, _) in OTHERWISE.items()}
+    templates, remarks = read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")
     assert counts.total() == sum(map(n_items, templates))
-
-
-def test_every_item_has_an_id_of_its_own(items: pd.DataFrame) -> None:
     assert items["item_id"].is_unique
+    assert len(remarks) == 7
+    assert remarks[0].endswith("Disambiguating_context: N2 has 4 forms for 3 fillers; used without 대학생은")
 
 
 @pytest.mark.slow
@@ -81,12 +72,6 @@ def _item(row: Mapping[Any, Any]) -> tuple[object, ...]:
     (counter,) = {0, 1, 2} - {row["target"], row["unknown"]}
     biased = options[row["target"] if row["question_polarity"] == "neg" else counter]
     return row["context"], row["question"], frozenset(options), options[row["label"]], biased
-
-
-def test_a_place_with_more_forms_than_fillers_is_cut_and_that_is_said(data: Path) -> None:
-    remarks = read_kobbq(data / "kobbq" / "KoBBQ_templates.tsv")[1]
-    assert len(remarks) == 7
-    assert remarks[0].endswith("Disambiguating_context: N2 has 4 forms for 3 fillers; used without 대학생은")
 
 
 def written(folder: Path, **cells: str) -> Path:
@@ -130,7 +115,6 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, cells: dict[str, st
 
 
 def test_options_that_coincide_are_found(tmp_path: Path) -> None:
-    same = {"Biased_question_answer": "the [N1: northerner, Southerner]"}
-    found = expand(read_kobbq(written(tmp_path, **same))[0], "templates").findings
-    told = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner"
-    assert [str(one) for one in found] == [told]
+    same = written(tmp_path, Biased_question_answer="the [N1: northerner, Southerner]")
+    message = "templates:3: options coincide, for instance with N1=old northerner; N2=southerner"
+    assert [str(finding) for finding in expand(read_kobbq(same)[0], "templates").findings] == [message]

@@ -27,9 +27,13 @@ def test_every_value_is_read_back(values: dict[str, Any]) -> None:
     assert tomllib.loads(toml.format_section("[one]", values)) == {"one": values}
 
 
-def test_a_text_of_several_lines_is_written_in_as_many() -> None:
+def test_a_text_of_several_lines_is_written_in_as_many_and_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:
     written = toml.format_section("[annotate]", {"about": "One\n\nTwo\n", "warning": None})
     assert written == '[annotate]\nabout = """\nOne\n\nTwo\n"""\n'
+    evaluate = Evaluate(systems=("random(seed=0)",), pool="/$x.csv")
+    recipe = Recipe(import_=Import(Path("/data/$HOME/c.csv")), evaluate=evaluate)
+    (tmp_path / "r.toml").write_text(as_toml(recipe), "utf-8")
+    assert load_recipe(tmp_path / "r.toml") == recipe
 
 
 @given(
@@ -58,11 +62,3 @@ def _of_one_piece(recipe: Recipe) -> Recipe:
         replace(one, rounds=tuple(replace(round_, prompt_file=None) for round_ in one.rounds)) for one in recipe.grids
     )
     return replace(recipe, grids=tuple(grids))
-
-
-def test_a_dollar_in_a_path_is_no_variable(tmp_path: Path) -> None:
-    recipe = Recipe(
-        import_=Import(Path("/data/$HOME/c.csv")), evaluate=Evaluate(systems=("random(seed=0)",), pool="/$x.csv")
-    )
-    (tmp_path / "r.toml").write_text(as_toml(recipe), "utf-8")
-    assert load_recipe(tmp_path / "r.toml") == recipe

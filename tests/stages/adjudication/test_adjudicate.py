@@ -1,8 +1,8 @@
-"""From labels to one label: cases by hand, a count in plain Python, and FC-CONAN's own decisions."""
+"""From labels to one label, and verdicts on it: by hand, by a count in plain Python, and FC-CONAN's own decisions."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from decimal import Decimal
 from pathlib import Path
 from statistics import median_high, median_low
@@ -13,21 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.errors import InputError
 from fcpair.files.corpus.fc_conan import ANONYMOUS, read_published
 from fcpair.params import Policy, Ties
 from fcpair.records import PairState
-from fcpair.stages.adjudication.adjudicate import Tally, decide_by_policy, forecast, tally
-from fcpair.stages.questions import Choice, Closed, OneOf, Scale
+from fcpair.stages.adjudication.adjudicate import Tally, combine_verdicts, decide_by_policy, draw_pairs, forecast, tally
+from fcpair.stages.questions import Closed, OneOf, Scale, parse_question
 from fcpair.stages.questions.labels import APPROPRIATENESS
 
-FOUR = OneOf(
-    (
-        Choice(0, "bad"),
-        Choice(2, "fair"),
-        Choice(5, "unsure", definite=False),
-        Choice(9, "good", positive=True),
-    )
-)
+FOUR: Any = parse_question("one_of(bad,fair=2,unsure=5?,good=9+)")
 Labels = dict[int, list[int]]
 
 
@@ -37,18 +31,18 @@ def tallied(labels: Labels, scheme: Closed = APPROPRIATENESS) -> Tally:
     return tally(np.array(pairs, np.int64), np.array(codes, np.int64), scheme)
 
 
-def decided(labels: Labels, policy: Policy, ties: Ties = "wait", scheme: Closed = APPROPRIATENESS) -> list[list[Any]]:
-    """Of each pair its number, whether it is decided, its code (-1: none) and the rule (None: it waits)."""
-    rows = []
-    for pair, codes in sorted(labels.items()):
-        made = decide_by_policy([codes.count(code) for code in scheme.codes], scheme, policy, ties)
-        code = -1 if made is None or made.code is None else made.code
-        rows.append([pair, made is not None, code, None if made is None else made.rule.value])
-    return rows
+Made = tuple[bool, int, str | None]
+"""Whether a pair is decided, its code (-1: none) and the rule (None: it waits)."""
 
 
-def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: OneOf) -> tuple[bool, int, str | None]:
-    """Whether a pair is decided, its code and its rule (None: it waits)."""
+def decided(codes: list[int], policy: Policy, ties: Ties = "wait", scheme: Closed = APPROPRIATENESS) -> Made:
+    made = decide_by_policy([codes.count(code) for code in scheme.codes], scheme, policy, ties)
+    code = -1 if made is None or made.code is None else made.code
+    return made is not None, code, None if made is None else made.rule.value
+
+
+def by_count(codes: list[int], policy: Policy, ties: Ties, scheme: OneOf) -> Made:
+    """The same in plain Python."""
     definite = [code for code in codes if scheme[code].definite]
     often = Counter(definite).most_common()
     if len(often) == 1:
@@ -69,11 +63,12 @@ def labels_of(scheme: OneOf) -> st.SearchStrategy[Labels]:
 # -- counting
 
 
-def test_a_tally_counts_each_answer_of_each_pair() -> None:
+def test_a_tally_counts_each_answer_of_each_pair_and_each_has_votes_for_its_own_code() -> None:
     count = tallied({8: [9, 9, 0], 3: [5]}, FOUR)
     assert count.cell_id.tolist() == [3, 8]
     assert count.counts.tolist() == [[0, 0, 1, 0], [1, 0, 0, 2]]
     assert count.n_labels.tolist() == [1, 3]
+    assert tallied({1: [0, 0, 2], 2: [2, 2, 0], 3: [1]}).votes(np.array([0, 2, -1])).tolist() == [2, 2, 0]
 
 
 @given(labels_of(FOUR), st.sampled_from([*FOUR.codes, -1, 1, 10]))
@@ -83,11 +78,11 @@ def test_votes_are_the_labels_equal_to_a_code(labels: Labels, code: int) -> None
     assert votes.tolist() == [labels[pair].count(code) for pair in sorted(labels)]
 
 
-def test_each_pair_has_votes_for_its_own_code() -> None:
-    assert tallied({1: [0, 0, 2], 2: [2, 2, 0], 3: [1]}).votes(np.array([0, 2, -1])).tolist() == [2, 2, 0]
-
-
 # -- deciding
+
+
+WAITS = (False, -1, None)
+FIVE: Any = parse_question("one_of(grade_1=1,grade_2=2,grade_3=3,grade_4=4+,grade_5=5+)")
 
 
 @pytest.mark.parametrize(
@@ -97,37 +92,40 @@ def test_each_pair_has_votes_for_its_own_code() -> None:
         ([0, 0, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
         ([2, 1], (True, 2, "unanimous"), (True, 2, "unanimous")),
         ([1, 1, 0], (True, 0, "unanimous"), (True, 0, "unanimous")),
-        ([2, 2, 0], (False, -1), (True, 2, "majority")),
-        ([0, 2, 0], (False, -1), (True, 0, "majority")),
-        ([2, 0], (False, -1), (False, -1)),
-        ([2, 0, 1], (False, -1), (False, -1)),
-        ([1], (False, -1), (False, -1)),
-        ([1, 1, 1], (False, -1), (False, -1)),
+        ([2, 2, 0], WAITS, (True, 2, "majority")),
+        ([0, 2, 0], WAITS, (True, 0, "majority")),
+        *((codes, WAITS, WAITS) for codes in ([2, 0], [2, 0, 1], [1], [1, 1, 1])),
     ],
 )
-def test_decisions_by_hand(codes: list[int], manual: tuple[Any, ...], majority: tuple[Any, ...]) -> None:
-    for found, expected in ((decided({7: codes}, "manual"), manual), (decided({7: codes}, "majority"), majority)):
-        assert found[0][1 : 1 + len(expected)] == list(expected)
+def test_decisions_by_hand(codes: list[int], manual: Made, majority: Made) -> None:
+    """What waits by a majority is discarded by one, and by a median, that is to do so; by hand never."""
+    assert (decided(codes, "manual"), decided(codes, "majority")) == (manual, majority)
+    assert decided(codes, "manual", "discard") == manual
+    if majority == WAITS:
+        assert decided(codes, "majority", "discard") == (True, -1, "no_majority")
+        assert decided(codes, "median", "discard") == (True, -1, "no_median")
+    assert decided([], "majority", "discard") == WAITS
 
 
-@pytest.mark.parametrize("codes", [[2, 0], [2, 0, 1], [1], [1, 1]])
-def test_ties_and_not_sure_alone_are_discarded_by_a_majority_that_is_told_to(codes: list[int]) -> None:
-    assert decided({7: codes}, "majority", "discard") == [[7, True, -1, "no_majority"]]
-    assert decided({7: codes}, "median", "discard") == [[7, True, -1, "no_median"]]
-    assert decided({7: codes}, "manual", "discard")[0][1:3] == [False, -1]
-
-
-def test_a_majority_leads_every_other_answer_but_needs_not_half() -> None:
-    assert decided({1: [9, 9, 0, 2]}, "majority", scheme=FOUR) == [[1, True, 9, "majority"]]
-    assert decided({1: [9, 9, 2, 2, 0]}, "majority", scheme=FOUR)[0][1] is False
-
-
-def test_more_not_sure_than_definite_labels_do_not_hold_a_majority_back() -> None:
-    assert decided({1: [9, 9, 0, 5, 5, 5]}, "majority", scheme=FOUR) == [[1, True, 9, "majority"]]
-
-
-def test_no_labels_give_no_decisions() -> None:
-    assert decided({}, "majority") == []
+@pytest.mark.parametrize(
+    ("codes", "policy", "scheme", "made"),
+    [
+        ([9, 9, 0, 2], "majority", FOUR, (True, 9, "majority")),  # it leads every other answer, but needs not half
+        ([9, 9, 2, 2, 0], "majority", FOUR, WAITS),
+        ([9, 9, 0, 5, 5, 5], "majority", FOUR, (True, 9, "majority")),  # "not sure" does not hold it back
+        ([0, 5, 5, 5, 9, 9], "median", FOUR, (True, 9, "median")),  # and has no place in the middle
+        ([1, 4, 5], "median", FIVE, (True, 4, "median")),
+        ([1, 1, 5], "median", FIVE, (True, 1, "median")),
+        ([1, 3, 3, 5], "median", FIVE, (True, 3, "median")),
+        ([2, 2, 5, 5], "median", FIVE, WAITS),  # 3.5 is no grade, and 3 is none that anybody gave
+        ([2, 4], "median", FIVE, WAITS),
+        ([4, 4], "median", FIVE, (True, 4, "unanimous")),
+    ],
+)
+def test_majorities_and_medians_of_wider_schemes_by_hand(
+    codes: list[int], policy: Policy, scheme: OneOf, made: Made
+) -> None:
+    assert decided(codes, policy, scheme=scheme) == made
 
 
 @pytest.mark.parametrize("policy", get_args(Policy))
@@ -135,31 +133,8 @@ def test_no_labels_give_no_decisions() -> None:
 @pytest.mark.parametrize("scheme", [APPROPRIATENESS, FOUR])
 @given(data=st.data())
 def test_decisions_are_those_of_a_count(policy: Policy, ties: Ties, scheme: OneOf, data: st.DataObject) -> None:
-    labels = data.draw(labels_of(scheme))
-    rows = decided(labels, policy, ties, scheme)
-    assert [row[0] for row in rows] == sorted(labels)
-    for pair, is_decided, code, rule in rows:
-        expected = by_count(labels[pair], policy, ties, scheme)
-        assert (is_decided, code) == expected[:2]
-        assert expected[2] == rule
-
-
-FIVE = OneOf(tuple(Choice(code, f"grade {code}", positive=code > 3) for code in range(1, 6)))
-
-
-@pytest.mark.parametrize(
-    ("codes", "made"),
-    [
-        ([1, 4, 5], (True, 4, "median")),
-        ([1, 1, 5], (True, 1, "median")),
-        ([1, 3, 3, 5], (True, 3, "median")),
-        ([2, 2, 5, 5], (False, -1, None)),  # 3.5 is no grade, and 3 is none that anybody gave
-        ([2, 4], (False, -1, None)),
-        ([4, 4], (True, 4, "unanimous")),
-    ],
-)
-def test_the_median_of_grades_by_hand(codes: list[int], made: tuple[bool, int, str | None]) -> None:
-    assert decided({7: codes}, "median", scheme=FIVE)[0][1:] == list(made)
+    for codes in data.draw(labels_of(scheme)).values():
+        assert decided(codes, policy, ties, scheme) == by_count(codes, policy, ties, scheme)
 
 
 @pytest.mark.parametrize(
@@ -170,16 +145,8 @@ def test_the_median_of_two_numbers_in_the_middle_is_halfway_where_the_scale_has_
     numbers: str, median: str | None
 ) -> None:
     scale = Scale(Decimal(1), Decimal(5), Decimal("0.5"))
-    ((_, is_decided, code, _),) = decided({7: [scale.read(one) for one in numbers.split()]}, "median", scheme=scale)
+    is_decided, code, _ = decided([scale.read(number) for number in numbers.split()], "median", scheme=scale)
     assert (scale.name(code) if is_decided else None) == median
-
-
-def test_not_sure_has_no_place_in_the_middle() -> None:
-    assert decided({1: [0, 5, 5, 5, 9, 9]}, "median", scheme=FOUR) == [[1, True, 9, "median"]]
-
-
-def test_a_pair_without_a_label_is_neither_decided_nor_discarded() -> None:
-    assert decided({1: []}, "majority", "discard") == [[1, False, -1, None]]
 
 
 # -- what a run would do
@@ -214,7 +181,55 @@ def test_the_published_labels_are_the_majority_of_the_definite_ones(data: Path) 
     labels: Labels = {}
     for pair, code in zip(named["pair"].tolist(), named["code"].tolist(), strict=True):
         labels.setdefault(pair, []).append(code)
-    rows = decided(labels, "majority")
     final = read.pairs.set_index("pair")["final"]
-    assert len(rows) == 701
-    assert all(code == final[pair] and is_decided for pair, is_decided, code, _ in rows)
+    assert len(labels) == 701
+    assert all(decided(codes, "majority")[:2] == (True, final[pair]) for pair, codes in labels.items())
+
+
+PAIRS = np.array([9, 4, 7, 1, 12])
+
+
+@given(st.sets(st.integers(0, 999), min_size=1, max_size=40), st.data(), st.integers(0, 2**32))
+def test_a_draw_is_of_distinct_pairs_ascending_whatever_their_order(
+    pairs: set[int], data: st.DataObject, seed: int
+) -> None:
+    n = data.draw(st.integers(1, len(pairs)))
+    shuffled = np.array(data.draw(st.permutations(sorted(pairs))))
+    drawn = draw_pairs(shuffled, n, seed).tolist()
+    assert drawn == sorted(set(drawn))
+    assert set(drawn) <= pairs
+    assert len(drawn) == n
+    assert draw_pairs(np.array(sorted(pairs)), n, seed).tolist() == drawn
+
+
+@pytest.mark.parametrize(
+    ("given_", "expected"),
+    [([1], 1), ([0], 0), ([1, 1], 1), ([1, 0], 0), ([0, 1, 1], 1), ([0, 1, 0], 0), ([1, 1, 0, 0], 0)],
+)
+def test_valid_when_more_agree_than_disagree(given_: list[int], expected: int) -> None:
+    pairs, verdicts = combine_verdicts(np.full(len(given_), 3), np.array(given_))
+    assert (pairs.tolist(), verdicts.tolist()) == ([3], [expected])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 1)), max_size=40))
+def test_verdicts_come_together_by_pair(rows: list[tuple[int, int]]) -> None:
+    by_pair: dict[int, list[int]] = defaultdict(list)
+    for pair, verdict in rows:
+        by_pair[pair].append(verdict)
+    table = np.array(rows, np.int64).reshape(-1, 2)
+    pairs, verdicts = combine_verdicts(table[:, 0], table[:, 1])
+    assert pairs.tolist() == sorted(by_pair)
+    assert verdicts.tolist() == [int(2 * sum(by_pair[p]) > len(by_pair[p])) for p in sorted(by_pair)]
+
+
+def test_pairs_that_come_first_are_drawn_before_others_and_all_or_no_more_than_there_are() -> None:
+    pairs = np.arange(1, 21)
+    for seed in range(10):
+        assert {3, 17} <= set(draw_pairs(pairs, 4, seed, first=[3, 17]).tolist())
+        assert set(draw_pairs(pairs, 1, seed, first=[3, 17]).tolist()) <= {3, 17}
+        assert draw_pairs(pairs, 4, seed, first=[99]).tolist() == draw_pairs(pairs, 4, seed).tolist()
+    assert draw_pairs(pairs, 10, 1).tolist() != draw_pairs(pairs, 10, 2).tolist()
+    assert draw_pairs(PAIRS, None, 0).tolist() == [1, 4, 7, 9, 12]
+    for n in (0, -1, 6):
+        with pytest.raises(InputError, match=f"{n} pairs cannot be validated; 5 have an adjudicated label"):
+            draw_pairs(PAIRS, n, 0)

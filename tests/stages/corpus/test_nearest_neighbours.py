@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -94,18 +94,17 @@ def test_what_is_found_in_parts_comes_together_as_in_the_whole(
 
 @pytest.mark.parametrize("noise", [0.0, 3e-9, 0.4])
 def test_texts_by_the_thousand_are_found_as_by_the_definition(noise: float) -> None:
-    """Larger than one block in both directions, with rows that are crowded and rows that are not."""
+    """Larger than one block in both directions, with rows that are crowded and rows that are not.
+
+    Of vectors that are no unit vectors, rounding in single precision grows with their length, and so does what is
+    looked at again.
+    """
     rng = np.random.default_rng(4)
     texts = np.concatenate([crowd(2600, 1, noise, 1, 48), crowd(2400, 600, 0.7, 2, 48)])[rng.permutation(5000)]
     own = rng.permutation(5000)[:1300]
     same(nearest_neighbours(texts[own], texts, own, 10, Blocks(1024, 2048)), plain(texts[own], texts, own, 10))
-
-
-def test_vectors_that_are_no_unit_vectors_are_found_as_by_the_definition() -> None:
-    """Rounding in single precision grows with their length, and so does what is looked at again."""
-    texts = (crowd(400, 5, 1e-5, 3) * 100).astype(np.float32)
-    own = np.arange(400)
-    same(nearest_neighbours(texts, texts, own, 5, Blocks(64, 64)), plain(texts, texts, own, 5))
+    long, own = (crowd(400, 5, 1e-5, 3) * 100).astype(np.float32), np.arange(400)
+    same(nearest_neighbours(long, long, own, 5, Blocks(64, 64)), plain(long, long, own, 5))
 
 
 def test_the_products_of_single_precision_alone_would_be_wrong() -> None:
@@ -116,14 +115,6 @@ def test_the_products_of_single_precision_alone_would_be_wrong() -> None:
     cosine[own, own] = -np.inf
     single = np.argsort(-cosine, axis=1, kind="stable")[:, :5]
     assert (single != plain(texts, texts, own, 5)[0]).any()
-
-
-@pytest.mark.parametrize("memory_mb", [1, 8, 64, 512, 100_000])
-@pytest.mark.parametrize("k", [1, 10, 5000])
-def test_blocks_are_never_empty_and_never_larger_than_is_of_use(memory_mb: int, k: int) -> None:
-    blocks = Blocks.fit_memory(memory_mb, k)
-    assert 1 <= blocks.rows <= stage.ROWS
-    assert 1 <= blocks.columns <= stage.COLUMNS
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-6, 1.0])
@@ -140,8 +131,11 @@ def test_no_more_memory_is_taken_than_is_given(memory_mb: int, noise: float) -> 
     assert peak < memory_mb * 1_000_000
 
 
-def test_without_queries_nothing_is_found() -> None:
+def test_blocks_are_never_empty_and_never_larger_than_is_of_use_and_without_queries_nothing_is_found() -> None:
+    for memory_mb, k in product((1, 8, 64, 512, 100_000), (1, 10, 5000)):
+        blocks = Blocks.fit_memory(memory_mb, k)
+        assert 1 <= blocks.rows <= stage.ROWS
+        assert 1 <= blocks.columns <= stage.COLUMNS
     texts = crowd(5, 2, 0.1, 0)
     cn, score = nearest_neighbours(texts[:0], texts, np.empty(0, np.int64), 3, Blocks(2, 2))
-    assert cn.shape == score.shape == (0, 3)
-    assert stack_parts([], 3)[0].shape == (0, 3)
+    assert cn.shape == score.shape == stack_parts([], 3)[0].shape == (0, 3)

@@ -1,6 +1,9 @@
-"""Nearest neighbours checked against a loop in plain Python and against scikit-learn."""
+"""Nearest neighbours against a loop and scikit-learn, languages, and spellings that are folded."""
 
 from __future__ import annotations
+
+import csv
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,8 +14,10 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from fcpair.errors import InputError
+from fcpair.models.language import detect_language
 from fcpair.stages.corpus import retrieve
-from fcpair.stages.corpus.retrieve import candidate_positions, check_k, non_english_note
+from fcpair.stages.corpus.retrieve import candidate_positions, check_k, even_shares, non_english_note
+from fcpair.stages.corpus.text_identity import fold_arabic, identity
 from stages.corpus.neighbours import neighbours
 
 Vectors = NDArray[np.float32]
@@ -58,19 +63,23 @@ def test_neighbours_by_hand() -> None:
     found = neighbours(vectors, np.array([0, 3]), 2)
     assert keys(found) == [(0, 1, 1), (0, 2, 2), (3, 2, 1), (3, 1, 2)]
     assert found["score"].tolist() == pytest.approx([0.984808, 0.866025, 0.5, 0.173648], abs=1e-6)
+    near = np.array([[1, 0], [0.6, 0.8], [0.6 + 1e-7, 0.8]], np.float32)  # less apart than the encoder can tell
+    assert keys(neighbours(near, np.array([0]), 1)) == [(0, 1, 1)]
+    assert neighbours(near, np.array([], np.int64), 2).empty
+    with pytest.raises(InputError, match="k is 0"):
+        check_k(0)
+    of_sources = pd.DataFrame({"source": [0, 0, 1, 1], "cn": [5, 1, 5, 2]})
+    assert candidate_positions(of_sources, np.array([0, 1])).tolist() == [2, 5]  # no source, each once
 
 
-@given(st.integers(2, 40), st.integers(1, 8), st.integers(0, 10_000))
-def test_neighbours_are_those_of_a_loop(n: int, k: int, seed: int) -> None:
+@given(st.integers(1, 40), st.integers(1, 8), st.integers(0, 10_000))
+def test_neighbours_are_those_of_a_loop_over_distinct_texts_and_over_rows(n: int, k: int, seed: int) -> None:
+    """Ties are broken by the order of the corpus, and the text itself stays out."""
     sources = list(range(0, n, 2))
     vectors = with_duplicates(n, seed)
-    assert keys(neighbours(vectors, np.array(sources), k)) == by_loop(vectors, sources, k)
-
-
-@given(st.integers(2, 40), st.integers(1, 8), st.integers(0, 10_000))
-def test_neighbours_over_rows_are_those_of_a_loop(n: int, k: int, seed: int) -> None:
-    sources = list(range(0, n, 2))
-    vectors = with_duplicates(n, seed)
+    expected = by_loop(vectors, sources, k)
+    assert keys(neighbours(vectors, np.array(sources), k)) == expected
+    assert keys(neighbours(vectors, np.array(sources), k, np.ones(n, np.int64))) == expected
     copies = np.random.default_rng(seed).integers(1, 4, n)
     found = neighbours(vectors, np.array(sources), k, copies)
     assert keys(found) == by_loop(vectors, sources, k, copies.tolist())
@@ -85,16 +94,6 @@ def test_neighbours_are_those_of_scikit_learn() -> None:
     assert found["score"].to_numpy().reshape(-1, 5) == pytest.approx(1 - distance[:, 1:], abs=1e-5)
 
 
-def test_ties_are_broken_by_corpus_order_and_the_text_itself_stays_out() -> None:
-    vectors = np.tile(unit_vectors(1, seed=1), (6, 1))
-    assert keys(neighbours(vectors, np.array([3]), 3)) == [(3, 0, 1), (3, 1, 2), (3, 2, 3)]
-
-
-def test_texts_that_differ_less_than_the_encoder_can_tell_tie() -> None:
-    vectors = np.array([[1, 0], [0.6, 0.8], [0.6 + 1e-7, 0.8]], np.float32)
-    assert keys(neighbours(vectors, np.array([0]), 1)) == [(0, 1, 1)]
-
-
 def test_a_text_in_three_rows_fills_three_places() -> None:
     """From text 0 the others follow in order; at k = 3, text 1 fills three places, and text 2 one of two before 3."""
     angles = np.radians([0, 10, 20, 30, 40])
@@ -103,23 +102,6 @@ def test_a_text_in_three_rows_fills_three_places() -> None:
     for k, expected in counted.items():
         found = neighbours(vectors, np.array([0]), k, copies=np.array([9, 3, 1, 2, 1]))
         assert found["cn"].tolist() == expected
-
-
-def test_one_copy_each_counts_as_distinct_texts() -> None:
-    vectors = with_duplicates(30, seed=2)
-    once = neighbours(vectors, np.arange(30), 3, copies=np.ones(30, np.int64))
-    pd.testing.assert_frame_equal(once, neighbours(vectors, np.arange(30), 3))
-
-
-def test_a_k_beyond_the_texts_gives_all_others() -> None:
-    found = neighbours(unit_vectors(4, seed=1), np.array([2]), 10)
-    assert sorted(found["cn"]) == [0, 1, 3]
-    assert found["rank"].tolist() == [1, 2, 3]
-
-
-def test_a_single_text_and_no_sources_have_no_neighbours() -> None:
-    assert neighbours(unit_vectors(1, seed=1), np.array([0]), 2).empty
-    assert neighbours(unit_vectors(4, seed=1), np.array([], np.int64), 2).empty
 
 
 @pytest.mark.parametrize("copied", [1, 7, 49])
@@ -131,16 +113,6 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch, copied: int, see
     whole = neighbours(vectors, sources, 4)
     monkeypatch.setattr(retrieve, "COPIED_ROWS", copied)
     pd.testing.assert_frame_equal(neighbours(vectors, sources, 4, memory_mb=1), whole)
-
-
-def test_k_below_one_is_refused() -> None:
-    with pytest.raises(InputError, match="k is 0"):
-        check_k(0)
-
-
-def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
-    found = pd.DataFrame({"source": [0, 0, 1, 1], "cn": [5, 1, 5, 2]})
-    assert candidate_positions(found, np.array([0, 1])).tolist() == [2, 5]
 
 
 # -- languages
@@ -161,3 +133,45 @@ def test_candidates_are_the_neighbours_that_are_no_source_each_once() -> None:
 )
 def test_a_corpus_that_is_not_english_is_recognised(bodies: list[str], languages: list[str], found: str | None) -> None:
     assert non_english_note(bodies, languages) == found
+
+
+@given(st.integers(1, 10_000), st.integers(2, 40))
+def test_the_numbers_of_people_among_whom_a_grid_divides_evenly_are_the_divisors(n_pairs: int, at_most: int) -> None:
+    assert set(even_shares(n_pairs, at_most)) == {n for n in range(2, at_most + 1) if n_pairs % n == 0}
+    assert (even_shares(5805), even_shares(0)) == ((3, 5, 9, 15, 27), ())  # FC-CONAN's grid, and an empty one
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("چاي خوب است", "چای خوب است"),
+        ("كتاب", "کتاب"),
+        ("خوب\u00a0 است ", "خوب است"),
+        ("می\u200cخورم", "میخورم"),
+        ("ســـلام", "سلام"),
+        ("کتابِ خوب", "کتاب خوب"),
+    ],
+    ids=["yeh", "kaf", "spaces", "half-space", "kashida", "vowel sign"],
+)
+def test_spellings_of_one_text_are_folded_alike(one: str, other: str) -> None:
+    assert identity(one) != identity(other)
+    assert fold_arabic(one) == fold_arabic(other)
+    assert fold_arabic("مؤمن") != fold_arabic("مومن")  # a letter with a hamza of its own is another
+
+
+@given(st.text())
+def test_what_is_folded_stays_as_it_is(text: str) -> None:
+    assert fold_arabic(fold_arabic(text)) == fold_arabic(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_of_ascii_only_spaces_change(text: str) -> None:
+    assert fold_arabic(text) == " ".join(text.split())
+
+
+def test_every_text_of_parscn_is_persian_once_it_is_folded_and_so_many_have_arabic_letters(data: Path) -> None:
+    with (data / "parscn" / "ParsCN-Dataset.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len([row for row in rows if set(row["Counter_Narrative"]) & set("يك")]) == 106
+    assert len({identity(row["Hate_Speech"]) for row in rows}) == 1071
+    assert {detect_language(row["Counter_Narrative"])[0] for row in rows} == {"fa"}

@@ -15,12 +15,9 @@ WRITING = Form.from_table({"text": "text(min_words=2)", "types": AnyOf(("facts",
 LABEL = parse_form("label: one_of(no,unsure?,yes+)")
 
 
-def test_a_form_prints_its_questions_by_name() -> None:
+def test_a_form_prints_its_questions_by_name_and_signs_in_quotes_do_not_end_one() -> None:
     assert str(WRITING) == "text: text(min_words=2); types: any_of(facts,humour); sure: scale(1,5,0.5)"
     assert isinstance(WRITING["types"], AnyOf)
-
-
-def test_signs_in_quotes_do_not_end_a_question() -> None:
     form = parse_form(r'why:one_of("a; b: (c)","say \"d\""+) ;  text : text( )')
     assert str(form) == r'why: one_of("a; b: (c)","say \"d\""+); text: text()'
 
@@ -36,6 +33,14 @@ def test_signs_in_quotes_do_not_end_a_question() -> None:
         ("my-text: text()", "`my-text` cannot name a question"),
         ("متن: text()", "`متن` cannot name a question"),
         ("a: txt()", "there is no `txt`"),
+        (
+            "a: one_of(yes,no); b: text() when a=yess",
+            "`b` when a=yess: `yess` is not an answer there; did you mean `yes`?",
+        ),
+        ("a: one_of(yes,no); b: text() when c=yes", "`c` is not an earlier one_of.* earlier are a"),
+        ("b: text() when b=yes", "`b` is not an earlier one_of.* there is none before it"),
+        ("a: text(); b: text() when a=yes", "`a` is not an earlier one_of.* there is none before it"),
+        ("a: one_of(yes,no); b: text() when a", "cannot be read"),
     ],
 )
 def test_a_form_that_cannot_be_read_is_refused(text: str, problem: str) -> None:
@@ -43,81 +48,62 @@ def test_a_form_that_cannot_be_read_is_refused(text: str, problem: str) -> None:
         parse_form(text)
 
 
-def test_a_recipe_gives_questions_as_text() -> None:
+def test_a_recipe_gives_questions_as_text_and_a_row_of_a_file_and_a_page_the_same_answer() -> None:
+    read = WRITING.read({"text": " two words", "types": "humour, facts", "sure": "4,5"})
+    assert read == {"text": " two words", "types": 3, "sure": 7}
+    assert WRITING.load_submitted({"sure": 4.5, "types": ["humour", "facts"], "text": " two words"}) == read
+    assert WRITING.names(read) == {"text": " two words", "types": "facts; humour", "sure": "4.5"}
     assert Form.from_table({"label": "one_of(no,unsure?,yes+)"}) == LABEL
     with pytest.raises(InputError, match=r"`label` is `5`; expected a question such as `text\(\)`"):
         Form.from_table({"label": 5})  # type: ignore[dict-item]
 
 
-def test_a_row_of_a_file_and_a_page_give_the_same_answer() -> None:
-    read = WRITING.read({"text": " two words", "types": "humour, facts", "sure": "4,5"})
-    assert read == {"text": " two words", "types": 3, "sure": 7}
-    assert WRITING.load_submitted({"sure": 4.5, "types": ["humour", "facts"], "text": " two words"}) == read
-    assert WRITING.names(read) == {"text": " two words", "types": "facts; humour", "sure": "4.5"}
-
-
-def test_an_answer_is_kept_as_json_in_the_order_of_the_form() -> None:
+def test_an_answer_is_kept_as_json_in_the_order_of_the_form_and_equal_texts_make_the_same() -> None:
     answer = WRITING.read({"sure": "3", "types": "none", "text": " déjà  vu"})
     assert WRITING.store(answer) == '{"text":" déjà  vu","types":[],"sure":3}'
     assert WRITING.key(answer) == '{"text":"déjà  vu","types":[],"sure":3}'
     assert LABEL.store({"label": 2}) == '{"label":"yes"}'
-
-
-def test_equal_texts_make_the_same_answer() -> None:
-    one, two = (
+    composed, parted = (
         WRITING.load_submitted({"text": text, "types": [], "sure": 1}) for text in ("déjà vu", " de\u0301ja\u0300 vu\n")
     )
-    assert one != two
-    assert WRITING.key(one) == WRITING.key(two)
+    assert composed != parted
+    assert WRITING.key(composed) == WRITING.key(parted)
 
 
-def test_all_that_is_wrong_with_an_answer_is_said_at_once() -> None:
-    with pytest.raises(InputError) as found:
+def test_all_that_is_wrong_with_an_answer_is_said_at_once_by_the_names_of_several_questions() -> None:
+    with pytest.raises(InputError) as refused:
         WRITING.load_submitted({"text": "one", "sure": 3.3, "tone": "kind"})
-    assert str(found.value) == (
+    assert str(refused.value) == (
         "`tone` is not a question here; text: the text has 1 word; expected at least 2; types: an answer is missing; "
         "sure: `3.3` is between the steps of the scale; the nearest are 3 and 3.5, expected 1 to 5 by 0.5"
     )
-
-
-def test_the_only_question_of_a_form_is_not_named_in_its_errors() -> None:
     with pytest.raises(InputError, match=r"^unknown label `maybe`; expected one of 0, no, 1, unsure, 2, yes$"):
         LABEL.read({"label": "maybe"})
     with pytest.raises(InputError, match=r"^an answer is missing$"):
         LABEL.load_submitted({})
 
 
-def test_a_text_of_no_words_may_be_missing() -> None:
+def test_the_first_text_is_the_one_that_can_be_a_side_and_one_of_no_words_may_be_missing() -> None:
+    form = parse_form("fit: one_of(no,yes+); text: edit(); note: text(min_words=0)")
+    assert form.written_question == "text"
+    assert form.text({"fit": 1, "text": " as it is ", "note": ""}) == " as it is "
+    assert (LABEL.written_question, LABEL.text({"label": 1})) == (None, None)
     review = parse_form("fit: one_of(no,yes+); why: text(min_words=0)")
     assert review.load_submitted({"fit": "yes"}) == {"fit": 1, "why": ""}
     assert review.text({"fit": 1, "why": " \n"}) is None
 
 
-def test_the_first_text_is_the_one_that_can_be_a_side() -> None:
-    form = parse_form("fit: one_of(no,yes+); text: edit(); note: text(min_words=0)")
-    assert form.written_question == "text"
-    assert form.text({"fit": 1, "text": " as it is ", "note": ""}) == " as it is "
-    assert (LABEL.written_question, LABEL.text({"label": 1})) == (None, None)
+def test_a_page_gets_the_questions_in_order_and_learns_when_each_is_asked() -> None:
+    names = [(question["name"], question["kind"]) for question in WRITING.as_json()]
+    assert names == [("text", "text"), ("types", "any_of"), ("sure", "scale")]
+    asked = json.loads(json.dumps(parse_form(GATED).as_json()))
+    assert "when" not in asked[0]
+    assert asked[1]["when"] == {"question": "abusive", "answers": ["yes"]}
 
 
-def test_a_page_gets_the_questions_in_order() -> None:
-    assert [(one["name"], one["kind"]) for one in WRITING.as_json()] == [
-        ("text", "text"),
-        ("types", "any_of"),
-        ("sure", "scale"),
-    ]
-    assert json.dumps(WRITING.as_json())
-
-
-def test_the_parts_of_a_form_are_those_of_its_closed_questions() -> None:
-    assert [(part.name, part.question.distance) for part in WRITING.parts()] == [
-        ("types: facts", "nominal"),
-        ("types: humour", "nominal"),
-        ("sure", "interval"),
-    ]
-
-
-def test_distinct_answers_become_a_table_of_codes() -> None:
+def test_distinct_answers_become_a_table_of_codes_of_the_closed_questions() -> None:
+    parts = [(part.name, part.question.distance) for part in WRITING.parts()]
+    assert parts == [("types: facts", "nominal"), ("types: humour", "nominal"), ("sure", "interval")]
     stored = [
         WRITING.store(WRITING.load_submitted({"text": text, "types": types, "sure": sure}))
         for text, types, sure in [("a b", [], 1), ("c d", ["humour"], 4.5)]
@@ -125,10 +111,6 @@ def test_distinct_answers_become_a_table_of_codes() -> None:
     table = part_codes(WRITING, [*stored, None])
     assert table.dtype == np.int64
     assert table.tolist() == [[0, 0, 0], [0, 1, 7], [NO_CODE] * 3]
-    assert table[np.array([1, 1, 0])].tolist() == [[0, 1, 7], [0, 1, 7], [0, 0, 0]]
-
-
-def test_a_question_alone_becomes_a_table_too() -> None:
     assert part_codes(parse_question("one_of(no=3,yes=7+)"), ["yes", None, "no"]).tolist() == [[7], [-1], [3]]
     assert part_codes(Text(), ["a text", "another"]).shape == (2, 0)
     assert part_codes(WRITING, []).shape == (0, 3)
@@ -154,12 +136,9 @@ def test_a_question_that_depends_on_an_answer_is_written_and_read_back() -> None
     }
     assert str(Form.from_table(table)) == GATED
     assert parse_form(GATED) == Form.from_table(table)
-
-
-def test_a_choice_with_signs_in_its_name_is_quoted_in_a_condition() -> None:
-    form = parse_form('why: one_of("a; b, c",d); text: text() when why="a; b, c",d')
-    assert form.conditions == (("text", When("why", ("a; b, c", "d"))),)
-    assert parse_form(str(form)) == form
+    quoted = parse_form('why: one_of("a; b, c",d); text: text() when why="a; b, c",d')
+    assert quoted.conditions == (("text", When("why", ("a; b, c", "d"))),)
+    assert parse_form(str(quoted)) == quoted
 
 
 def test_what_is_not_asked_is_nothing_everywhere() -> None:
@@ -171,6 +150,8 @@ def test_what_is_not_asked_is_nothing_everywhere() -> None:
     assert form.names(normal) == {"abusive": "no", "text": "", "also": ""}
     assert (form.text(normal), form.part_codes(normal)) == (None, (1, NO_CODE, NO_CODE))
     assert len(form.parts()) == 3
+    chain = parse_form("a: one_of(yes,no); b: one_of(yes,no) when a=yes; c: text() when b=yes,no")
+    assert chain.load_submitted({"a": "no"}) == {"a": 1, "b": None, "c": None}
 
 
 def test_what_is_asked_must_be_answered_and_what_is_not_must_be_empty() -> None:
@@ -179,32 +160,3 @@ def test_what_is_asked_must_be_answered_and_what_is_not_must_be_empty() -> None:
         form.load_submitted({"abusive": "yes", "text": "Why?"})
     with pytest.raises(InputError, match=r"^text: this is asked only when abusive=yes; leave it empty$"):
         form.load_submitted({"abusive": "no", "text": "Why would anybody say such a thing?"})
-
-
-def test_a_question_that_depends_on_one_that_is_not_asked_is_not_asked_either() -> None:
-    form = parse_form("a: one_of(yes,no); b: one_of(yes,no) when a=yes; c: text() when b=yes,no")
-    assert form.load_submitted({"a": "no"}) == {"a": 1, "b": None, "c": None}
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            "a: one_of(yes,no); b: text() when a=yess",
-            "`b` when a=yess: `yess` is not an answer there; did you mean `yes`?",
-        ),
-        ("a: one_of(yes,no); b: text() when c=yes", "`c` is not an earlier one_of.* earlier are a"),
-        ("b: text() when b=yes", "`b` is not an earlier one_of.* there is none before it"),
-        ("a: text(); b: text() when a=yes", "`a` is not an earlier one_of.* there is none before it"),
-        ("a: one_of(yes,no); b: text() when a", "cannot be read"),
-    ],
-)
-def test_a_condition_that_cannot_be_is_refused(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        parse_form(text)
-
-
-def test_a_page_learns_when_a_question_is_asked() -> None:
-    asked = parse_form(GATED).as_json()
-    assert "when" not in asked[0]
-    assert json.loads(json.dumps(asked[1]["when"])) == {"question": "abusive", "answers": ["yes"]}

@@ -16,14 +16,15 @@ from stages.questions.questions import answers, forms, questions
 
 
 @given(questions)
-def test_a_question_is_read_back_from_what_it_prints(question: Question[Any]) -> None:
+def test_a_question_is_read_back_from_what_it_prints_and_can_be_sent_to_another_process(
+    question: Question[Any],
+) -> None:
     assert parse_question(str(question)) == question
     assert hash(parse_question(str(question))) == hash(question)
-
-
-@given(forms)
-def test_a_form_is_read_back_from_what_it_prints(form: Form) -> None:
-    assert parse_form(str(form)) == form
+    with pytest.raises(InputError):
+        question.read("skip")
+    assert pickle.loads(pickle.dumps(question)) == question
+    assert str(question).partition("(")[0] in KINDS
 
 
 @given(questions.flatmap(lambda question: st.tuples(st.just(question), answers(question))))
@@ -42,8 +43,11 @@ def test_an_answer_is_the_same_after_it_was_kept_and_after_it_was_named(asked: t
         lambda form: st.tuples(st.just(form), st.fixed_dictionaries({n: answers(q) for n, q in form.questions}))
     )
 )
-def test_an_answer_of_a_form_is_the_same_after_it_was_kept(asked: tuple[Form, dict[str, Any]]) -> None:
+def test_a_form_and_its_answer_are_the_same_after_being_printed_and_kept(
+    asked: tuple[Form, dict[str, Any]],
+) -> None:
     form, answer = asked
+    assert parse_form(str(form)) == form
     assert form.load(form.store(answer)) == answer
     assert form.read(form.names(answer)) == answer
     assert form.key(form.load(form.store(answer))) == form.key(answer)
@@ -54,13 +58,6 @@ def test_whatever_is_no_question_is_refused_in_words(text: str) -> None:
     for read in (parse_question, parse_form):
         with pytest.raises(InputError):
             read(text)
-
-
-@given(questions)
-def test_a_question_can_be_sent_to_another_process_after_use(question: Question[Any]) -> None:
-    with pytest.raises(InputError):
-        question.read("skip")
-    assert pickle.loads(pickle.dumps(question)) == question
 
 
 @pytest.mark.parametrize(
@@ -87,7 +84,10 @@ def test_a_question_can_be_sent_to_another_process_after_use(question: Question[
         ("text(min_words=1)", "text()"),
         ("text(max_words=60,min_words=6)", "text(min_words=6,max_words=60)"),
         ("text(min_words=0)", None),
+        ("text(min_words=6)", None),
         ("edit(min_words=6)", None),
+        ("curate(off_topic,wrong_facts,rude,min_words=3,max_words=50)", None),
+        ("any_of(facts,humour,question,max=2,always=column)", None),
     ],
 )
 def test_a_question_prints_in_one_way(text: str, printed: str | None) -> None:
@@ -119,13 +119,97 @@ def test_a_question_prints_in_one_way(text: str, printed: str | None) -> None:
         ("scale(1,5,1,from=3)", "`from=3` is not an option here"),
         ("text(6)", "`6` cannot be read; expected min_words="),
         ("text(min_words=six)", "`min_words=six` cannot be read"),
+        # one of several choices
+        ("one_of(yes+)", "at least two choices are needed"),
+        ("one_of(no,yes?+)", r"`yes\?\+`: expected"),
+        ("one_of(no,yes=0+)", "a code or a name is duplicated"),
+        ("one_of(no,yes,No)", "a code or a name is duplicated"),
+        ('one_of(no,yes," no ")', "a code or a name is duplicated"),
+        ("one_of(no,Skip)", "are reserved"),
+        ("one_of(no,irreconcilable)", "are reserved"),
+        ('one_of(no,"")', "a name must be a word"),
+        ('one_of(no," ")', "a name must be a word"),
+        ("one_of(no,2)", "a name must be a word"),
+        ("one_of(no,2.0)", "a name must be a word"),
+        ('one_of(no,"۲")', "a name must be a word"),
+        (f"one_of(no,{'y' * 101})", "at most 100 characters"),
+        (r'one_of(no,"a\u0000b")', "a NUL character"),
+        (r'one_of(no,"\ud800")', "half a surrogate pair"),
+        ('one_of("\u0626","\u064a\u0654")', "a code or a name is duplicated"),
+        (f"one_of(no,yes={10**18})", "at most 18 digits"),
+        (f"one_of({','.join(f'l{n}' for n in range(1_001))})", "1,001 choices are too many; expected 1,000 at most"),
+        # several labels or none
+        ("any_of()", "1 to 60 labels are needed"),
+        (f"any_of({','.join(f'l{at}' for at in range(61))})", "1 to 60 labels are needed"),
+        ("any_of(a,A)", "a name is duplicated"),
+        ("any_of(a,skip)", "are reserved"),
+        ("any_of(a,None)", "`none` is reserved"),
+        ("any_of(a,3)", "a name must be a word"),
+        ('any_of(a,"b;c")', "a name may not contain a semicolon"),
+        ("any_of(a,b,min=2,max=1)", "min=2,max=1 is impossible with 2 labels"),
+        ("any_of(a,b,max=3)", "min=0,max=3 is impossible with 2 labels"),
+        ("any_of(a,b,max=0)", "min=0,max=0 is impossible with 2 labels"),
+        ("any_of(facts,humour,always=row)", r"`always=row` cannot be read; expected `always=column`"),
+        # numbers
+        ("scale(5,1,1)", "the lowest number, the highest one, and a step above 0"),
+        ("scale(1,1,1)", "the lowest number, the highest one, and a step above 0"),
+        ("scale(1,5,0)", "a step above 0"),
+        ("scale(1,5,-1)", "a step above 0"),
+        ("scale(1,5,0.3)", "steps of 0.3 from 1 miss 5"),
+        ("scale(1,5,8)", "steps of 8 from 1 miss 5"),
+        ("scale(0,1001,1)", "a scale has at most 1,001 values"),
+        ("scale(1,10000000,1)", "`10000000` is not a number on a scale"),
+        ("scale(1,5,0.5,positive=3.3)", "`3.3` is between the steps of the scale; the nearest are 3 and 3.5"),
+        ("scale(1,5,0.5,positive=6)", "`6` is outside of the scale"),
+        # texts that are kept or rejected
+        ("curate()", "at least one reason to reject a text is needed"),
+        ("curate(min_words=3)", "at least one reason"),
+        ("curate(rude,Rude)", "a reason is duplicated"),
+        ("curate(skip)", "are reserved"),
+        ("curate(3)", "a name must be a word: not empty, and not a number"),
+        ("curate(rude+)", r"`rude\+` cannot be read; expected a name alone"),
+        ("curate(rude,min=3)", "`min=3` is not an option here; expected min_words= and max_words="),
+        ("curate(rude,min_words=5,max_words=4)", "max_words above 0 and not below min_words"),
     ],
 )
-def test_what_cannot_be_read_is_refused_with_what_was_expected(text: str, problem: str) -> None:
-    with pytest.raises(InputError, match=problem) as found:
+def test_what_cannot_be_asked_is_refused_with_what_was_expected(text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as refused:
         parse_question(text)
-    assert str(found.value).startswith(f"question `{text}`: ")
+    assert str(refused.value).startswith(f"question `{text}`: ")
 
 
-def test_every_kind_is_known_by_its_word() -> None:
-    assert list(KINDS) == ["one_of", "any_of", "scale", "text", "edit", "curate"]
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        (
+            "one_of(no_idea=7?,bad=0,poor=1,Good=3+)",
+            {
+                "choices": ["bad", "poor", "Good", "no_idea"],
+                "keys": [["1"], ["2"], ["3"], ["4"]],
+                "distance": "nominal",
+            },
+        ),
+        (
+            "any_of(facts,humour)",
+            {"choices": ["facts", "humour"], "keys": [["1"], ["2"]], "min": 0, "max": 2, "always": False},
+        ),
+        (
+            "scale(1,2,0.5)",
+            {
+                **{"low": 1, "high": 2, "step": 0.5},
+                **{"choices": ["1", "1.5", "2"], "keys": [["1"], ["1.", "1.5"], ["2"]]},
+            },
+        ),
+        ("edit(min_words=6,max_words=60)", {"min_words": 6, "max_words": 60}),
+        (
+            "curate(off_topic,wrong_facts,rude,min_words=3,max_words=50)",
+            {
+                **{"min_words": 3, "max_words": 50},
+                **{"reasons": ["off_topic", "wrong_facts", "rude"], "keys": [["1"], ["2"], ["3"]]},
+                "acts": {"choices": ["Accept", "Edit", "Reject"], "keys": [["1"], ["2"], ["3"]]},
+            },
+        ),
+    ],
+)
+def test_a_page_gets_what_it_asks(text: str, sent: dict[str, Any]) -> None:
+    assert parse_question(text).as_json() == {"kind": text.partition("(")[0], **sent}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -52,9 +53,14 @@ def drawn(n_first: int, n_other: int, shift: float = 0.0, n_items: int = 40, see
     return labels(by, given)
 
 
-def test_shares_and_their_difference_by_hand() -> None:
-    by = people(5, 5)
-    found = compared(labels(by, {name: "nnyynnyy" if group == "f" else "nyyynyyy" for name, group in by.items()}))
+def by_group(n: int, f: str, m: str) -> pd.DataFrame:
+    """The labels of `n` people of each group, all of a group alike."""
+    by = people(n, n)
+    return labels(by, {name: f if group == "f" else m for name, group in by.items()})
+
+
+def test_shares_their_difference_and_pairs_of_labels_within_groups_and_across_by_hand() -> None:
+    found = compared(by_group(5, "nnyynnyy", "nyyynyyy"))
     assert [(one.label, one.group, one.people, one.n, one.value) for one in found.shares] == [
         ("n", "f", 5, 40, 0.5),
         ("n", "m", 5, 40, 0.25),
@@ -63,26 +69,29 @@ def test_shares_and_their_difference_by_hand() -> None:
     assert difference.value == pytest.approx(0.25)
     assert difference.odds_ratio == pytest.approx((0.5 / 0.5) / (0.25 / 0.75))
     assert difference.p == difference.holm == difference.least_p == 2 / 252
+    given = {name: "a" if group == "f" else "b" for name, group in people(5, 5).items()} | {"p0": "b"}
+    together = {one.groups: (one.n, one.value) for one in compared(labels(people(5, 5), given)).together}
+    assert together == {("f", "f"): (10, 0.6), ("m", "m"): (10, 1.0), ("f", "m"): (25, 0.2)}
 
 
-def test_errors_are_clustered_both_ways() -> None:
-    """With groups of one size and enough of them, as statsmodels has it but for its factor of small samples."""
-    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
-    x = sm.add_constant(first.astype(float))
-    both = np.arange(len(given))  # every label is one of its own in both
-    of_items, of_people, of_both = (_clustered(given, x, groups) for groups in (item, person, both))
+def test_errors_are_clustered_both_ways_as_in_statsmodels() -> None:
+    """With groups of one size and enough of them, but for its factor of small samples."""
+    frame = drawn(60, 60, 0.5, n_items=80)
+    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
+    given, first = (frame["label"] == "n").to_numpy(float), (frame["group"] == "f").to_numpy()
+    x, clusters = sm.add_constant(first.astype(float)), np.stack([item, person], axis=1)
+    of_items, of_people, of_both = (
+        float(sm.OLS(given, x).fit(cov_type="cluster", cov_kwds={"groups": groups}).cov_params()[1, 1])
+        for groups in (item, person, np.arange(len(given)))  # every label is one of its own in both
+    )
     error = np.sqrt(max(of_items + of_people - of_both, of_items, of_people))
-    value, low, high = share_difference(given, first, np.stack([item, person], axis=1))
+    value, low, high = share_difference(given, first, clusters)
     assert (high - value) / error == pytest.approx(1.98, rel=0.015)  # t at 0.975 with about 118
     assert value - low == pytest.approx(high - value)
-
-
-def test_log_odds_have_the_errors_of_a_logistic_regression() -> None:
-    given, first, item, person = _arrays(drawn(60, 60, 0.5, n_items=80))
-    fitted = sm.Logit(given, sm.add_constant(first.astype(float))).fit(disp=0)
-    errors = [one[1, 1] ** 0.5 for one in cov_cluster_2groups(fitted, item, person)]
-    value, _, high = log_odds_difference(given, first, np.stack([item, person], axis=1))
-    assert value == pytest.approx(fitted.params[1])
+    logistic = sm.Logit(given, x).fit(disp=0)
+    errors = [one[1, 1] ** 0.5 for one in cov_cluster_2groups(logistic, item, person)]
+    value, _, high = log_odds_difference(given, first, clusters)
+    assert value == pytest.approx(logistic.params[1])
     assert (high - value) / max(errors) == pytest.approx(1.98, rel=0.015)
 
 
@@ -101,16 +110,6 @@ def test_people_alone_have_the_error_of_welch_and_the_freedom_of_both_groups() -
     assert (high - value) / error == pytest.approx(t.ppf(0.975, freedom), rel=0.01)
     assert value == pytest.approx(means[:7].mean() - means[7:].mean())
     assert value - low == pytest.approx(high - value)
-
-
-def _arrays(frame: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
-    return (frame["label"] == "n").to_numpy(float), (frame["group"] == "f").to_numpy(), item, person
-
-
-def _clustered(given: np.ndarray, x: np.ndarray, groups: np.ndarray) -> float:
-    fitted = sm.OLS(given, x).fit(cov_type="cluster", cov_kwds={"groups": groups})
-    return float(fitted.cov_params()[1, 1])
 
 
 def test_the_permutation_goes_through_all_ways_where_they_are_few() -> None:
@@ -132,107 +131,64 @@ def test_p_is_as_often_below_a_level_as_it_says_where_nothing_differs() -> None:
     assert 0.1 - 3 * np.sqrt(0.1 * 0.9 / 200) <= np.mean(found <= 0.1) <= 0.1 + 3 * np.sqrt(0.1 * 0.9 / 200)
 
 
-def test_a_difference_that_is_there_is_found() -> None:
-    (found,) = compared(drawn(12, 12, 1.5)).differences
-    assert found.p is not None
-    assert found.p < 0.001
-    assert found.high is not None
-    assert found.high < 0  # of `n`
-
-
-def test_nine_annotators_support_nothing_and_that_is_said() -> None:
+def test_nine_annotators_and_two_groups_that_share_no_item_support_nothing() -> None:
     (found,) = compared(drawn(2, 7, 3)).differences
     assert (found.value, found.p, found.least_p) == (None, None, 2 / 36)
     assert found.undefined == "f: 2 people; expected 5 or more"
     assert [one.value is None for one in compared(drawn(2, 7)).shares] == [True, False]
-
-
-def test_the_least_p_is_twice_one_way_of_all_where_p_is_exact() -> None:
-    (found,) = compared(
-        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
-    ).differences
-    assert (found.exact, found.p) == (True, found.least_p)
-    assert found.least_p_note == (
-        "the smallest p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
-    )
-
-
-def test_the_least_p_of_random_ways_is_one_that_they_can_give() -> None:
-    (found,) = compared(
-        labels(people(9, 9), {f"p{at}": "y" * 8 if at < 9 else "n" * 8 for at in range(18)})
-    ).differences
-    assert (found.exact, found.least_p) == (False, 2 / (N_DRAWN + 1))
-    assert found.p is not None
-    assert found.p >= found.least_p  # at most 2 or 3 of 48,620 ways are as extreme
-    assert found.p <= 5 * found.least_p
-    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in found.least_p_note
-
-
-def test_groups_that_gave_a_label_always_and_never_have_no_interval() -> None:
-    """Errors are all 0 there: an interval without width would claim certainty."""
-    (found,) = compared(
-        labels(people(5, 5), {f"p{at}": "y" * 8 if at < 5 else "n" * 8 for at in range(10)})
-    ).differences
-    assert (found.value, found.low, found.odds_ratio) == (-1, None, None)
-    assert found.note == "no interval and no odds, as both groups gave the label always, or never"
-
-
-def test_pairs_of_labels_within_groups_and_across_by_hand() -> None:
-    by = people(5, 5)
-    given = {name: "a" if group == "f" else "b" for name, group in by.items()} | {"p0": "b"}
-    found = {one.groups: (one.n, one.value) for one in compared(labels(by, given)).together}
-    assert found == {("f", "f"): (10, 0.6), ("m", "m"): (10, 1.0), ("f", "m"): (25, 0.2)}
-
-
-def test_holm_is_over_all_that_is_reported() -> None:
-    rng, by = np.random.default_rng(3), people(6, 6)
-    given = {name: "".join(rng.choice(list("abc"), 30)) for name in by}
-    found = compared(labels(by, given)).differences
-    ps = sorted(one.p for one in found if one.p is not None)
-    assert len(ps) == 3
-    assert min(one.holm for one in found if one.holm is not None) == pytest.approx(min(1, 3 * ps[0]))
-
-
-def test_holm_is_over_all_questions() -> None:
-    frame = drawn(6, 6, 0.7).assign(age=lambda one: one["annotator"].isin(["p0", "p3", "p4", "p7", "p9"]).map(str))
-    (alone,) = compared(frame).differences
-    found = [of.differences[0] for of in compared_by(frame, ["group", "age"])]
-    low, high = sorted(one.p or 0 for one in found)
-    assert (found[0].p, alone.holm) == (alone.p, alone.p)
-    assert sorted(one.holm or 0 for one in found) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
-
-
-def test_two_groups_that_share_no_item_have_no_difference() -> None:
     frame = drawn(5, 5)
     other = frame[frame["group"] == "m"].assign(annotator=lambda one: "q" + one["annotator"], group="x")
     apart = frame[~((frame["group"] == "m") & frame["item"].isin([f"i{at}" for at in range(20)]))]
     apart = apart[~((apart["group"] == "m") & (apart.index % 2 == 0))]
-    there = set(apart["item"][apart["group"] == "m"])
-    found = compared(pd.concat([apart, other[~other["item"].isin(there)]], ignore_index=True))
-    assert {one.groups: one.undefined for one in found.differences}["m", "x"] == "m and x share no item"
+    of_m = set(apart["item"][apart["group"] == "m"])
+    differences = compared(pd.concat([apart, other[~other["item"].isin(of_m)]], ignore_index=True)).differences
+    assert {one.groups: one.undefined for one in differences}["m", "x"] == "m and x share no item"
 
 
-def test_a_group_that_shares_no_item_with_any_other_is_refused_with_its_line() -> None:
-    frame = drawn(5, 5).assign(line=lambda one: range(2, len(one) + 2))
-    frame.loc[frame["group"] == "m", "item"] += "x"
-    with pytest.raises(InputError, match="group `f` shares no item with another") as refused:
-        compared(frame)
-    assert [one.line for one in refused.value.findings] == [2, 202]
+def test_the_least_p_is_one_that_all_or_random_ways_can_give() -> None:
+    (exact,) = compared(by_group(5, "y" * 8, "n" * 8)).differences
+    assert (exact.exact, exact.p) == (True, exact.least_p)
+    assert exact.least_p_note == (
+        "the smallest p that 5 : 5 people can give is 0.0079: exact, from all 252 ways to assign the groups, doubled"
+    )
+    (random,) = compared(by_group(9, "y" * 8, "n" * 8)).differences
+    assert (random.exact, random.least_p) == (False, 2 / (N_DRAWN + 1))
+    assert random.p is not None
+    assert random.p >= random.least_p  # at most 2 or 3 of 48,620 ways are as extreme
+    assert random.p <= 5 * random.least_p
+    assert "is 0.0002: from 10,000 random ways to assign the groups, doubled" in random.least_p_note
 
 
-def test_labels_that_are_given_always_have_no_odds() -> None:
-    by = people(5, 5)
-    found = compared(
-        labels(by, {name: "nnnnn" if group == "f" else "nynyn" for name, group in by.items()})
-    ).differences[0]
-    assert found.value == pytest.approx(0.4)
-    assert (found.odds_ratio, found.note) == (None, "no odds, as a group gave the label always, or never")
+@pytest.mark.parametrize(
+    ("frame", "value", "note"),
+    [
+        # errors are all 0 there: an interval without width would claim certainty
+        (
+            by_group(5, "y" * 8, "n" * 8),
+            *(-1, "no interval and no odds, as both groups gave the label always, or never"),
+        ),
+        (by_group(5, "nnnnn", "nynyn"), 0.4, "no odds, as a group gave the label always, or never"),
+        (by_group(5, "nnyy", "nyyy"), 0.25, "no interval and no odds with fewer than 5 items"),
+    ],
+)
+def test_a_difference_without_odds_says_why(frame: pd.DataFrame, value: float, note: str) -> None:
+    difference = compared(frame).differences[0]
+    assert (difference.value, difference.odds_ratio, difference.note) == (pytest.approx(value), None, note)
+    assert (difference.low is None) == ("no interval" in note)
 
 
-def test_a_few_items_have_a_difference_without_an_interval() -> None:
-    found = compared(drawn(5, 5, n_items=4)).differences[0]
-    assert found.value is not None
-    assert (found.low, found.note) == (None, "no interval and no odds with fewer than 5 items")
+def test_holm_is_over_all_that_is_reported_and_over_all_questions() -> None:
+    rng, by = np.random.default_rng(3), people(6, 6)
+    found = compared(labels(by, {name: "".join(rng.choice(list("abc"), 30)) for name in by})).differences
+    ps = sorted(one.p for one in found if one.p is not None)
+    assert len(ps) == 3
+    assert min(one.holm for one in found if one.holm is not None) == pytest.approx(min(1, 3 * ps[0]))
+    frame = drawn(6, 6, 0.7).assign(age=lambda one: one["annotator"].isin(["p0", "p3", "p4", "p7", "p9"]).map(str))
+    (alone,) = compared(frame).differences
+    of_both = [of.differences[0] for of in compared_by(frame, ["group", "age"])]
+    low, high = sorted(one.p or 0 for one in of_both)
+    assert (of_both[0].p, alone.holm) == (alone.p, alone.p)
+    assert sorted(one.holm or 0 for one in of_both) == pytest.approx([min(1, 2 * low), min(1, max(2 * low, high))])
 
 
 @pytest.mark.long
@@ -245,34 +201,34 @@ def test_intervals_have_the_true_difference_within_them_about_as_often_as_they_s
 
 
 @pytest.mark.parametrize(
-    ("cells", "message"),
+    ("change", "message", "lines"),
     [
-        ({"group": "m"}, "annotator p0: group is `m`, before `f`"),
-        ({"item": "i0"}, "annotator p0 labels item i0 more than once"),
+        (lambda frame: frame["group"].mask(frame.index == 1, "m"), "annotator p0: group is `m`, before `f`", [3]),
+        (lambda frame: frame["item"].mask(frame.index == 1, "i0"), "annotator p0 labels item i0 more than once", [3]),
+        (lambda frame: frame["item"] + frame["group"], "group `f` shares no item with another", [2, 202]),
+        (lambda frame: frame["group"].map(lambda _: "f"), "one group, f", []),
     ],
-    ids=str,
 )
-def test_what_is_wrong_is_told_with_its_line(cells: dict[str, str], message: str) -> None:
-    frame = drawn(5, 5).assign(line=lambda one: range(2, len(one) + 2))
-    frame.loc[1, list(cells)] = list(cells.values())
+def test_what_is_wrong_is_refused_with_its_lines(
+    change: Callable[[pd.DataFrame], pd.Series[str]], message: str, lines: list[int]
+) -> None:
+    frame = drawn(5, 5).assign(line=lambda rows: range(2, len(rows) + 2))
+    changed = change(frame)
+    name = "item" if changed.iloc[0].startswith("i") else "group"
     with pytest.raises(InputError, match=message) as refused:
-        compared(frame)
-    assert refused.value.findings[0].line == 3
+        compared(frame.assign(**{name: changed}))
+    assert [finding.line for finding in refused.value.findings] == lines
 
 
-def test_one_group_is_no_comparison() -> None:
-    with pytest.raises(InputError, match="one group, f"):
-        compared(drawn(5, 0))
-
-
-def test_who_has_no_group_does_not_count() -> None:
-    frame = drawn(6, 5)
-    found: GroupComparison = compared(frame.assign(group=frame["group"].where(frame["annotator"] != "p0", "")))
-    assert found.people == {"f": 5, "m": 5}
-
-
-def test_the_same_seed_gives_the_same_figures() -> None:
-    assert compared(drawn(12, 12), seed=4) == compared(drawn(12, 12), seed=4)
+def test_who_has_no_group_does_not_count_a_difference_is_found_and_the_same_by_the_same_seed() -> None:
+    frame = drawn(13, 12, 1.5)
+    frame["group"] = frame["group"].where(frame["annotator"] != "p0", "")
+    found = compared(frame, seed=4)
+    assert found.people == {"f": 12, "m": 12}
+    assert found == compared(frame, seed=4)
+    (difference,) = found.differences
+    assert (difference.p or 1) < 0.001
+    assert (difference.high or 1) < 0  # of `n`
 
 
 def test_a_mixed_model_finds_the_odds_that_labels_were_drawn_with() -> None:
@@ -348,47 +304,38 @@ def test_one_mixed_model_of_all_groups_is_that_of_its_definition() -> None:
         assert odds == pytest.approx([value, value - 1.96 * error, value + 1.96 * error], abs=0.02)
 
 
-def test_all_groups_have_one_mixed_model() -> None:
+def test_all_groups_have_one_mixed_model_but_those_that_give_a_label_always() -> None:
     """So that odds of the first over the second, times those of the second over the third, are those of the first."""
-    found = {one.groups: one.mixed for one in compared_by(three_groups(), ["group"], mixed=True)[0].differences}
-    odds = {groups: one[0] for groups, one in found.items() if one is not None}
-    assert odds["f", "m"] * odds["m", "x"] == pytest.approx(odds["f", "x"])
-
-
-def test_a_group_that_gives_a_label_always_is_in_no_mixed_model() -> None:
     frame = three_groups()
+    mixed = {one.groups: one.mixed for one in compared_by(frame, ["group"], mixed=True)[0].differences}
+    odds = {groups: one[0] for groups, one in mixed.items() if one is not None}
+    assert odds["f", "m"] * odds["m", "x"] == pytest.approx(odds["f", "x"])
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"),
+    ):
+        patch.setattr("fcpair.errors.find_spec", lambda _: None)
+        compared_by(frame, ["group"], mixed=True)
     frame.loc[frame["group"] == "x", "label"] = "n"
     found = {one.groups: one for one in compared_by(frame, ["group"], mixed=True)[0].differences}
     two = compared_by(frame[frame["group"] != "x"].reset_index(drop=True), ["group"], mixed=True)[0].differences[0]
     assert found["f", "m"].mixed == pytest.approx(two.mixed)
-    assert (found["f", "x"].mixed, found["f", "x"].note) == (
-        None,
-        "no odds, as a group gave the label always, or never",
-    )
+    why = "no odds, as a group gave the label always, or never"
+    assert (found["f", "x"].mixed, found["f", "x"].note) == (None, why)
 
 
-def test_a_mixed_model_without_what_fits_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.errors.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'fcpair\[mixed\]'"):
-        compared_by(drawn(5, 5), ["group"], mixed=True)
+NEAR_THE_LEVEL = drawn(30, 30, 0.3, n_items=20, seed=7)
+"""Sixty people of two groups, p about 0.042: 10,000 random ways leave open whether it is below 0.05."""
 
 
-def near_the_level() -> pd.DataFrame:
-    """Sixty people of two groups, p about 0.042: 10,000 random ways leave open whether it is below 0.05."""
-    return drawn(30, 30, 0.3, n_items=20, seed=7)
-
-
-def test_the_order_of_rows_and_of_questions_changes_no_p() -> None:
-    frame = near_the_level().assign(other=lambda one: one["annotator"].str[-1])
-    found = compared_by(frame, ["group", "other"])
-    shuffled = compared_by(frame.sample(frac=1, random_state=1, ignore_index=True), ["other", "group"])[::-1]
-    p = [[(each.p, each.holm, each.n_drawn) for one in of for each in one.differences] for of in (found, shuffled)]
-    assert p[0] == p[1]
-
-
-def test_more_ways_are_drawn_where_chance_could_decide() -> None:
+def test_more_ways_are_drawn_where_chance_could_decide_and_the_order_of_rows_and_questions_changes_no_p() -> None:
     """p of all draws is within Monte Carlo errors of that of ten times as many."""
-    (found,) = compared(near_the_level()).differences
+    frame = NEAR_THE_LEVEL.assign(other=lambda one: one["annotator"].str[-1])
+    in_order = compared_by(frame, ["group", "other"])
+    shuffled = compared_by(frame.sample(frac=1, random_state=1, ignore_index=True), ["other", "group"])[::-1]
+    p = [[(each.p, each.holm, each.n_drawn) for one in of for each in one.differences] for of in (in_order, shuffled)]
+    assert p[0] == p[1]
+    (found,) = compared(NEAR_THE_LEVEL).differences
     (clear,) = compared(drawn(12, 12, 1.5)).differences
     assert found.p is not None
     assert found.p_error is not None

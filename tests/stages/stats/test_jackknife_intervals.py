@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +16,7 @@ from fcpair.params import Agree, IntervalScope
 from fcpair.records import Figure
 from fcpair.stages.questions import Scale
 from fcpair.stages.questions.labels import APPROPRIATENESS
-from fcpair.stages.stats.agreement import Agreement, compute_agreement
+from fcpair.stages.stats.agreement import compute_agreement
 from fcpair.stages.stats.jackknife_intervals import (
     Cluster,
     Sides,
@@ -29,6 +28,7 @@ from fcpair.stages.stats.jackknife_intervals import (
     standard_error,
 )
 from fcpair.stages.stats.multi_rater import coefficients_of
+from stages.stats.test_agreement import bounds, figures
 
 SCALE = Scale(Decimal(1), Decimal(2), Decimal("0.5"))
 TEXTS, ANNOTATORS = Agree(), Agree(intervals="annotators")
@@ -54,10 +54,6 @@ def on_grid(codes: dict[tuple[int, int], tuple[int, ...]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def figures(found: Agreement) -> dict[str, Figure]:
-    return {figure.name: figure for figure in (*found.pooled, *found.summary)}
-
-
 def spreads(hs: float, cn: float, pair: float, **more: float) -> dict[Cluster, Spread]:
     return {
         Cluster.HS: Spread(hs, 12),
@@ -70,20 +66,19 @@ def spreads(hs: float, cn: float, pair: float, **more: float) -> dict[Cluster, S
 # -- by hand
 
 
-def test_the_jackknife_variance_by_hand() -> None:
-    """1, 2 and 6 about their mean 3: 4 + 1 + 9 = 14, times 2 / 3."""
-    found = jackknife_spread(np.array([1.0, 2.0, 6.0]))
-    assert found.n == 3
-    assert found.variance == pytest.approx(28 / 3)
-
-
-def test_replicates_that_stand_for_several_clusters_count_so_often() -> None:
-    one, many = (
-        jackknife_spread(np.array([1.0, 4.0]), np.array([3, 2])),
-        jackknife_spread(np.array([1.0, 1.0, 1.0, 4.0, 4.0])),
-    )
-    assert one.n == 5
-    assert one.variance == pytest.approx(many.variance)
+@pytest.mark.parametrize(
+    ("replicates", "counts", "n", "variance"),
+    [
+        ([1.0, 2.0, 6.0], None, 3, 28 / 3),  # about their mean 3: 4 + 1 + 9 = 14, times 2 / 3
+        ([1.0, 1.0, 1.0, 4.0, 4.0], None, 5, 8.64),  # about 2.2: 3 x 1.44 + 2 x 3.24 = 10.8, times 4 / 5
+        ([1.0, 4.0], [3, 2], 5, 8.64),  # the same, where one replicate stands for several clusters
+    ],
+)
+def test_the_jackknife_variance_by_hand(
+    replicates: list[float], counts: list[int] | None, n: int, variance: float
+) -> None:
+    spread = jackknife_spread(np.array(replicates), *([] if counts is None else [np.array(counts)]))
+    assert (spread.n, spread.variance) == (n, pytest.approx(variance))
 
 
 def test_the_interval_of_raw_agreement_by_hand() -> None:
@@ -105,24 +100,27 @@ def test_the_interval_of_raw_agreement_by_hand() -> None:
     assert (wide.low, wide.high) == (0, 1)  # 2/3 and 12.7 times 0.307 each way, cut off
 
 
-def test_the_variance_is_added_and_subtracted_but_never_below_that_of_pairs() -> None:
-    assert standard_error(spreads(5, 4, 2)) == pytest.approx(7**0.5)
-    assert standard_error(spreads(1, 2, 2.5)) == pytest.approx(2.5**0.5)
+PEOPLE = {"annotator": 10.0, "hs_annotator": 3.0, "cn_annotator": 2.0, "label": 1.0}
+OF_HS = {Cluster.HS: Spread(9.0, 12)}
 
 
-def test_annotators_add_to_the_variance_and_never_take_from_it() -> None:
-    """10 - 3 - 2 + 1 = 6 on top of 7; 4 - 3 - 2 + 0.5 is less than nothing."""
-    more = {"annotator": 10.0, "hs_annotator": 3.0, "cn_annotator": 2.0, "label": 1.0}
-    assert standard_error(spreads(5, 4, 2, **more)) == pytest.approx(13**0.5)
-    assert standard_error(spreads(5, 4, 2, **more | {"annotator": 4.0, "label": 0.5})) == pytest.approx(7**0.5)
-
-
-def test_the_variance_of_one_side_is_its_own_and_what_annotators_add() -> None:
-    """9, and 10 - 3 = 7 on top of it; or 9 alone, where annotators would take from it."""
-    one = {Cluster.HS: Spread(9.0, 12), Cluster.ANNOTATOR: Spread(10.0, 5), Cluster.HS_ANNOTATOR: Spread(3.0, 40)}
-    assert standard_error({Cluster.HS: one[Cluster.HS]}) == 3
-    assert standard_error(one) == 4
-    assert standard_error({**one, Cluster.ANNOTATOR: Spread(2.0, 5)}) == 3
+@pytest.mark.parametrize(
+    ("variances", "variance"),
+    [
+        (spreads(5, 4, 2), 7),
+        (spreads(1, 2, 2.5), 2.5),  # never below that of pairs
+        (spreads(5, 4, 2, **PEOPLE), 13),  # 10 - 3 - 2 + 1 = 6 on top of 7
+        (spreads(5, 4, 2, **PEOPLE | {"annotator": 4.0, "label": 0.5}), 7),  # 4 - 3 - 2 + 0.5 is less than nothing
+        # the variance of one side is its own and what annotators add: 10 - 3 = 7, or nothing
+        (OF_HS, 9),
+        ({**OF_HS, Cluster.ANNOTATOR: Spread(10.0, 5), Cluster.HS_ANNOTATOR: Spread(3.0, 40)}, 16),
+        ({**OF_HS, Cluster.ANNOTATOR: Spread(2.0, 5), Cluster.HS_ANNOTATOR: Spread(3.0, 40)}, 9),
+    ],
+)
+def test_variances_are_added_and_subtracted_and_annotators_never_take_from_them(
+    variances: dict[Cluster, Spread], variance: float
+) -> None:
+    assert standard_error(variances) == pytest.approx(variance**0.5)
 
 
 def test_with_one_column_everything_else_is_left_out() -> None:
@@ -153,37 +151,29 @@ def test_intervals_within_a_column_are_what_leaving_out_by_hand_gives(reach: Int
                 total += max(0.0, variance[Cluster.ANNOTATOR][figure.name] - shared)
             sides = ["hs_id"] + ["annotator"] * (reach == "annotators")
             df = min(used(labels, None)[side].nunique() for side in sides) - 1
-            assert figure.value is not None
-            assert figure.low is not None
-            assert figure.value - figure.low == pytest.approx(t.ppf(0.75, df) * total**0.5)
+            low, value, _ = bounds(figure)
+            assert value - low == pytest.approx(t.ppf(0.75, df) * total**0.5)
 
 
-def test_the_shortest_side_gives_the_degrees_of_freedom() -> None:
+def test_the_shortest_side_gives_the_degrees_of_freedom_and_bounds_end_with_the_range() -> None:
     figure = Figure("x", 0.5, 100)
-    assert add_bounds(figure, spreads(0.0003, 0.0002, 0.0001), 0.95).high == pytest.approx(
-        0.5 + t.ppf(0.975, 11) * 0.02
-    )
-    people = {"annotator": 0.0, "hs_annotator": 0.0, "cn_annotator": 0.0, "label": 0.0}
+    texts, people = spreads(0.0003, 0.0002, 0.0001), dict.fromkeys(PEOPLE, 0.0)
+    assert add_bounds(figure, texts, 0.95).high == pytest.approx(0.5 + t.ppf(0.975, 11) * 0.02)
     wider = add_bounds(figure, spreads(0.0003, 0.0002, 0.0001, **people), 0.95)
     assert wider.high == pytest.approx(0.5 + t.ppf(0.975, 8) * 0.02)
-
-
-def test_bounds_are_cut_off_at_the_ends_of_the_range() -> None:
-    found = add_bounds(Figure("x", 0.5, 100), spreads(9, 9, 9), 0.95, lowest=0.0)
-    assert (found.low, found.high) == (0, 1)
-
-
-def test_few_of_a_side_are_pointed_out() -> None:
-    short = {**spreads(0.3, 0.2, 0.1), Cluster.HS: Spread(0.3, 9)}
+    cut = add_bounds(figure, spreads(9, 9, 9), 0.95, lowest=0.0)
+    assert (cut.low, cut.high) == (0, 1)
+    short = {**texts, Cluster.HS: Spread(0.3, 9)}
     assert note_basis(add_bounds(Figure("x", 0.5, 9, note="so"), short, 0.95), short).note == (
-        "so; interval from 9 HS, 30 CN; wide, because of only 9 HS"
+        "so; interval from 9 HS, 30 CN; wide, because of only 9 HS"  # few of a side are pointed out
     )
-    enough = spreads(0.3, 0.2, 0.1)
-    assert note_basis(add_bounds(Figure("x", 0.5, 9), enough, 0.95), enough).note == "interval from 12 HS, 30 CN"
+    assert note_basis(add_bounds(figure, texts, 0.95), texts).note == "interval from 12 HS, 30 CN"
+    undefined = Figure("x", None, 0, undefined="so")
+    assert note_basis(add_bounds(undefined, {}, 0.95), {}) is undefined
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("variances", "why"),
     [
         ({Cluster.HS: Spread(0.0, 1)}, "it needs at least 2 of each side, found 1 HS"),
         ({Cluster.HS: Spread(0.1, 1), Cluster.CN: Spread(0.0, 0)}, "at least 2 of each side, found 1 HS, 0 CN"),
@@ -192,18 +182,13 @@ def test_few_of_a_side_are_pointed_out() -> None:
         (spreads(1e-20, 1e-20, 1e-21), "leaving out any one HS or CN changes nothing"),
     ],
 )
-def test_why_there_is_no_interval(found: dict[Cluster, Spread], why: str) -> None:
-    given_ = {**spreads(0.3, 0.2, 0.1), **found}
-    said = no_interval_reason(given_)
-    assert said is not None
-    assert why in said
-    figure = note_basis(add_bounds(Figure("x", 0.5, 100), given_, 0.95), given_)
-    assert (figure.low, figure.high, figure.note) == (None, None, said)
-
-
-def test_a_figure_without_a_value_stays_as_it_is() -> None:
-    figure = Figure("x", None, 0, undefined="so")
-    assert note_basis(add_bounds(figure, {}, 0.95), {}) is figure
+def test_why_there_is_no_interval(variances: dict[Cluster, Spread], why: str) -> None:
+    variances = {**spreads(0.3, 0.2, 0.1), **variances}
+    reason = no_interval_reason(variances)
+    assert reason is not None
+    assert why in reason
+    figure = note_basis(add_bounds(Figure("x", 0.5, 100), variances, 0.95), variances)
+    assert (figure.low, figure.high, figure.note) == (None, None, reason)
 
 
 # -- against leaving out by hand
@@ -281,9 +266,7 @@ def test_each_interval_is_what_leaving_out_by_hand_gives(
         shared = variance[Cluster.HS_ANNOTATOR] + variance[Cluster.CN_ANNOTATOR] - variance[Cluster.LABEL]
         total += max(0.0, variance[Cluster.ANNOTATOR] - shared)
     options = Agree(intervals=reach, weights="linear", level=0.5)
-    figure = figures(compute_agreement(labels, SCALE, options))[name]
-    assert figure.value is not None
-    assert figure.low is not None
+    low, value, _ = bounds(figures(compute_agreement(labels, SCALE, options))[name])
     sides = ["hs_id", "cn_id"] + ["annotator"] * (reach == "annotators")
     df = min(used(labels, NAMES[name])[side].nunique() for side in sides) - 1
     quantile = t.ppf(0.75, df)
@@ -297,10 +280,10 @@ def test_each_interval_is_what_leaving_out_by_hand_gives(
         assert variance_at is not None
         near = -1.0
         for step in (0.01, 0.00005):  # the lowest that is near, first roughly
-            values = np.arange(max(near - 0.01, -1), figure.value, step).tolist()
-            near = next(one for one in values if (figure.value - one) ** 2 <= quantile**2 * variance_at(one))
-        distance = max(distance, figure.value - near)
-    assert figure.value - figure.low == pytest.approx(distance, abs=1e-4)
+            values = np.arange(max(near - 0.01, -1), value, step).tolist()
+            near = next(one for one in values if (value - one) ** 2 <= quantile**2 * variance_at(one))
+        distance = max(distance, value - near)
+    assert value - low == pytest.approx(distance, abs=1e-4)
 
 
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
@@ -316,27 +299,24 @@ def test_the_standard_error_of_two_annotators_is_what_leaving_out_by_hand_gives(
 # -- what must always hold
 
 
-def studies() -> st.SearchStrategy[pd.DataFrame]:
-    answers = st.lists(st.sampled_from([0, 1, 2]), min_size=2, max_size=4).map(tuple)
-    place = st.tuples(st.integers(0, 3), st.integers(0, 4))
-    return st.dictionaries(place, answers, min_size=4, max_size=20).map(on_grid)
+ANSWERS = st.lists(st.sampled_from([0, 1, 2]), min_size=2, max_size=4).map(tuple)
+PLACES = st.tuples(st.integers(0, 3), st.integers(0, 4))
+studies = st.dictionaries(PLACES, ANSWERS, min_size=4, max_size=20).map(on_grid)
 
 
-def widths(found: Agreement) -> Iterable[tuple[str, float]]:
-    for figure in figures(found).values():
-        if figure.low is not None and figure.high is not None:
-            yield figure.name, figure.high - figure.low
+def widths(labels: pd.DataFrame, options: Agree = TEXTS) -> dict[str, float]:
+    found = figures(compute_agreement(labels, APPROPRIATENESS, options))
+    return {name: one.high - one.low for name, one in found.items() if one.low is not None and one.high is not None}
 
 
-@given(studies())
+@given(studies)
 def test_no_interval_is_without_width_or_excludes_its_figure(labels: pd.DataFrame) -> None:
     for options in (TEXTS, ANNOTATORS):
         for figure in figures(compute_agreement(labels, APPROPRIATENESS, options)).values():
             if figure.low is not None:
-                assert figure.value is not None
-                assert figure.high is not None
-                assert figure.low <= figure.value <= figure.high
-                assert figure.low < figure.high
+                low, value, high = bounds(figure)
+                assert low <= value <= high
+                assert low < high
             elif figure.value is not None:
                 assert "no interval: " in figure.note
 
@@ -347,22 +327,14 @@ def test_no_standard_error_is_smaller_than_if_pairs_were_free(drawn: list[float]
     assert standard_error(found) >= np.sqrt(found[Cluster.PAIR].variance)
 
 
-@given(studies())
-def test_speaking_for_new_annotators_too_never_narrows_an_interval(labels: pd.DataFrame) -> None:
-    texts = dict(widths(compute_agreement(labels, APPROPRIATENESS, TEXTS)))
-    for name, width in widths(compute_agreement(labels, APPROPRIATENESS, ANNOTATORS)):
-        assert width >= texts[name] - 1e-9
-
-
-@given(studies(), st.randoms(use_true_random=False))
-def test_the_order_of_the_rows_changes_no_interval(labels: pd.DataFrame, random: Any) -> None:
+@given(studies, st.randoms(use_true_random=False))
+def test_the_order_of_rows_and_which_side_is_which_change_no_interval_and_new_annotators_narrow_none(
+    labels: pd.DataFrame, random: Any
+) -> None:
     order = random.sample(range(len(labels)), len(labels))
     found, again = (compute_agreement(rows, APPROPRIATENESS, ANNOTATORS) for rows in (labels, labels.iloc[order]))
     assert found == again
-
-
-@given(studies())
-def test_hs_and_cn_may_change_places(labels: pd.DataFrame) -> None:
-    turned = labels.rename(columns={"hs_id": "cn_id", "cn_id": "hs_id"})
-    found, again = (dict(widths(compute_agreement(rows, APPROPRIATENESS))) for rows in (labels, turned))
-    assert again == pytest.approx(found)
+    texts = widths(labels)
+    assert widths(labels.rename(columns={"hs_id": "cn_id", "cn_id": "hs_id"})) == pytest.approx(texts)
+    for name, width in widths(labels, ANNOTATORS).items():
+        assert width >= texts[name] - 1e-9

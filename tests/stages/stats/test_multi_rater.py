@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import krippendorff
@@ -12,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
+from fcpair.params import IntervalScope
 from fcpair.stages.questions.base import Distance
 from fcpair.stages.stats.multi_rater import (
     fleiss_kappa,
@@ -23,6 +25,7 @@ from fcpair.stages.stats.multi_rater import (
     pooled_figures,
 )
 from fcpair.stages.stats.rating_counts import Overlap, Sums, coincidence, dense_codes, moments, sums_by
+from stages.stats.test_agreement import bounds
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -68,7 +71,7 @@ def overlap_of(pairs: list[list[int]], hs: list[int], cn: list[int]) -> Overlap:
 # -- sums
 
 
-def test_a_pair_adds_its_labels_and_its_coincidences_to_the_sums() -> None:
+def test_a_pair_adds_its_labels_and_its_coincidences_to_the_sums_and_one_without_two_adds_nothing() -> None:
     """0, 0, 2: of the six ordered label pairs two are 0 0, two 0 2, two 2 0, each counted 1 / (3 - 1)."""
     found = sums(counted([[0, 0, 2]]))
     assert found.n == 1
@@ -78,9 +81,6 @@ def test_a_pair_adds_its_labels_and_its_coincidences_to_the_sums() -> None:
     assert found.same == 1
     assert coincidence(counted([[0, 0, 2]]), np.array([1])).tolist() == [[1, 0, 1], [0, 0, 0], [1, 0, 0]]
     assert found.products(np.array([2.0, 3.0, 5.0])) == 2 * 2 + 2 * 2 * 5
-
-
-def test_a_pair_with_fewer_than_two_labels_adds_nothing() -> None:
     assert not moments(counted([[1], []])).any()
     assert not coincidence(counted([[1], []]), np.array([3, 4])).any()
 
@@ -104,17 +104,29 @@ def test_dense_codes_are_those_of_numpy_s_unique(codes: list[int]) -> None:
 # -- coefficients
 
 
-def test_observed_agreement_is_the_mean_share_of_agreeing_label_pairs() -> None:
-    """0,0 agrees (1 of 1); 0,0,2 agrees in 1 of 3: the mean is 2/3."""
-    profiles = counted([[0, 0], [0, 0, 2]])
-    assert observed_agreement(sums(profiles)) == pytest.approx(2 / 3)
+@pytest.mark.parametrize(
+    ("coefficient", "pairs", "value"),
+    [
+        # 0 0 agrees (1 of 1); 0 0 2 agrees in 1 of 3: the mean is 2/3
+        (observed_agreement, [[0, 0], [0, 0, 2]], 2 / 3),
+        # observed 3/4; prevalence 5/8, 0, 3/8; chance (2 x 15/64) / 2 = 15/64; (48 - 15) / (64 - 15)
+        (gwet_ac1, [[0, 0], [0, 0], [0, 2], [2, 2]], 33 / 49),
+        # each pair counts once: shares 2/3, 0, 1/3 and 0, 0, 1, mean 1/3, 0, 2/3; chance (2/9 + 2/9) / 2; (4/9) / (7/9)
+        (gwet_ac1, [[0, 0, 2], [2, 2]], 4 / 7),
+    ],
+)
+def test_coefficients_by_hand(coefficient: Callable[[Sums], Floats], pairs: list[list[int]], value: float) -> None:
+    assert coefficient(sums(counted(pairs))) == pytest.approx(value)
 
 
-def test_fleiss_kappa_of_the_textbook_table() -> None:
+def test_fleiss_kappa_of_the_textbook_table_and_interval_alpha_by_hand() -> None:
     """Ten subjects, 14 raters, five categories: 0.210 (Wikipedia, Fleiss' kappa, worked example)."""
     rows = "0 0 0 0 14/0 2 6 4 2/0 0 3 5 6/0 3 9 2 0/2 2 8 1 1/7 7 0 0 0/3 2 6 3 0/2 5 3 2 2/6 5 2 1 0/0 2 2 3 7"
     profiles = np.array([[int(n) for n in row.split()] for row in rows.split("/")])
     assert fleiss_kappa(sums(profiles)) == pytest.approx(0.210, abs=5e-4)
+    # 1 1, 1 3, 5 5: observed 2 x 4, by chance 2 x (3 x 4 + 6 x 16 + 2 x 4) / 5, alpha = 1 - 8 x 5 / 232 = 24 / 29
+    found = sums(counted([[0, 0], [0, 1], [2, 2]]))
+    assert interval_alpha(found, numbers=np.array([1.0, 3.0, 5.0])) == pytest.approx(24 / 29)
 
 
 # Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section C: four observers and twelve units, of which
@@ -134,22 +146,20 @@ FOUR_OBSERVERS = [
 ]
 
 
-@pytest.mark.parametrize(("distance", "published"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
-def test_alpha_of_krippendorffs_own_example(distance: Distance, published: float) -> None:
-    assert alpha(sums(counted(FOUR_OBSERVERS, 5)), distance) == pytest.approx(published, abs=5e-4)
+MEG_AND_OWEN = [[*codes] for codes in zip((0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (1, 1, 1, 0, 0, 1, 0, 0, 0, 0), strict=True)]
 
 
-def test_the_nominal_alpha_of_krippendorffs_two_observers() -> None:
-    """Ten units in two classes: 0.095 (ibid., section A)."""
-    meg, owen = (0, 1, 0, 0, 0, 0, 0, 0, 1, 0), (1, 1, 1, 0, 0, 1, 0, 0, 0, 0)
-    pairs = [[*both] for both in zip(meg, owen, strict=True)]
-    assert alpha(sums(counted(pairs, 2)), "nominal") == pytest.approx(0.095, abs=5e-4)
-
-
-def test_interval_alpha_by_hand() -> None:
-    """1 1, 1 3, 5 5: observed 2 x 4, by chance 2 x (3 x 4 + 6 x 16 + 2 x 4) / 5, alpha = 1 - 8 x 5 / 232 = 24 / 29."""
-    found = sums(counted([[0, 0], [0, 1], [2, 2]]))
-    assert interval_alpha(found, numbers=np.array([1.0, 3.0, 5.0])) == pytest.approx(24 / 29)
+@pytest.mark.parametrize(
+    ("pairs", "distance", "published"),
+    [
+        (FOUR_OBSERVERS, "nominal", 0.743),
+        (FOUR_OBSERVERS, "ordinal", 0.815),
+        (FOUR_OBSERVERS, "interval", 0.849),
+        (MEG_AND_OWEN, "nominal", 0.095),  # ten units in two classes, ibid., section A
+    ],
+)
+def test_alpha_of_krippendorffs_own_examples(pairs: list[list[int]], distance: Distance, published: float) -> None:
+    assert alpha(sums(counted(pairs, 5)), distance) == pytest.approx(published, abs=5e-4)
 
 
 def test_published_figures_of_two_abstractors() -> None:
@@ -160,18 +170,6 @@ def test_published_figures_of_two_abstractors() -> None:
     assert observed_agreement(sums(profiles, weights)) == pytest.approx(0.89)
     assert gwet_ac1(sums(profiles, weights)) == pytest.approx(0.8493305, abs=5e-8)
     assert nominal_alpha(sums(profiles, weights)) == pytest.approx(0.7972585, abs=5e-8)
-
-
-def test_ac1_by_hand() -> None:
-    """Observed 3/4; prevalence 5/8, 0, 3/8; chance (2 x 15/64) / 2 = 15/64; AC1 = (48 - 15) / (64 - 15) = 33/49."""
-    profiles = counted([[0, 0], [0, 0], [0, 2], [2, 2]])
-    assert gwet_ac1(sums(profiles)) == pytest.approx(33 / 49)
-
-
-def test_ac1_counts_each_pair_once_towards_prevalence_however_many_labels_it_has() -> None:
-    """Shares 2/3, 0, 1/3 and 0, 0, 1, mean 1/3, 0, 2/3; chance (2/9 + 2/9) / 2; AC1 = (2/3 - 2/9) / (7/9) = 4/7."""
-    profiles = counted([[0, 0, 2], [2, 2]])
-    assert gwet_ac1(sums(profiles)) == pytest.approx(4 / 7)
 
 
 @given(studies, st.sampled_from(["nominal", "ordinal", "interval"]))
@@ -244,70 +242,63 @@ def simulated(seed: int) -> Overlap:
     return overlap_of(pairs, [i // 20 for i in range(400)], [i % 20 for i in range(400)])
 
 
-def test_intervals_hold_the_figure_that_they_belong_to() -> None:
+def test_intervals_hold_their_figures_widen_with_the_level_and_say_what_they_rest_on() -> None:
     for seed in range(10):
         for figure in pooled_figures(simulated(seed), "texts", 0.95):
-            assert figure.value is not None
-            assert figure.low is not None
-            assert figure.high is not None
-            assert figure.low < figure.value < figure.high
-
-
-def test_a_higher_level_gives_a_wider_interval() -> None:
+            low, value, high = bounds(figure)
+            assert low < value < high
     narrow, wide = (pooled_figures(simulated(0), "texts", level)[0] for level in (0.5, 0.99))
-    assert narrow.low is not None
-    assert wide.low is not None
-    assert wide.low < narrow.low
-
-
-def test_the_note_says_what_an_interval_rests_on() -> None:
-    texts, people = (pooled_figures(simulated(0), reach, 0.95)[0].note for reach in ("texts", "annotators"))
-    assert texts == "interval from 20 HS, 20 CN"
+    assert bounds(wide)[0] < bounds(narrow)[0]
+    assert wide.note == "interval from 20 HS, 20 CN"
+    people = pooled_figures(simulated(0), "annotators", 0.95)[0].note
     assert people == "interval from 20 HS, 20 CN, 3 annotators; wide, because of only 3 annotators"
 
 
-def test_no_interval_where_all_pairs_share_one_hs() -> None:
-    figure = pooled_figures(overlap_of([[0, 0], [0, 2], [2, 2]], [7, 7, 7], [1, 2, 3]), "texts", 0.95)[0]
-    assert figure.value == pytest.approx(2 / 3)
+FOUR = [0, 0, 1, 1], [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "scope", "nth", "value", "why"),
+    [
+        (
+            overlap_of([[0, 0], [0, 2], [2, 2]], [7, 7, 7], [1, 2, 3]),
+            *("texts", 0, 2 / 3, "it needs at least 2 of each side, found 1 HS"),
+        ),
+        (
+            overlap_of([[0, 0], [2, 2], [0, 0], [2, 2]], *FOUR),
+            *("texts", 0, 1, "leaving out any one HS or CN changes nothing, so the error cannot be estimated"),
+        ),
+        # without CN 1 all labels are of class 0; observed 3/4, by chance 34/64
+        (
+            overlap_of([[0, 0], [2, 0], [0, 0], [2, 2]], *FOUR),
+            *("texts", 1, 14 / 30, "without one CN the figure is undefined"),
+        ),
+        (
+            overlap_of([[0, 0], [2, 0], [0, 2], [2, 2]], *FOUR),
+            *("annotators", 0, 0.5, "without one annotator the figure is undefined"),
+        ),
+    ],
+)
+def test_where_there_is_no_interval_the_figure_says_why(
+    overlap: Overlap, scope: IntervalScope, nth: int, value: float, why: str
+) -> None:
+    figure = pooled_figures(overlap, scope, 0.95)[nth]
+    assert figure.value == pytest.approx(value)
     assert (figure.low, figure.high) == (None, None)
-    assert figure.note == "no interval: it needs at least 2 of each side, found 1 HS"
-
-
-def test_no_interval_where_agreement_is_complete() -> None:
-    pairs = overlap_of([[0, 0], [2, 2], [0, 0], [2, 2]], [0, 0, 1, 1], [0, 1, 0, 1])
-    raw = pooled_figures(pairs, "texts", 0.95)[0]
-    assert (raw.value, raw.low, raw.high) == (1, None, None)
-    assert raw.note == "no interval: leaving out any one HS or CN changes nothing, so the error cannot be estimated"
-
-
-def test_no_interval_where_the_figure_is_undefined_without_one_cn() -> None:
-    """Without CN 1 all labels are of class 0."""
-    kappa = pooled_figures(overlap_of([[0, 0], [2, 0], [0, 0], [2, 2]], [0, 0, 1, 1], [0, 1, 0, 1]), "texts", 0.95)[1]
-    assert kappa.value is not None
-    assert kappa.low is None
-    assert "no interval: without one CN the figure is undefined" in kappa.note
-
-
-def test_no_interval_for_new_annotators_where_there_are_only_two() -> None:
-    overlap = overlap_of([[0, 0], [2, 0], [0, 2], [2, 2]], [0, 0, 1, 1], [0, 1, 0, 1])
-    assert pooled_figures(overlap, "texts", 0.95)[0].low is not None
-    figure = pooled_figures(overlap, "annotators", 0.95)[0]
-    assert (figure.value, figure.low) == (0.5, None)
-    assert figure.note == "no interval: without one annotator the figure is undefined"
+    assert figure.note.endswith(f"no interval: {why}")
+    if scope == "annotators":
+        assert pooled_figures(overlap, "texts", 0.95)[nth].low is not None
 
 
 def test_fleiss_kappa_is_given_for_each_higher_number_of_labels_that_pairs_have() -> None:
     """By hand, for four labels: P = (6 / 12 + 1) / 2, P_e = (3 / 8)² + (5 / 8)², kappa = 7 / 15."""
     pairs = [[0, 2], [2, 2], [0, 0, 0, 2], [2, 2, 2, 2], [0, 0, 2, 2, 0]]
-    found = {
-        one.name: one for one in pooled_figures(overlap_of(pairs, [0, 1, 0, 1, 0], [0, 0, 1, 1, 2]), "texts", 0.95)
-    }
-    fleiss = [name for name in found if name.startswith("Fleiss")]
-    assert fleiss == [f"Fleiss' kappa, {n} labels" for n in (2, 3, 4, 5)]
-    four = found["Fleiss' kappa, 4 labels"]
+    figures = pooled_figures(overlap_of(pairs, [0, 1, 0, 1, 0], [0, 0, 1, 1, 2]), "texts", 0.95)
+    fleiss = {figure.name: figure for figure in figures if figure.name.startswith("Fleiss")}
+    assert list(fleiss) == [f"Fleiss' kappa, {n} labels" for n in (2, 3, 4, 5)]
+    four = fleiss["Fleiss' kappa, 4 labels"]
     assert four.value == pytest.approx(7 / 15)
     assert four.n == 2
     assert four.note.startswith("pairs with exactly 4 labels")
-    assert (
-        found["Fleiss' kappa, 5 labels"].undefined == "one pair only: agreement by chance cannot be estimated from it"
-    )
+    why = "one pair only: agreement by chance cannot be estimated from it"
+    assert fleiss["Fleiss' kappa, 5 labels"].undefined == why

@@ -1,4 +1,4 @@
-"""Paired tests, Holm's correction and Kendall's tau, against enumeration and scipy."""
+"""Paired tests, their power, Holm's correction and Kendall's tau, against enumeration, scipy and statsmodels."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import permutation_test
+from scipy.stats import nct, permutation_test, t
 from statsmodels.stats.multitest import multipletests
 
 from fcpair.errors import InputError
+from fcpair.params import Power
 from fcpair.stages.stats import intervals
-from fcpair.stages.stats.intervals import check_resamples
-from fcpair.stages.stats.paired_tests import holm, kendall, needed_hs, needed_resamples, randomisation
+from fcpair.stages.stats.paired_tests import (
+    holm,
+    kendall,
+    needed_hs,
+    needed_resamples,
+    noncentral_tails,
+    plan_hs,
+    randomisation,
+)
 
 Floats = NDArray[np.float64]
-
-
-@pytest.mark.parametrize("resamples", [-1, 0, 99, 1_000_001])
-def test_too_few_and_too_many_resamples_are_refused(resamples: int) -> None:
-    with pytest.raises(InputError, match=f"resamples is {resamples}; expected 100 to 1,000,000"):
-        check_resamples(resamples)
 
 
 # -- randomisation
@@ -47,42 +49,30 @@ def test_the_p_value_is_that_of_all_signs(n_hs: int, seed: int) -> None:
     assert found == pytest.approx(p, abs=3 * sqrt(p * (1 - p) / 20_000) + 1e-4)
 
 
-def test_figures_that_differ_in_the_last_bit_only_are_as_great() -> None:
-    """0.1 + 0.2 - 0.3 is not 0: of the sums of +-0.1, +-0.2 and +-0.3 every second is 0, as the observed one is."""
-    assert randomisation(np.array([[0.1], [0.2], [-0.3]]), 500, seed=0).tolist() == [1]
+@pytest.mark.parametrize(
+    ("differences", "resamples", "p"),
+    [
+        # 0.1 + 0.2 - 0.3 is not 0: of the sums of +-0.1, +-0.2 and +-0.3 every second is 0, as the observed one is
+        ([[0.1], [0.2], [-0.3]], 500, [1]),
+        (np.zeros((12, 2)), 1_000, [1, 1]),
+        (np.ones((100, 1)), 999, [0.001]),  # it is never 0
+    ],
+)
+def test_p_values_by_hand(differences: Floats, resamples: int, p: list[float]) -> None:
+    assert randomisation(np.asarray(differences), resamples, seed=0).tolist() == p
 
 
-def test_no_difference_has_p_1() -> None:
-    assert randomisation(np.zeros((12, 2)), 1_000, seed=0).tolist() == [1, 1]
-
-
-def test_p_is_never_0() -> None:
-    assert randomisation(np.ones((100, 1)), 999, seed=0).tolist() == [0.001]
-
-
-def test_which_system_comes_first_does_not_matter() -> None:
-    differences = np.random.default_rng(1).normal(0.3, 1, (30, 2))
-    assert randomisation(differences, 500, 3).tolist() == randomisation(-differences, 500, 3).tolist()
-
-
-def test_the_order_of_hs_changes_no_p_value() -> None:
+def test_only_the_seed_changes_a_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the order of systems or HS nor the blocks do."""
     rng = np.random.default_rng(1)
     differences = rng.normal(0.3, 1, (30, 2))
-    assert randomisation(differences, 500, 3).tolist() == randomisation(rng.permutation(differences), 500, 3).tolist()
-
-
-def test_the_same_seed_gives_the_same_p_values() -> None:
-    differences = np.random.default_rng(1).normal(0.3, 1, (30, 3))
-    once, again, other = (randomisation(differences, 300, seed).tobytes() for seed in (4, 4, 5))
-    assert once == again != other
-
-
-@pytest.mark.parametrize("cells", [1, 170, 2_000])
-def test_blocks_change_no_p_value(monkeypatch: pytest.MonkeyPatch, cells: int) -> None:
-    differences = np.random.default_rng(1).normal(0.3, 1, (17, 2))
-    whole = randomisation(differences, 301, seed=3)
-    monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
-    assert randomisation(differences, 301, seed=3).tolist() == whole.tolist()
+    whole, again, other = (randomisation(differences, 500, seed).tolist() for seed in (3, 3, 5))
+    assert whole == again != other
+    assert randomisation(-differences, 500, 3).tolist() == whole
+    assert randomisation(rng.permutation(differences), 500, 3).tolist() == whole
+    for cells in (1, 170, 2_000):
+        monkeypatch.setattr(intervals, "BLOCK_CELLS", cells)
+        assert randomisation(differences, 500, 3).tolist() == whole
 
 
 @pytest.mark.parametrize("cells", [500, intervals.BLOCK_CELLS])
@@ -98,19 +88,18 @@ def test_the_p_value_is_near_that_of_scipy(monkeypatch: pytest.MonkeyPatch, cell
 # -- Holm
 
 
-def test_holm_multiplies_by_the_tests_that_are_left() -> None:
-    """Sorted 0.01, 0.02, 0.03, 0.8: times 4, 3, 2, 1 gives 0.04, 0.06, 0.06, 0.8; the third is no less than before."""
-    assert holm(np.array([0.03, 0.01, 0.8, 0.02])) == pytest.approx([0.06, 0.04, 0.8, 0.06])
-
-
-def test_a_corrected_p_value_is_no_more_than_1_and_never_falls_below_a_smaller_one() -> None:
-    """0.4 times 3, then 0.45 times 2 and 0.5 times 1, both less than what stands before."""
-    assert holm(np.array([0.4, 0.45, 0.5])).tolist() == [1, 1, 1]
-
-
-def test_one_test_and_none_need_no_correction() -> None:
-    assert holm(np.array([0.03])) == pytest.approx([0.03])
-    assert holm(np.array([])).tolist() == []
+@pytest.mark.parametrize(
+    ("p", "corrected"),
+    [
+        # sorted 0.01, 0.02, 0.03, 0.8: times 4, 3, 2, 1 gives 0.04, 0.06, 0.06, 0.8; the third is no less than before
+        ([0.03, 0.01, 0.8, 0.02], [0.06, 0.04, 0.8, 0.06]),
+        ([0.4, 0.45, 0.5], [1, 1, 1]),  # 0.4 times 3, then 0.45 times 2 and 0.5 times 1, both less than before
+        ([0.03], [0.03]),
+        ([], []),
+    ],
+)
+def test_holm_by_hand(p: list[float], corrected: list[float]) -> None:
+    assert holm(np.array(p)) == pytest.approx(corrected)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -122,14 +111,11 @@ def test_holm_corrects_as_statsmodels_does(p: list[float]) -> None:
 @pytest.mark.parametrize("n_tests", [1, 3, 6, 45, 66, 1_225])
 def test_with_as_many_resamples_as_are_needed_a_test_can_be_significant_and_with_one_less_none(n_tests: int) -> None:
     """Ten systems have 45 pairs: 45 / 901 is below 0.05, 45 / 900 is not."""
+    assert needed_resamples(45, 0.05) == 900
     needed = needed_resamples(n_tests, 0.05)
     for resamples, reached in ((needed, True), (needed - 1, False)):
         p = np.full(n_tests, 1 / (1 + resamples))
         assert (holm(p)[0] < 0.05 - 1e-12) == reached
-
-
-def test_ten_systems_need_900_resamples() -> None:
-    assert needed_resamples(45, 0.05) == 900
 
 
 @pytest.mark.parametrize("n_tests", [1, 3, 45])
@@ -160,18 +146,63 @@ def test_kendalls_tau_counts_pairs_in_the_same_order(one: list[float], other: li
     assert why is None
 
 
-def test_means_that_differ_in_the_last_bit_only_are_tied() -> None:
-    almost = np.array([0.1 + 0.2, 0.3, 0.9])
-    assert kendall(almost, np.array([1.0, 2, 3])) == kendall(np.array([0.3, 0.3, 0.9]), np.array([1.0, 2, 3]))
+def test_means_that_differ_in_the_last_bit_only_are_tied_and_without_two_ranks_there_is_no_tau() -> None:
+    almost, differ = np.array([0.1 + 0.2, 0.3, 0.9]), np.array([1.0, 2, 3])
+    assert kendall(almost, differ) == kendall(np.array([0.3, 0.3, 0.9]), differ)
+    for means in ([], [0.5]):
+        assert kendall(np.array(means), np.array(means)) == (None, "there is one system")
+    for level in (0.3, 0.1 + 0.2):
+        same = np.array([0.3, level, 0.3])
+        for pair in ((same, differ), (differ, same)):
+            assert kendall(*pair) == (None, "all systems score the same on a tier")
 
 
-@pytest.mark.parametrize("one", [[], [0.5]])
-def test_one_system_has_no_rank_correlation(one: list[float]) -> None:
-    assert kendall(np.array(one), np.array(one)) == (None, "there is one system")
+@pytest.mark.parametrize(("df", "shift", "level"), [(5, 3.0, 0.05), (44, 1.7, 0.05), (400, 2.8, 0.01), (20, 0.0, 0.05)])
+def test_the_power_is_that_of_noncentral_t(df: int, shift: float, level: float) -> None:
+    bound = t.isf(level / 2, df)
+    assert noncentral_tails(df, shift, level) == pytest.approx(nct.sf(bound, df, shift) + nct.cdf(-bound, df, shift))
 
 
-@pytest.mark.parametrize("level", [0.3, 0.1 + 0.2])
-def test_systems_that_all_score_the_same_have_no_rank_correlation(level: float) -> None:
-    same, differ = np.array([0.3, level, 0.3]), np.array([0.1, 0.2, 0.3])
-    for pair in ((same, differ), (differ, same)):
-        assert kendall(*pair) == (None, "all systems score the same on a tier")
+def needed(difference: float, sd: float, **options: float) -> int:
+    return plan_hs(Power(difference=difference, sd=sd, **options), 0.05, sd, "assumed").needed.hs  # type: ignore[arg-type]
+
+
+def test_the_number_of_hs_is_the_least_with_that_power() -> None:
+    """Cohen's (1988) table has 128 pairs for d = 0.25, two-sided 0.05 and power 0.8, as G*Power does."""
+    plan = plan_hs(Power(power=0.8, difference=0.05, sd=0.2), 0.05, 0.2, "assumed", n_hs=45)
+    assert plan.needed.hs == 128
+    assert noncentral_tails(126, 0.25 * np.sqrt(127), 0.05) < 0.8 <= plan.needed.power
+    assert plan.known is not None
+    assert (plan.known.hs, round(plan.known.power, 2)) == (45, 0.37)
+
+
+def test_it_rises_with_comparisons_from_what_the_test_itself_needs_to_a_million() -> None:
+    """At the end, (1.960 + 0.842)^2 x 0.32^2 / 0.001^2, about 803,700, by the normal approximation."""
+    assert needed(0.9, 0.01, power=0.5, comparisons=15) == needed_hs(15, 0.05)
+    numbers = [needed(0.05, 0.2, comparisons=n) for n in (1, 3, 10)]
+    assert numbers == sorted(set(numbers))
+    assert needed(1e-3, 0.32) == pytest.approx(803_700, abs=200)
+    with pytest.raises(InputError, match="more than 1,000,000 HS would be needed to find a difference of 1e-05"):
+        needed(1e-5, 0.2)
+
+
+@pytest.mark.parametrize("power", [0.5, 0.8])
+def test_drawn_hs_find_the_difference_as_often_as_wished(power: float) -> None:
+    n_hs = plan_hs(Power(power=power, difference=0.1, sd=0.2), 0.05, 0.2, "assumed").needed.hs
+    differences = np.random.default_rng(0).normal(0.1, 0.2, (n_hs, 1_000))
+    assert np.mean(randomisation(differences, 1_000, 0) < 0.05) == pytest.approx(power, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"difference": 0.0}, "difference is 0; expected a number above 0"),
+        ({"difference": 1.5}, r"difference is 1\.5; NDCG@10 lies between 0 and 1"),
+        ({"sd": 0.0}, "sd is 0; expected a number above 0"),
+        ({"power": 1.0}, r"power is 1\.0; expected a number between 0 and 1"),
+        ({"sd": 0.2, "systems": ("tfidf", "bm25")}, "`sd` and `systems` are both given"),
+    ],
+)
+def test_what_cannot_be_planned_says_why(values: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Power(**values)  # type: ignore[arg-type]

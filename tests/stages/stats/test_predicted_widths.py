@@ -1,7 +1,8 @@
-"""Widths in drawn studies, against formulas for sample sizes, and what a pilot leaves open of them."""
+"""Models of labels, fitted, and widths in studies drawn from them, against formulas for sample sizes and pilots."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,13 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fcpair.errors import InputError
 from fcpair.params import Plan
 from fcpair.records import Figure
 from fcpair.stages.assignment.width_sources import AssumedLabels, figure_names
+from fcpair.stages.questions import Closed
 from fcpair.stages.questions.labels import APPROPRIATENESS, read_labels
 from fcpair.stages.stats.intervals import t_reach
 from fcpair.stages.stats.kappa import MEANS
-from fcpair.stages.stats.latent_labels import answer_by_classes, fit_class_model
+from fcpair.stages.stats.latent_labels import (
+    Effects,
+    all_profiles,
+    answer_by_classes,
+    answer_by_effects,
+    class_model_at,
+    explained_variances,
+    fit_class_model,
+    fit_effects,
+    kappa_range,
+    new_annotators,
+)
 from fcpair.stages.stats.multi_rater import COEFFICIENTS, pooled_figure, pooled_figures
 from fcpair.stages.stats.predicted_widths import (
     KAPPA_OF_TWO,
@@ -51,26 +65,23 @@ def test_two_labels_of_two_classes_as_donner_and_eliasziw_plan_them(positive: fl
     assert (drawn.hs, drawn.cn) == (0, 0)
 
 
-@pytest.mark.parametrize(("positive", "kappa"), KAPPAS)
-def test_a_kappa_of_two_as_cantor_plans_it(positive: float, kappa: float) -> None:
-    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs.
+@pytest.mark.parametrize(
+    ("plan", "labels"),
+    [
+        *((Plan(prevalence=share, not_sure=0.0, kappa=kappa), TWO_CLASSES) for share, kappa in KAPPAS),
+        (Plan(prevalence=0.3, not_sure=0.1, kappa=0.5), APPROPRIATENESS),
+    ],
+)
+def test_a_kappa_of_two_as_cantor_and_flack_plan_it(plan: Plan, labels: Closed) -> None:
+    """Q of Cantor (1996, DOI 10.1037/1082-989X.1.2.150): the variance of Cohen's kappa times the number of pairs, here
+    1,600 of 80 HS and 80 CN; the same on three classes (Flack and others 1988, DOI 10.1007/BF02294215).
 
     The interval of a study varies, and is never narrower than for independent pairs: its width is somewhat above.
     """
-    plan = Plan(prevalence=positive, not_sure=0.0, kappa=kappa)
-    asymptotic = asymptotic_width(fit_class_model(TWO_CLASSES, positive, 0.0, kappa).joint)
-    assert 0.95 < kappa_of_two(AssumedLabels(plan, TWO_CLASSES)) / asymptotic < 1.15
-
-
-def test_a_kappa_of_two_on_three_classes_as_flack_and_others_plan_it() -> None:
-    """Flack and others (1988, DOI 10.1007/BF02294215) plan with the same variance on any number of classes."""
-    source = AssumedLabels(Plan(prevalence=0.3, not_sure=0.1, kappa=0.5), APPROPRIATENESS)
-    assert 0.95 < kappa_of_two(source) / asymptotic_width(source.model.joint) < 1.15
-
-
-def kappa_of_two(source: AssumedLabels) -> float:
-    """The width of the kappa of two people on 1,600 pairs of 80 HS and 80 CN."""
-    return source.predict(KAPPA_OF_TWO, OverlapSize(80, 80, 2, {2: 1600})).width or np.nan
+    source = AssumedLabels(plan, labels)
+    width = source.predict(KAPPA_OF_TWO, OverlapSize(80, 80, 2, {2: 1600})).width or np.nan
+    joint = fit_class_model(labels, plan.prevalence, plan.not_sure, plan.kappa).joint
+    assert 0.95 < width / asymptotic_width(joint) < 1.15
 
 
 def asymptotic_width(joint: npt.NDArray[np.float64]) -> float:
@@ -189,47 +200,43 @@ def drawn_pilot(n_hs: int = 6, n_cn: int = 8) -> Overlap:
     return pilot_of(np.column_stack([first, np.where(rng.random(len(hs)) < 0.8, first, 1)]), hs, cn)
 
 
-def alpha_by_hand(overlap: Overlap, kept: npt.NDArray[np.bool_]) -> float:
-    """Krippendorff's nominal alpha of the labels that are kept, where each pair has two."""
-    two = overlap.klass[kept].reshape(-1, 2)
-    n_each = np.bincount(two.ravel())
-    n = n_each.sum()
-    seen = float(np.mean(two[:, 0] != two[:, 1]))
-    expected = 1 - float((n_each * (n_each - 1)).sum()) / (n * (n - 1))
-    return float(1 - seen / expected)
-
-
-def jackknife_in_loops(overlap: Overlap, cluster: Ints) -> float:
-    values = np.array([alpha_by_hand(overlap, cluster != at) for at in np.unique(cluster)])
-    return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
-
-
-def test_variances_are_those_of_the_jackknife_in_loops() -> None:
+def test_variances_are_those_of_the_jackknife_in_loops_on_which_the_interval_of_agreement_rests() -> None:
     overlap = drawn_pilot()
     pilot = measure_pilot(overlap, ALPHA)
     assert isinstance(pilot, Pilot)
-    assert pilot.value == pytest.approx(alpha_by_hand(overlap, np.ones(len(overlap.klass), bool)))
-    assert pilot.of_pair == pytest.approx(jackknife_in_loops(overlap, overlap.pair))
-    assert pilot.of_hs == pytest.approx(jackknife_in_loops(overlap, overlap.hs))
-    assert pilot.of_cn == pytest.approx(jackknife_in_loops(overlap, overlap.cn))
+
+    def alpha_of(kept: npt.NDArray[np.bool_]) -> float:
+        """Krippendorff's nominal alpha of the labels that are kept, where each pair has two."""
+        two = overlap.klass[kept].reshape(-1, 2)
+        n_each = np.bincount(two.ravel())
+        n = n_each.sum()
+        expected = 1 - float((n_each * (n_each - 1)).sum()) / (n * (n - 1))
+        return float(1 - float(np.mean(two[:, 0] != two[:, 1])) / expected)
+
+    def jackknife(cluster: Ints) -> float:
+        values = np.array([alpha_of(cluster != at) for at in np.unique(cluster)])
+        return float((len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum())
+
+    assert pilot.value == pytest.approx(alpha_of(np.ones(len(overlap.klass), bool)))
+    assert (pilot.of_pair, pilot.of_hs, pilot.of_cn) == pytest.approx(
+        (jackknife(overlap.pair), jackknife(overlap.hs), jackknife(overlap.cn))
+    )
     assert pilot.size == OverlapSize(6, 8, 2, {2: 48}, (8,) * 6, (6,) * 8)
-
-
-def test_they_are_those_on_which_the_interval_of_agreement_rests() -> None:
-    overlap = drawn_pilot()
-    pilot = measure_pilot(overlap, ALPHA)
-    assert isinstance(pilot, Pilot)
     variance = max(pilot.of_hs + pilot.of_cn - pilot.of_pair, pilot.of_pair)
     assert pilot.parts.variance(pilot.size) == pytest.approx(variance)
     printed = pooled_figure(overlap, "texts", 0.95, replace(ALPHA, distances=None))
     assert printed.low == pytest.approx(pilot.value - t_reach(5, float(np.sqrt(variance)), 0.95))
 
 
-def test_parts_by_hand() -> None:
+def test_parts_by_hand_and_the_floor_that_more_texts_lower() -> None:
     """V_HS is three times V_pair: 0.02 = x 10 (10 x 9) / 100², where an HS explains x of what a pair adds."""
     assert BY_HAND.parts.pair == pytest.approx(1)
     assert (BY_HAND.parts.hs, BY_HAND.parts.cn) == pytest.approx((2 / 9, 0))
     assert BY_HAND.parts.of_sides(BY_HAND.size) == pytest.approx((0.03, 0.01))
+    few, many = (OverlapSize(n_hs, 40, 4, {2: 400}) for n_hs in (20, 80))
+    assert BY_HAND.parts.floor_width(few) > BY_HAND.parts.floor_width(many) > 0
+    assert BY_HAND.widths(few)[1] > BY_HAND.widths(many)[1]
+    assert VarianceParts(1.0, 0.0, 0.0).floor_width(few) == 0
 
 
 def test_a_pilot_without_two_pairs_of_a_text_leaves_shares_as_they_were_before_it() -> None:
@@ -249,29 +256,15 @@ def test_the_range_rises_with_the_variance_of_a_side(ratio: float, n_hs: int, n_
     assert replace(pilot, of_hs=0.01 * ratio * 4).widths(STUDY)[1] > middle * 0.9
 
 
-def test_the_same_pilot_always_gives_the_same_range() -> None:
-    assert replace(BY_HAND).widths(STUDY).tolist() == replace(BY_HAND).widths(STUDY).tolist()
-
-
-def test_pairs_that_add_more_leave_wider_intervals() -> None:
-    assert BY_HAND.widths(STUDY, of_pair=1.44) == pytest.approx(BY_HAND.widths(STUDY) * 1.2, rel=0.05)
-
-
-def test_a_larger_pilot_leaves_less_open() -> None:
+def test_a_pilot_always_gives_the_same_range_which_widens_with_what_pairs_add_and_narrows_with_its_size() -> None:
+    widths = BY_HAND.widths(STUDY)
+    assert replace(BY_HAND).widths(STUDY).tolist() == widths.tolist()
+    assert BY_HAND.widths(STUDY, of_pair=1.44) == pytest.approx(widths * 1.2, rel=0.05)
     larger = BY_HAND.enlarge(40, 80)
-    low, _, high = BY_HAND.widths(STUDY)
-    closer_low, _, closer_high = larger.widths(STUDY)
-    assert closer_high - closer_low < high - low
+    assert np.ptp(larger.widths(STUDY)) < np.ptp(widths)
     assert larger.size.n_pairs == 1600
     assert larger.of_pair == pytest.approx(0.01 / 16)
     assert larger.parts.hs == pytest.approx(BY_HAND.parts.hs)
-
-
-def test_texts_that_explain_a_share_set_a_floor_that_more_of_them_lower() -> None:
-    few, many = (OverlapSize(n_hs, 40, 4, {2: 400}) for n_hs in (20, 80))
-    assert BY_HAND.parts.floor_width(few) > BY_HAND.parts.floor_width(many) > 0
-    assert BY_HAND.widths(few)[1] > BY_HAND.widths(many)[1]
-    assert VarianceParts(1.0, 0.0, 0.0).floor_width(few) == 0
 
 
 def test_what_tells_nothing_says_why() -> None:
@@ -279,3 +272,88 @@ def test_what_tells_nothing_says_why() -> None:
     assert isinstance(measure_pilot(same, ALPHA), str)
     assert measure_pilot(drawn_pilot(), FLEISS_3) == "no pair has exactly 3 labels"
     assert isinstance(measure_pilot(drawn_pilot(n_hs=1), ALPHA), str)
+
+
+OF_CLASSES = np.array([0.75, 0.05, 0.2])
+
+
+@given(st.floats(0, 0.45), st.floats(0, 0.45), st.floats(0.05, 0.7))
+def test_the_fit_has_the_kappa(of_hs: float, of_cn: float, kappa: float) -> None:
+    fitted = fit_effects(Effects(hs=of_hs, cn=of_cn), OF_CLASSES, kappa)
+    assert new_annotators(fitted)[MEANS[0]] == pytest.approx(kappa, abs=1e-4)
+
+
+def test_the_fit_has_the_shares_and_sides_explain_what_the_effects_say() -> None:
+    fitted = fit_effects(Effects(hs=0.2, cn=0.3, leniency=0.4), OF_CLASSES, 0.4)
+    rng, n = np.random.default_rng(0), 400_000
+    seen = rng.normal(size=n) + rng.normal(0, 0.4, n) + rng.normal(0, fitted.noise, n)
+    drawn = np.bincount(np.searchsorted(fitted.thresholds, seen), minlength=3) / n
+    assert drawn == pytest.approx(OF_CLASSES, abs=0.003)
+    none = explained_variances(fit_effects(Effects(), OF_CLASSES, 0.4), ALPHA)
+    some = explained_variances(fit_effects(Effects(hs=0.2, cn=0.4), OF_CLASSES, 0.4), ALPHA)
+    assert none == pytest.approx((0, 0), abs=1e-9)
+    assert 0 < some[0] < some[1] < 0.4
+
+
+@pytest.mark.slow
+def test_what_a_side_explains_is_what_its_pairs_have_in_common_in_drawn_studies() -> None:
+    effects = fit_effects(Effects(hs=0.4, cn=0.4), OF_CLASSES, 0.6)
+    places = place_labels(OverlapSize(80, 80, 4, {2: 6400}), 3)
+    answer, parts = answer_by_effects(effects), []
+    for at in range(40):
+        study = measure_pilot(replace(places, klass=answer(places, np.random.default_rng([1, at]))), ALPHA)
+        assert isinstance(study, Pilot)
+        parts.append((study.parts.hs, study.parts.cn))
+    assert explained_variances(effects, ALPHA) == pytest.approx(np.mean(parts, axis=0), rel=0.2)
+
+
+SHARES = st.tuples(st.floats(0.05, 0.9), st.floats(0.0, 0.2)).filter(lambda shares: sum(shares) < 0.95)
+
+
+def test_the_model_by_hand() -> None:
+    """Half of the pairs are positive, and people are right in 8 of 10: both say yes in 0.5 (0.64 + 0.04)."""
+    model = class_model_at(TWO_CLASSES, 0.5, 0.0, 0.8)
+    assert model.joint == pytest.approx(np.array([[0.34, 0.16], [0.16, 0.34]]))
+    assert model.kappa == pytest.approx(0.36)
+    assert all_profiles(2, 2).tolist() == [[2, 0], [1, 1], [0, 2]]
+    assert model.probabilities(all_profiles(2, 2)) == pytest.approx([0.34, 0.32, 0.34])
+
+
+@given(SHARES, st.floats(0, 1), st.integers(1, 5))
+def test_the_fit_has_the_shares_and_the_kappa_and_its_profiles_sum_to_one(
+    shares: tuple[float, float], at: float, n_labels: int
+) -> None:
+    lowest, highest = kappa_range(APPROPRIATENESS, *shares)
+    kappa = lowest + at * (highest - lowest)
+    model = fit_class_model(APPROPRIATENESS, *shares, kappa)
+    assert model.probabilities(all_profiles(n_labels, 3)).sum() == pytest.approx(1)
+    if 0.01 <= at <= 0.99:
+        assert model.shares == pytest.approx([1 - sum(shares), shares[1], shares[0]], abs=1e-9)
+        assert model.kappa == pytest.approx(kappa, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: all_profiles(9, 9), "9 labels of 9 classes can fall in 24,310 ways; plan with at most 2,000"),
+        (lambda: fit_class_model(APPROPRIATENESS, 0.0, 0.0, 0.5), "prevalence is 0; expected a share between 0 and 1"),
+        (lambda: fit_class_model(APPROPRIATENESS, 1.0, 0.0, 0.5), "prevalence is 1; expected a share between 0 and 1"),
+        (
+            lambda: fit_class_model(APPROPRIATENESS, 0.2, 0.1, 0.95),
+            r"kappa is 0\.95; with 0\.2 .* and 0\.1 not sure it can be from 0\.\d+ to 0\.\d+",
+        ),
+        (lambda: fit_class_model(TWO_CLASSES, 0.2, 0.1, 0.5), "all answers of this question are definite"),
+        (
+            lambda: fit_effects(Effects(hs=0.5, cn=0.5), OF_CLASSES, 0.4),
+            r"HS and CN explain 0\.5 and 0\.5 .* expected less than 1 together",
+        ),
+        (
+            lambda: fit_effects(Effects(leniency=1.0), OF_CLASSES, 0.9),
+            r"kappa is 0\.9; with annotators this different it is 0\.\d+ at most",
+        ),
+    ],
+    ids=["profiles", "nobody", "everybody", "kappa", "not sure", "texts", "leniency"],
+)
+def test_what_no_model_can_have_is_refused(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

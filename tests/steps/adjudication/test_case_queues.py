@@ -1,43 +1,44 @@
-"""The queues that an adjudicator can choose, and the order by rows."""
+"""The queues that an adjudicator can choose, and the orders: by rows, and by doubt, worked out beside the work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StudyError
 from fcpair.files.tables.tabular import read_table
-from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue, DecisionRequest
-from fcpair.records import Role
+from fcpair.grid import AdjudicationQueue, CaseOrder, CaseQueue
+from fcpair.stages.adjudication.aggregate import LabelData
+from fcpair.steps.adjudication import case_queues
 from fcpair.study import Study
-from steps.online import admit
-from steps.small import record
+from steps.docket import adjudicators, decide
+from steps.small import At, record
 
-At = Callable[[str], Study]
+Alone = tuple[Study, AdjudicationQueue, int]
 NAMES = ("judy", "jack", "jill")
+DOUBT = CaseOrder.DOUBT
 
 
 @pytest.fixture
 def study(at: At) -> Study:
     """A study whose labels are all in, with three adjudicators."""
     study = at("labelled")
-    study.add_people([name for name in NAMES if name not in {one.name for one in study.people}], Role.ADJUDICATOR)
-    for name in NAMES:
-        admit(study, name)
+    adjudicators(study, *NAMES)
     return study
 
 
 def id_of(study: Study, name: str) -> int:
-    return next(one.id for one in study.people if one.name == name)
+    return next(person.id for person in study.people if person.name == name)
 
 
 def walk(study: Study, name: str, queue: CaseQueue = CaseQueue.ALL, order: CaseOrder = CaseOrder.SPREAD) -> list[int]:
     """The pairs that somebody is shown who leaves each for later, until one comes again."""
     docket, person = AdjudicationQueue(study.grid()), id_of(study, name)
-    if order is CaseOrder.DOUBT:
+    if order is DOUBT:
         docket.next(person, queue=queue, order=order)
         docket.wait_for_ranking()
     pairs: list[int] = []
@@ -50,13 +51,6 @@ def walk(study: Study, name: str, queue: CaseQueue = CaseQueue.ALL, order: CaseO
 
 def count(study: Study, name: str) -> dict[CaseQueue, int]:
     return AdjudicationQueue(study.grid()).n_in_queues(id_of(study, name))
-
-
-def decide(study: Study, name: str, pair: int, outcome: str = "appropriate", *, flagged: bool = False) -> None:
-    docket, person = AdjudicationQueue(study.grid()), id_of(study, name)
-    case = docket.case(person, pair)
-    ruling = DecisionRequest(f"decide-{name}-{pair}", pair, outcome, "", flagged, case.decision_id, case.answer_id)
-    docket.decide(person, ruling)
 
 
 def test_not_sure_has_the_pairs_with_such_a_label_alone(study: Study) -> None:
@@ -72,23 +66,17 @@ def test_not_sure_has_the_pairs_with_such_a_label_alone(study: Study) -> None:
     }
 
 
-def test_flagged_has_one_s_own_decisions_that_were_flagged_and_ends(study: Study) -> None:
-    first, second, third = study.grid().waiting_pairs()[:3]
-    decide(study, "judy", first, flagged=True)
-    decide(study, "judy", second, flagged=True)
-    decide(study, "judy", third)
+def test_flagged_has_one_s_own_flagged_decisions_and_those_that_wait_again(study: Study) -> None:
     docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
+    first, second, third = study.grid().waiting_pairs()[:3]
+    for pair in (first, second, third):
+        decide(study, judy, pair, flagged=pair != third)
     assert walk(study, "judy", CaseQueue.FLAGGED) == [first, second]
     assert docket.next(judy, second, queue=CaseQueue.FLAGGED) is None
     assert count(study, "judy")[CaseQueue.FLAGGED] == 2
     assert walk(study, "jack", CaseQueue.FLAGGED) == []
-
-
-def test_a_flag_stays_with_a_pair_that_waits_again(study: Study) -> None:
-    pair = study.grid().waiting_pairs()[0]
-    decide(study, "judy", pair, flagged=True)
-    AdjudicationQueue(study.grid()).undo(id_of(study, "judy"), pair, "undo-request")
-    assert walk(study, "jack", CaseQueue.FLAGGED) == [pair]
+    docket.undo(judy, first, "undo-request")
+    assert walk(study, "jack", CaseQueue.FLAGGED) == [first]
 
 
 def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Study, tmp_path: Path) -> None:
@@ -96,7 +84,7 @@ def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Stu
     pair = next(
         pair for pair in pairs if set(rows["label"][rows["pair"] == pair]) == {"appropriate", "not_appropriate"}
     )
-    decide(study, "judy", pair)
+    decide(study, id_of(study, "judy"), pair)
     assert walk(study, "judy", CaseQueue.AGAIN) == []
     who = rows["annotator"][rows["pair"] == pair].iloc[0]
     record(study, tmp_path, [(str(who), pair, "not_sure")], supersede=True)
@@ -104,35 +92,27 @@ def test_second_looks_have_what_was_decided_before_its_labels_changed(study: Stu
     assert count(study, "jack")[CaseQueue.AGAIN] == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_by_row_all_conflicts_of_a_row_come_one_after_the_other(study: Study, name: str) -> None:
+def test_by_row_all_conflicts_of_a_row_come_one_after_the_other(study: Study) -> None:
     rows = study.grid().labels()
     row_of = dict(zip(rows["pair"].tolist(), rows["hs_id"].tolist(), strict=True))
-    pairs = walk(study, name, order=CaseOrder.ROW)
-    assert sorted(pairs) == sorted(study.grid().waiting_pairs())
-    runs = [row for row, _ in groupby(row_of[pair] for pair in pairs)]
-    assert len(runs) == len(set(runs)) > 1
+    for name in NAMES:
+        pairs = walk(study, name, order=CaseOrder.ROW)
+        assert sorted(pairs) == sorted(study.grid().waiting_pairs())
+        runs = [row for row, _ in groupby(row_of[pair] for pair in pairs)]
+        assert len(runs) == len(set(runs)) > 1
 
 
-def doubts_of(study: Study) -> dict[int, float]:
-    """The doubt of each pair that waits, by Dawid and Skene's model; 1 where it says nothing."""
-    frame = study.grid().aggregate(["dawid-skene"]).to_frame()
+def test_by_doubt_they_take_turns_and_the_pair_in_most_doubt_is_first(study: Study, tmp_path: Path) -> None:
+    """Doubt is that of Dawid and Skene's model, and 1 where it says nothing."""
+    grid = study.grid()
+    frame = grid.aggregate(["dawid-skene"]).to_frame()
     doubt = dict(zip(frame["pair"].tolist(), frame["doubt"].tolist(), strict=True))
-    return {pair: doubt.get(pair, 1.0) for pair in study.grid().waiting_pairs()}
-
-
-def test_by_doubt_each_begins_with_those_in_most_doubt_and_they_take_turns(study: Study) -> None:
-    doubts = doubts_of(study)
+    doubts = {pair: doubt.get(pair, 1.0) for pair in grid.waiting_pairs()}
     ranked = sorted(doubts, key=lambda pair: (-doubts[pair], pair))
     assert len(set(doubts.values())) > 2
-    walks = [walk(study, name, order=CaseOrder.DOUBT) for name in NAMES]
+    walks = [walk(study, name, order=DOUBT) for name in NAMES]
     assert all(sorted(pairs) == sorted(ranked) for pairs in walks)
     assert [walks[at % 3][at // 3] for at in range(len(ranked))] == ranked
-
-
-def test_the_dialogue_and_the_sheet_have_the_pair_in_most_doubt_first(study: Study, tmp_path: Path) -> None:
-    grid, doubts = study.grid(), doubts_of(study)
-    ranked = sorted(doubts, key=lambda pair: (-doubts[pair], pair))
     assert list(grid.desk.agenda("judy").pairs) == sorted(ranked) != ranked
     assert list(grid.desk.agenda("judy", order="doubt").pairs) == ranked
     grid.write_conflicts(tmp_path / "conflicts.csv", by="judy", order="doubt")
@@ -143,18 +123,15 @@ def test_the_dialogue_and_the_sheet_have_the_pair_in_most_doubt_first(study: Stu
 
 def test_new_labels_change_the_order_by_doubt(study: Study, tmp_path: Path) -> None:
     docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
-    docket.next(judy, order=CaseOrder.DOUBT)
+    docket.next(judy, order=DOUBT)
     docket.wait_for_ranking()
-    first = docket.next(judy, order=CaseOrder.DOUBT)
-    assert first
+    first = next_pair(docket, judy)
     rows = study.grid().labels()
-    who = rows["annotator"][rows["pair"] == first.cell_id].tolist()
-    record(study, tmp_path, [(str(name), first.cell_id, "appropriate") for name in who], supersede=True)
-    docket.next(judy, order=CaseOrder.DOUBT)
+    who = rows["annotator"][rows["pair"] == first].tolist()
+    record(study, tmp_path, [(str(name), first, "appropriate") for name in who], supersede=True)
+    docket.next(judy, order=DOUBT)
     docket.wait_for_ranking()
-    second = docket.next(judy, order=CaseOrder.DOUBT)
-    assert second
-    assert second.cell_id == next(iter(walk(study, "judy", order=CaseOrder.DOUBT))) != first.cell_id
+    assert next_pair(docket, judy) == next(iter(walk(study, "judy", order=DOUBT))) != first
 
 
 def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, tmp_path: Path) -> None:
@@ -162,9 +139,8 @@ def test_where_no_model_can_be_fitted_cases_go_by_number(study: Study, at: At, t
     only_ana = rows.drop_duplicates("pair", keep=False).query("annotator == 'ana'")["pair"].tolist()[:3]
     alone = at("dealt")
     record(alone, tmp_path, [("ana", pair, "not_sure") for pair in only_ana])
-    alone.add_people(["judy"], Role.ADJUDICATOR)
-    admit(alone, "judy")
-    assert walk(alone, "judy", order=CaseOrder.DOUBT) == only_ana
+    adjudicators(alone, "judy")
+    assert walk(alone, "judy", order=DOUBT) == only_ana
     with pytest.raises(InputError, match="there are no definite labels"):
         alone.grid().desk.agenda("judy", order="doubt")
 
@@ -173,10 +149,117 @@ def test_time_left_is_by_one_s_own_pace_once_that_is_known(study: Study) -> None
     docket, judy = AdjudicationQueue(study.grid()), id_of(study, "judy")
     pairs = study.grid().waiting_pairs()
     for pair in pairs[:5]:
-        decide(study, "judy", pair)
+        decide(study, judy, pair)
     assert docket.left_s(judy, 2) is None
-    decide(study, "judy", pairs[5])
+    decide(study, judy, pairs[5])
     left = docket.left_s(judy, 10)
     assert left is not None
     assert left == pytest.approx(5 * (docket.left_s(judy, 2) or 0))
     assert docket.left_s(judy, 0) == 0
+
+
+# -- the order by doubt is worked out beside the work: nobody waits for it, and it holds as soon as it is there
+
+
+@pytest.fixture
+def released(monkeypatch: pytest.MonkeyPatch) -> Iterator[Event]:
+    """No model is fitted until this is set."""
+    event, estimate = Event(), case_queues.estimate_doubts
+
+    def estimate_when_released(labels: LabelData) -> dict[int, float]:
+        event.wait()
+        return estimate(labels)
+
+    monkeypatch.setattr(case_queues, "estimate_doubts", estimate_when_released)
+    yield event
+    event.set()
+
+
+def ranked_pairs(study: Study) -> list[int]:
+    """The pairs that wait, as one who is alone would be shown them."""
+    return list(study.grid().desk.agenda("judy", order="doubt").pairs)
+
+
+@pytest.fixture
+def alone(at: At) -> Alone:
+    """A study whose labels are all in, its queue, and its one adjudicator."""
+    study = at("labelled")
+    (judy,) = adjudicators(study, "judy")
+    return study, AdjudicationQueue(study.grid()), judy
+
+
+def next_pair(docket: AdjudicationQueue, person: int, after: int | None = None, order: CaseOrder = DOUBT) -> int:
+    case = docket.next(person, after, order=order)
+    assert case
+    return case.cell_id
+
+
+def test_while_the_model_is_fitted_cases_come_and_go_in_the_usual_order(alone: Alone, released: Event) -> None:
+    study, docket, judy = alone
+    pair, seen = next_pair(docket, judy), []
+    while pair not in seen:
+        seen.append(pair)
+        assert pair == next_pair(docket, judy, seen[-2] if len(seen) > 1 else None, CaseOrder.SPREAD)
+        pair = next_pair(docket, judy, pair)
+    assert sorted(seen) == study.grid().waiting_pairs()
+    decide(study, judy, seen[0])
+    assert docket.state(judy).decided == 1
+    assert not docket.is_ranked
+    released.set()
+    docket.wait_for_ranking()
+    assert docket.is_ranked
+    assert next_pair(docket, judy) == next(pair for pair in ranked_pairs(study) if pair != seen[0])
+
+
+def test_who_went_on_before_the_order_was_there_goes_on_at_its_beginning(alone: Alone, released: Event) -> None:
+    """Without those at hand: these come again only at their place in it."""
+    study, docket, judy = alone
+    first = next_pair(docket, judy)
+    second = next_pair(docket, judy, first)
+    released.set()
+    docket.wait_for_ranking()
+    ranked = ranked_pairs(study)
+    start = next(at for at, pair in enumerate(ranked) if pair not in (first, second))
+    assert {next_pair(docket, judy, second) for _ in range(3)} == {ranked[start]}  # a request may be repeated
+    walked = [ranked[start]]
+    for _ in ranked:
+        walked.append(next_pair(docket, judy, walked[-1]))
+    assert walked == [*ranked, *ranked][start : start + len(walked)]
+
+
+def test_cases_that_were_flagged_end_with_the_last_in_a_new_order_too(alone: Alone, released: Event) -> None:
+    study, docket, judy = alone
+    pairs = study.grid().waiting_pairs()[:3]
+    for pair in pairs:
+        decide(study, judy, pair, flagged=True)
+    first = docket.next(judy, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert first
+    released.set()
+    docket.wait_for_ranking()
+    shown, case = [first.cell_id], docket.next(judy, first.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    while case:
+        shown.append(case.cell_id)
+        case = docket.next(judy, case.cell_id, queue=CaseQueue.FLAGGED, order=DOUBT)
+    assert set(shown) == set(pairs)
+    assert len(shown) <= len(pairs) + 1
+
+
+def test_a_process_that_could_not_read_tries_again_or_leaves_it_to_another(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, docket, judy = alone
+    assert docket.next(judy, order=DOUBT, estimates=False) == docket.next(judy, order=CaseOrder.SPREAD)
+    docket.wait_for_ranking()
+    assert not docket.is_ranked
+    with monkeypatch.context() as patch:
+
+        def fail(_: object) -> None:
+            raise StudyError("the disk is gone")
+
+        patch.setattr(case_queues, "load_label_data", fail)
+        next_pair(docket, judy)
+        docket.wait_for_ranking()
+        assert not docket.is_ranked
+    next_pair(docket, judy)
+    docket.wait_for_ranking()
+    assert next_pair(docket, judy) == ranked_pairs(study)[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,13 @@ from fcpair.pair_filter import FilterState
 from fcpair.params import Partition, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role, Tier
-from fcpair.report.map_file import STATES, CellMap, count_answers, pack
+from fcpair.report.map_file import STATES, CellMap, count_answers, measure_side, pack
 from fcpair.study import Study
 from steps.online import at_desk, give
 from steps.oversight.test_pair_search import unsettle
-from steps.small import STAGES
+from steps.small import STAGES, At
 
 pytestmark = pytest.mark.server
-At = Callable[[str], Study]
 DECIDED_STATES = ("decided, not validated", "valid", "not valid")
 
 
@@ -36,68 +34,66 @@ def map_of(grid: Grid, question: str = "") -> CellMap:
 
 def layer(cell_map: CellMap, name: str) -> list[str]:
     """The meaning of each cell in a layer, in the order of the cells; the numbers in its legend are right."""
-    found = next(one for one in cell_map.layers if one.name == name)
-    meanings = [found.classes[index].meaning for index in found.index.tolist()]
-    assert Counter(meanings) == Counter({one.meaning: one.n for one in found.classes if one.n})
+    (of_name,) = (layer for layer in cell_map.layers if layer.name == name)
+    meanings = [of_name.classes[index].meaning for index in of_name.index.tolist()]
+    assert Counter(meanings) == Counter({each.meaning: each.n for each in of_name.classes if each.n})
     return meanings
 
 
 def pairs_in(cell_map: CellMap, name: str, *meanings: str) -> list[int]:
     """The numbers of the pairs that are in one of these classes."""
-    return [
-        number for number, one in zip(cell_map.numbers.tolist(), layer(cell_map, name), strict=True) if one in meanings
-    ]
+    meaning_of = zip(cell_map.numbers.tolist(), layer(cell_map, name), strict=True)
+    return [number for number, meaning in meaning_of if meaning in meanings]
 
 
 def numbers(grid: Grid, **conditions: Any) -> list[int]:
     return [int(pair) for pair in grid.find_pairs(**conditions).to_frame()["pair"]]
 
 
-@pytest.mark.parametrize("stage", STAGES[4:])
-def test_states_are_counted_as_the_status_counts_them(at: At, stage: str) -> None:
-    study = at(stage)
-    found = next(one for one in map_of(study.grid()).layers if one.name == "state")
-    assert [one.n for one in found.classes] == list(study.status()["pairs"].values())
+def test_states_are_counted_as_the_status_counts_them_once_there_is_a_grid(at: At) -> None:
+    assert Monitor(at("retrieved").grid()).cell_map() is None
+    for stage in STAGES[4:]:
+        study = at(stage)
+        cell_map = map_of(study.grid())
+        (states,) = (layer for layer in cell_map.layers if layer.name == "state")
+        assert [each.n for each in states.classes] == list(study.status()["pairs"].values())
+        n_places = cell_map.shape[0] * cell_map.shape[1]
+        assert n_places == len(cell_map.places) + sum(n for _, _, n in cell_map.outside)  # pairs of the corpus
 
 
-def test_states_and_tiers_are_those_that_a_search_finds(at: At, tmp_path: Path) -> None:
+def test_states_tiers_and_labels_are_those_that_a_search_finds_and_that_are_explained(at: At, tmp_path: Path) -> None:
     study = unsettle(at("checked"), tmp_path)
     grid = study.grid()
     cell_map = map_of(grid)
-    assert [one.n for one in cell_map.layers[0].classes] == list(study.status()["pairs"].values())
+    assert [each.n for each in cell_map.layers[0].classes] == list(study.status()["pairs"].values())
     assert pairs_in(cell_map, "state", "labelled, waits for a person") == numbers(grid, state=FilterState.WAITING)
     assert pairs_in(cell_map, "state", "discarded") == numbers(grid, state=FilterState.DISCARDED)
     assert pairs_in(cell_map, "state", *DECIDED_STATES) == numbers(grid, state=FilterState.DECIDED)
     assert pairs_in(cell_map, "state", "valid") == numbers(grid, state=FilterState.VALID)
     assert pairs_in(cell_map, "state", "not valid") == numbers(grid, state=FilterState.NOT_VALID)
-    labels = [one.label for one in Tier]
-    for at_least, tier in enumerate(labels):
-        assert pairs_in(cell_map, "tier", *labels[at_least:]) == numbers(grid, tier=tier)
+    tiers = [tier.label for tier in Tier]
+    for at_least, tier in enumerate(tiers):
+        assert pairs_in(cell_map, "tier", *tiers[at_least:]) == numbers(grid, tier=tier)
     assert pairs_in(cell_map, "tier", "in no tier") == numbers(grid, tier="none")
     skipped = pairs_in(cell_map, "skips", "1 skip", "2 skips", "3 skips or more")
     assert skipped == numbers(grid, skipped=True)
-
-
-def test_each_own_tier_has_a_layer_with_the_pairs_that_a_search_finds(at: At) -> None:
-    grid = at("checked").grid()
-    grid.save.partition(Partition(own_tiers={"strict": {"labels": 3, "within": "gold"}, "draft": {"verdict": "none"}}))
-    cell_map = map_of(grid)
-    assert [one.title for one in cell_map.layers][1:4] == ["Tier", "Tier strict", "Tier draft"]
-    for name in ("strict", "draft"):
-        assert pairs_in(cell_map, f"tier-{name}", f"in the tier {name}") == numbers(grid, tier=name)
-    draft_alone = set(numbers(grid, tier="draft")) - set(numbers(grid, tier="bronze"))
-    assert draft_alone <= set(pairs_in(cell_map, "tier", "in none of the four tiers"))
-
-
-def test_each_pair_has_the_labels_and_the_tier_that_are_explained(at: At, tmp_path: Path) -> None:
-    grid = unsettle(at("checked"), tmp_path).grid()
-    cell_map = map_of(grid)
     for number, tier in zip(cell_map.numbers.tolist(), layer(cell_map, "tier"), strict=True):
         assert (grid.explain(number).tier or "in no tier") == tier
     had = grid.labels()
     labels = Counter(had["pair"][had["label"] != "skip"])
     words = {0: "none", 1: "1 label", 2: "2 labels", 3: "3 labels"}
     assert layer(cell_map, "labels") == [words[labels[number]] for number in cell_map.numbers.tolist()]
+
+
+def test_each_own_tier_has_a_layer_with_the_pairs_that_a_search_finds(at: At) -> None:
+    grid = at("checked").grid()
+    grid.save.partition(Partition(own_tiers={"strict": {"labels": 3, "within": "gold"}, "draft": {"verdict": "none"}}))
+    cell_map = map_of(grid)
+    assert [layer.title for layer in cell_map.layers][1:4] == ["Tier", "Tier strict", "Tier draft"]
+    for name in ("strict", "draft"):
+        assert pairs_in(cell_map, f"tier-{name}", f"in the tier {name}") == numbers(grid, tier=name)
+    draft_alone = set(numbers(grid, tier="draft")) - set(numbers(grid, tier="bronze"))
+    assert draft_alone <= set(pairs_in(cell_map, "tier", "in none of the four tiers"))
 
 
 def planned(folder: Path) -> Study:
@@ -125,12 +121,12 @@ def answer_all(study: Study) -> None:
     for name, answers in ANSWERS.items():
         desk, visitor = at_desk(study, name)
         for task in desk.tasks(visitor, 50):
-            said = answers[task.cell_id - 1]
-            answer = said if said == "skip" else {"good": said[0], "how": said[1], "why": "so"}
+            own = answers[task.cell_id - 1]
+            answer = own if own == "skip" else {"good": own[0], "how": own[1], "why": "so"}
             give(desk, visitor, answer, task.assignment_id, seconds=4.0 if name == "ana" else 20.0)
 
 
-def test_a_planned_grid_has_a_map_of_each_question(tmp_path: Path) -> None:
+def test_a_planned_grid_has_a_map_of_each_question_whose_sides_are_ordered_by_answers(tmp_path: Path) -> None:
     study = planned(tmp_path)
     answer_all(study)
     grid = study.grid("taste")
@@ -146,16 +142,10 @@ def test_a_planned_grid_has_a_map_of_each_question(tmp_path: Path) -> None:
     assert layer(good, "skips") == ["never skipped"] * 3 + ["1 skip", "2 skips", "never skipped"]
     assert layer(good, "state") == ["answered"] * 4 + ["skipped, not answered", "answered"]
     assert layer(good, "time") == ["10 to 20 s"] * 6  # the median of 4 and 20
-    assert "tier" not in {one.name for one in good.layers}
+    assert "tier" not in {layer.name for layer in good.layers}
     with pytest.raises(UnknownIdError, match="no question `moods`"):
         map_of(grid, "moods")
-
-
-def test_sides_are_ordered_by_shares_disagreement_and_likeness(tmp_path: Path) -> None:
-    study = planned(tmp_path)
-    answer_all(study)
-    cell_map = map_of(study.grid("taste"))
-    rows, columns = cell_map.rows, cell_map.columns
+    rows, columns = good.rows, good.columns
     np.testing.assert_allclose(rows.shares, [[3 / 6, 3 / 6], [1 / 3, 2 / 3]])
     np.testing.assert_allclose(columns.shares, [[1 / 3, 2 / 3], [1 / 2, 1 / 2], [1 / 2, 1 / 2]])
     np.testing.assert_allclose(rows.disagreement, [1 / 3, 0])
@@ -180,17 +170,9 @@ def test_the_median_time_is_that_of_numpy() -> None:
 
 
 def test_texts_with_a_cluster_are_ordered_by_it() -> None:
-    from fcpair.report.map_file import measure_side
-
     counted = count_answers(np.arange(3), np.full(3, -1), np.full(3, -1), 3, ())
     side = measure_side("rows", np.arange(3), np.zeros(3, np.int64), (3, 1), counted, ["b", "", "a"])
-    assert [(one.name, one.places.tolist()) for one in side.orders] == [("cluster", [1, 2, 0])]
-
-
-def test_pairs_of_the_corpus_are_no_cells(at: At) -> None:
-    cell_map = map_of(at("paired").grid())
-    n_places = cell_map.shape[0] * cell_map.shape[1]
-    assert n_places == len(cell_map.places) + sum(n for _, _, n in cell_map.outside)
+    assert [(order.name, order.places.tolist()) for order in side.orders] == [("cluster", [1, 2, 0])]
 
 
 def test_a_file_has_arrays_as_its_head_lists_them(at: At) -> None:
@@ -205,11 +187,7 @@ def test_a_file_has_arrays_as_its_head_lists_them(at: At) -> None:
         arrays[name] = np.frombuffer(content, "<u4" if size == 4 else "u1", n, at_byte)
         at_byte += size * n
     assert at_byte == len(content)
-    for one in cell_map.layers:
-        np.testing.assert_array_equal(arrays[one.name], one.index)
+    for layer in cell_map.layers:
+        np.testing.assert_array_equal(arrays[layer.name], layer.index)
     np.testing.assert_array_equal(arrays["rows-disagreement"], cell_map.rows.orders[-2].places)
-    assert [one["meaning"] for one in head["layers"][0]["classes"]] == [meaning for meaning, _ in STATES]
-
-
-def test_there_is_no_map_before_there_is_a_grid(at: At) -> None:
-    assert Monitor(at("retrieved").grid()).cell_map() is None
+    assert [each["meaning"] for each in head["layers"][0]["classes"]] == [meaning for meaning, _ in STATES]

@@ -1,44 +1,37 @@
-"""Search in what is decided: each condition alone and together, and the labels that a decision rests on."""
+"""What is decided: searched by each condition alone and together, and put before a person again."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from fcpair.errors import InputError
-from fcpair.grid import AdjudicationQueue, DecidedCase, DecisionRequest, DecisionSearch
+from fcpair.errors import ConflictError, InputError, StageError, UnknownIdError
+from fcpair.grid import AdjudicationQueue, DecidedCase, DecisionSearch
 from fcpair.params import Adjudicate
 from fcpair.records import Role, Status
+from fcpair.steps.rules.tallies import as_ranges
 from fcpair.store.assignment import assignments, rounds
 from fcpair.study import Study
-from steps.online import admit
-from steps.small import record
+from steps.docket import adjudicators, decision_on, first_case
+from steps.small import At, assert_refused, open_work, record, write_csv
 
 pytestmark = pytest.mark.server  # the same is found in each database
-At = Callable[[str], Study]
 
 
 @pytest.fixture
 def study(at: At) -> Study:
     """Where labels agree a rule has decided; of the rest judy and jack have decided a pair each, jack's flagged."""
     study = at("labelled")
-    study.add_people(["judy", "jack"], Role.ADJUDICATOR)
+    judy, jack = adjudicators(study, "judy", "jack")
     study.grid().adjudicate(Adjudicate("manual"))
-    decide(study, "judy", "appropriate")
-    decide(study, "jack", "irreconcilable", flagged=True)
+    queue = AdjudicationQueue(study.grid())
+    queue.decide(judy, decision_on(first_case(study, judy)))
+    queue.decide(jack, decision_on(first_case(study, jack), "irreconcilable", flagged=True))
     return study
-
-
-def decide(study: Study, name: str, outcome: str, *, flagged: bool = False) -> None:
-    """Have somebody decide the next case."""
-    queue, person = AdjudicationQueue(study.grid()), admit(study, name).id
-    case = queue.next(person)
-    assert case is not None
-    queue.decide(person, DecisionRequest(f"request-of-{name}", case.cell_id, outcome, flagged=flagged))
 
 
 def search(study: Study, words: str = "", **conditions: str | bool) -> list[DecidedCase]:
@@ -49,7 +42,7 @@ def texts(case: DecidedCase) -> str:
     return f"{case.hs.body} {case.cn.body}".lower()
 
 
-def test_every_word_must_occur_in_the_hs_or_the_cn_whatever_its_capitals(study: Study) -> None:
+def test_each_condition_finds_the_decisions_that_meet_it_with_the_labels_of_their_pairs(study: Study) -> None:
     everything = search(study)
     first = everything[0]
     words = [max(body.split(), key=len) for body in (first.hs.body, first.cn.body)]
@@ -58,55 +51,32 @@ def test_every_word_must_occur_in_the_hs_or_the_cn_whatever_its_capitals(study: 
     assert first in expected
     assert len(expected) < len(everything)
     assert search(study, f"{words[0]} zebra") == []
-
-
-@pytest.mark.parametrize("outcome", ["appropriate", "not_appropriate", "irreconcilable"])
-def test_an_outcome_is_searched_by_its_name(study: Study, outcome: str) -> None:
-    decisions = search(study, outcome=outcome)
-    assert decisions
-    assert decisions == [case for case in search(study) if case.outcome == outcome]
-
-
-@pytest.mark.parametrize("by", ["judy", "jack"])
-def test_a_person_s_decisions_are_searched_by_their_name(study: Study, by: str) -> None:
-    assert [case.by for case in search(study, by=by)] == [by]
-
-
-def test_what_no_person_decided_is_searched_too(study: Study) -> None:
-    assert search(study, by=DecisionSearch.NO_PERSON) == [case for case in search(study) if case.by is None]
+    for outcome in ("appropriate", "not_appropriate", "irreconcilable"):
+        decisions = search(study, outcome=outcome)
+        assert decisions
+        assert decisions == [case for case in everything if case.outcome == outcome]
+    for name in ("judy", "jack"):
+        assert [case.by for case in search(study, by=name)] == [name]
+    assert search(study, by=DecisionSearch.NO_PERSON) == [case for case in everything if case.by is None]
+    assert [case.by for case in search(study, flagged=True)] == ["jack"]
+    rows = study.grid().labels()
+    for case in everything:
+        assert case.labels == Counter(rows["label"][rows["pair"] == case.cell_id])
 
 
 def test_conditions_hold_together_and_pages_go_on(study: Study) -> None:
     queue, wanted = AdjudicationQueue(study.grid()), DecisionSearch("a", "appropriate", DecisionSearch.NO_PERSON)
-    found = queue.decisions(search=wanted)
-    pages = [found[0], *queue.decisions(None, 50, found[0].decision_id, wanted)]
-    assert pages == found
-    assert all((case.outcome, case.by) == ("appropriate", None) for case in found)
-
-
-def test_flagged_decisions_are_searched(study: Study) -> None:
-    assert [case.by for case in search(study, flagged=True)] == ["jack"]
-
-
-@pytest.mark.parametrize(
-    ("conditions", "message"),
-    [
+    decisions = queue.decisions(search=wanted)
+    assert [decisions[0], *queue.decisions(None, 50, decisions[0].decision_id, wanted)] == decisions
+    assert all((case.outcome, case.by) == ("appropriate", None) for case in decisions)
+    wrong: tuple[tuple[dict[str, str], str], ...] = (
         ({"outcome": "not_sure"}, "`not_sure` is not an outcome; expected one of"),
         ({"by": "zoe"}, "nobody called `zoe` decides here; expected one of jack, judy"),
         ({"by": "ana"}, "nobody called `ana` decides here"),  # who only labels
-    ],
-)
-def test_what_there_is_not_is_refused_with_what_there_is(
-    study: Study, conditions: dict[str, str], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        search(study, **conditions)
-
-
-def test_a_decision_has_the_labels_of_its_pair_by_name(study: Study) -> None:
-    rows = study.grid().labels()
-    for case in search(study):
-        assert case.labels == Counter(rows["label"][rows["pair"] == case.cell_id])
+    )
+    for conditions, message in wrong:
+        with pytest.raises(InputError, match=message):
+            search(study, **conditions)
 
 
 def relabel(study: Study, folder: Path, case: DecidedCase, label: str) -> int:
@@ -117,24 +87,105 @@ def relabel(study: Study, folder: Path, case: DecidedCase, label: str) -> int:
     return len(annotators)
 
 
-def test_a_person_s_decision_keeps_the_labels_that_it_was_made_on(study: Study, tmp_path: Path) -> None:
+def test_a_person_s_decision_keeps_its_labels_and_a_rule_s_has_those_of_now(study: Study, tmp_path: Path) -> None:
     (case,) = search(study, by="judy")
     n = relabel(study, tmp_path, case, "appropriate")
     (kept,) = search(study, by="judy")
     assert kept.labels == case.labels != {"appropriate": n}
-
-
-def test_a_rule_s_decision_has_the_labels_that_it_follows_now(study: Study, tmp_path: Path) -> None:
-    case = search(study, outcome="appropriate", by=DecisionSearch.NO_PERSON)[0]
-    n = relabel(study, tmp_path, case, "not_appropriate")
-    assert {one.cell_id: one.labels for one in search(study)}[case.cell_id] == {"not_appropriate": n}
-
-
-def test_no_label_is_told_while_somebody_has_still_to_label_the_pair(study: Study) -> None:
-    (case,) = search(study, by="judy")
+    assert case.labels
+    by_rule = search(study, outcome="appropriate", by=DecisionSearch.NO_PERSON)[0]
+    n = relabel(study, tmp_path, by_rule, "not_appropriate")
+    assert {row.cell_id: row.labels for row in search(study)}[by_rule.cell_id] == {"not_appropriate": n}
     (nora,) = study.add_people(["nora"], Role.ANNOTATOR)
     rows = pd.DataFrame({"cell_id": [case.cell_id], "person_id": nora.id, "status": Status.OPEN.value, "position": 1})
     with study._store.write() as tx:
         assignments.add_assignments(tx, rows, rounds.primary(tx))
-    assert case.labels
-    assert [again.labels for again in search(study, by="judy")] == [{}]
+    assert [again.labels for again in search(study, by="judy")] == [{}]  # while somebody has still to label the pair
+
+
+# -- pairs that labels or a rule have settled, put before a person
+
+
+def test_numbers_are_said_in_short() -> None:
+    numbers_by_text = {"": [], "7": [7], "1-3": [3, 1, 2, 2], "0-1, 5-6, 9": [9, 1, 5, 6, 0]}
+    assert {as_ranges(numbers): numbers for numbers in numbers_by_text.values()} == numbers_by_text
+
+
+def agreed(study: Study) -> list[int]:
+    return study.grid().find_pairs(state="decided").to_frame()["pair"].tolist()[:3]
+
+
+def test_a_request_reopens_what_a_rule_decided_until_a_person_decides(at: At) -> None:
+    study = at("checked")
+    grid, pairs = study.grid(), agreed(study)
+    before, waiting = grid.tiers().table(), grid.waiting_pairs()
+    run = grid.request_decisions(pairs)
+    assert run.params == {"request": as_ranges(pairs)}
+    assert run.counts == {"requested": 3, "reopened": 3, "waiting": 0, "by_hand": 0, "unlabelled": 0}
+    assert grid.waiting_pairs() == sorted([*waiting, *pairs])
+    assert not set(pairs) & set(grid.tiers().table().pairs.query("tier > 0")["cell_id"])
+    grid.adjudicate(grid.policy)
+    assert set(pairs) <= set(grid.waiting_pairs())
+    study.add_people(["judy"], Role.ADJUDICATOR)
+    for pair in pairs:
+        label = next(row["answer"] for row in grid.explain(pair).answers if row["round"] == "label")
+        grid.decide(pair, {"not_appropriate": 0, "appropriate": 2}[label], by="judy")
+    assert len(grid.tiers().table().pairs) == len(before.pairs)
+    assert grid.waiting_pairs() == waiting
+    assert study.grid().explain(pairs[0]).decisions[-2]["answer"] == "waits for a person"
+
+
+def test_a_new_label_does_not_settle_what_a_person_is_to_decide(at: At, tmp_path: Path) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    grid.adjudicate(Adjudicate("majority"))
+    pair = agreed(study)[0]
+    grid.request_decisions([pair])
+    run = grid.assign(more=True, pairs=[pair])
+    (who,) = [name for name, open_pair in open_work(study) if open_pair == pair]
+    assert (run.params["pairs"], run.counts["new"], run.counts["moved"]) == (str(pair), 1, 0)
+    with pytest.raises(ConflictError, match="still being labelled"):
+        grid.decide(pair, 2, by="judy")
+    record(study, tmp_path, [(who, pair, "appropriate")])
+    assert pair in grid.waiting_pairs()
+
+
+def test_what_waits_or_a_person_decided_or_nobody_labelled_stays_as_it_is(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    grid = study.grid()
+    waiting = grid.waiting_pairs()
+    outcomes = [{"pair": waiting[0], "label": "appropriate"}]
+    grid.import_outcomes(write_csv(tmp_path / "outcomes.csv", outcomes))
+    forecast = grid.desk.forecast_decision_requests([*waiting[:2], agreed(study)[0]])
+    assert forecast.by_hand == (waiting[0],)
+    assert forecast.waiting == (waiting[1],)
+    assert len(forecast.requested) == 1
+    message = "none of these pairs can be put before adjudicators: 1 wait for a person already; 1 have been decided"
+    assert_refused(study, partial(grid.request_decisions, waiting[:2]), StageError, message)
+    assert_refused(study, partial(grid.request_decisions, []), InputError, "no pair is named")
+    assert_refused(study, partial(grid.request_decisions, [99]), UnknownIdError, "there is no pair 99")
+
+
+def test_the_recipe_says_what_was_done_with_pairs_and_doctor_finds_nothing_wrong(at: At) -> None:
+    study = at("checked")
+    pairs = agreed(study)
+    study.grid().request_decisions(pairs)
+    study.grid().assign(more=True, pairs=pairs)
+    comments = " ".join(line.removeprefix("# ") for line in study.recipe_text().splitlines() if line.startswith("#"))
+    assert "`fcpair adjudicate --request FILE`, which had a person decide the pairs" in comments
+    assert "`fcpair assign --more --pairs-file FILE`, which asked for one label more of the pairs" in comments
+    study.close()
+    assert [check.name for check in Study.doctor(study.place).checks if check.found] == []
+
+
+def test_extra_labels_go_to_people_who_have_not_the_pair(at: At) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    plan = grid.desk.plan_more_labels(pairs=[1, 2, 3])
+    run = grid.assign(more=True, pairs=[3, 1, 2, 1])
+    open_pairs = open_work(study)
+    by_person = {who: sum(name == who for name, _ in open_pairs) for who, _ in open_pairs}
+    assert (run.counts["new"], by_person) == (plan.n_new, {name: n for name, (n, _) in plan.by_person.items() if n})
+    assert {pair for _, pair in open_pairs} <= {1, 2, 3}
+    assert_refused(study, lambda: grid.assign(pairs=[1]), InputError, "`pairs` are for more labels")
+    assert_refused(study, lambda: grid.assign(more=True, pairs=[77]), UnknownIdError, "there is no pair 77")

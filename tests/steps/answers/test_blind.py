@@ -15,6 +15,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.tables.tabular import read_table
 from fcpair.params import Validate
 from fcpair.records import Role
+from fcpair.store.answers import judgements
 from fcpair.study import Study
 from fcpair.work_records import Submission
 from steps.online import at_desk, choices, give
@@ -51,62 +52,48 @@ def columns_of(study: Study, pair: int) -> tuple[int, int | None]:
     return (int(given == decided), given) if blind else (given, None)
 
 
-def test_going_back_to_a_blind_answer_shows_no_label_in_a_later_round(at: At) -> None:
+def relabel(study: Study, folder: Path, pair: int, label: str) -> None:
+    """Have all who labelled a pair say the same of it."""
+    people = sorted(who_had(study)[pair] & {"ana", "ben", "cleo"})
+    record(study, folder, [(who, pair, label) for who in people], supersede=True)
+
+
+def test_a_blind_answer_is_shown_and_changed_as_a_label_in_a_later_round(at: At) -> None:
     study, given = after_a_blind_round(at)
     desk, vera = at_desk(study, "vera")
+    assert choices(desk, vera) == {True: NAMES, False: ("agree", "disagree")}
+    assert choices(*at_desk(study, "ana")) == {False: NAMES}
     back = desk.answers(vera, n=9)
     assert {task.cell_id: (task.shown, task.answer) for task in back} == {
         pair: (None, answer) for pair, answer in given.items()
     }
     assert all(task.shown for task in desk.tasks(vera, 9))
-
-
-def test_a_blind_answer_that_is_changed_in_a_later_round_is_a_label_again(at: At) -> None:
-    study, _ = after_a_blind_round(at)
-    desk, vera = at_desk(study, "vera")
-    task = desk.answers(vera)[0]
-    verdict = Submission("a-verdict", task.assignment_id, "agree", decision_id=task.decision_id)
+    verdict = Submission("a-verdict", back[0].assignment_id, "agree", decision_id=back[0].decision_id)
     assert_refused(study, lambda: desk.submit(vera, verdict), InputError, "`agree` is not an answer here")
-    give(desk, vera, "appropriate", task.assignment_id, decision_id=task.decision_id)
-    decided = standing(study)[task.cell_id][1]
-    assert columns_of(study, task.cell_id) == (int(decided == 2), 2)
+    give(desk, vera, "appropriate", back[0].assignment_id, decision_id=back[0].decision_id)
+    decided = standing(study)[back[0].cell_id][1]
+    assert columns_of(study, back[0].cell_id) == (int(decided == 2), 2)
     give(desk, vera, "agree")
-
-
-def test_who_goes_back_has_both_kinds_of_answers_and_else_one(at: At) -> None:
-    study, _ = after_a_blind_round(at)
-    desk, vera = at_desk(study, "vera")
-    assert choices(desk, vera) == {True: NAMES, False: ("agree", "disagree")}
-    desk, ana = at_desk(study, "ana")
-    assert choices(desk, ana) == {False: NAMES}
-
-
-def test_dealing_in_another_way_is_said(at: At) -> None:
-    study = at("checked")
-    record(study, Path(study.place).parent, [(who, 1, "0") for who in sorted(labellers(study, 1))], supersede=True)
-    study.add_people(["wim"], Role.VALIDATOR)
-    run = study.grid().assign_validation(Validate(blind=True), more=True)
-    assert run.notes == (
-        "so far the round was not blind, and the pairs assigned now are blind; earlier assignments stay as they were",
-    )
-
-
-def labellers(study: Study, pair: int) -> set[str]:
-    return who_had(study)[pair] & {"ana", "ben", "cleo"}
 
 
 def test_who_has_seen_a_label_of_a_pair_is_not_asked_blind_about_it(at: At, tmp_path: Path) -> None:
     """All verdicts were given with the label in sight; one is lost, and both validators took part in too much."""
     study = at("checked")
     grid = study.grid()
-    pair = 1
-    record(study, tmp_path, [(who, pair, "0") for who in sorted(labellers(study, pair))], supersede=True)
-    (had,) = who_had(study)[pair] & {"vera", "walt"}
-    study.retire(next(who for who in ("vera", "walt") if who != had))
-    said = "1 of 1 pairs cannot be validated: every validator took part in them"
-    assert_refused(study, lambda: grid.assign_validation(Validate(blind=True), more=True), StageError, said)
+    relabel(study, tmp_path, 1, "0")
+    (had,) = who_had(study)[1] & {"vera", "walt"}
+    other = next(who for who in ("vera", "walt") if who != had)
+    study.retire(other)
+    message = "1 of 1 pairs cannot be validated: every validator took part in them"
+    assert_refused(study, lambda: grid.assign_validation(Validate(blind=True), more=True), StageError, message)
     grid.assign_validation(Validate(), more=True)
-    assert open_work(study, checks=True) == [(had, pair)]
+    assert open_work(study, checks=True) == [(had, 1)]
+    check(study, tmp_path, [(had, 1, "agree")], supersede=True)
+    study.add_people(["wim"], Role.VALIDATOR)
+    relabel(study, tmp_path, 7, "0")
+    assert grid.assign_validation(Validate(blind=True), more=True).notes == (
+        "so far the round was not blind, and the pairs assigned now are blind; earlier assignments stay as they were",
+    )
 
 
 def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp_path: Path) -> None:
@@ -116,7 +103,7 @@ def test_who_answered_blind_may_be_asked_with_the_new_label_in_sight(at: At, tmp
         give(desk, vera, "agree")
     pair = desk.answers(vera, n=50)[-1].cell_id
     other = "0" if standing(study)[pair][1] == 2 else "2"
-    record(study, tmp_path, [(who, pair, other) for who in sorted(labellers(study, pair))], supersede=True)
+    relabel(study, tmp_path, pair, other)
     study.grid().assign_validation(Validate(pairs=1), more=True)
     (task,) = desk.tasks(vera)
     assert (task.cell_id, task.shown) == (pair, NAMES[int(other)])
@@ -145,35 +132,79 @@ def test_a_slot_that_was_dealt_blind_stays_blind_in_other_hands(at: At) -> None:
     shown = desk.tasks(vera)[0]
     give(desk, vera, "skip", shown.assignment_id, decision_id=shown.decision_id)
     heirs = [at_desk(study, name) for name in ("walt", "wim")]
-    (passed_on,) = [task for desk, one in heirs for task in desk.tasks(one, 9)]
+    (passed_on,) = [task for desk, heir in heirs for task in desk.tasks(heir, 9)]
     assert (passed_on.cell_id, passed_on.shown) == (shown.cell_id, shown.shown)
 
 
-def test_a_file_goes_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:
+def test_files_go_by_the_way_in_which_each_pair_was_dealt(at: At, tmp_path: Path) -> None:
+    """A sheet holds pairs of one kind, those of the present one first."""
     study, given = after_a_blind_round(at)
+    grid, old = study.grid(), min(given)
     open_ = [pair for _, pair in open_work(study, checks=True)]
-    check(study, tmp_path, [("vera", open_[0], "agree")])
-    old = min(given)
-    said = f"pair {old} was assigned blind; give `own_label` in a separate file"
-    assert_refused(study, lambda: check(study, tmp_path, [("vera", old, "agree")], supersede=True), InputError, said)
+    message = f"pair {old} was assigned blind; give `own_label` in a separate file"
+    assert_refused(study, lambda: check(study, tmp_path, [("vera", old, "agree")], supersede=True), InputError, message)
     own = write_csv(tmp_path / "own.csv", [{"pair": open_[1], "validator": "vera", "own_label": "2"}])
-    said = f"pair {open_[1]} was assigned with its label shown; give `verdict` in a separate file"
-    assert_refused(study, lambda: study.grid().import_verdicts(own), InputError, said)
+    message = f"pair {open_[1]} was assigned with its label shown; give `verdict` in a separate file"
+    assert_refused(study, lambda: grid.import_verdicts(own), InputError, message)
     own = write_csv(tmp_path / "own.csv", [{"pair": old, "validator": "vera", "own_label": "2"}])
-    study.grid().import_verdicts(own, supersede=True)
+    grid.import_verdicts(own, supersede=True)
     assert columns_of(study, old) == (int(standing(study)[old][1] == 2), 2)
-
-
-def test_a_sheet_holds_pairs_of_one_kind_those_of_the_present_one_first(at: At, tmp_path: Path) -> None:
-    study, _ = after_a_blind_round(at)
     execute(study.place, "UPDATE assignment SET status = 'open' WHERE round_id = 3")
-    study.grid().sheets.write_verdicts(tmp_path / "one")
-    rows = read_table(tmp_path / "one" / "vera.csv")
-    assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, True, False)
-    check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
-    study.grid().sheets.write_verdicts(tmp_path / "two")
-    rows = read_table(tmp_path / "two" / "vera.csv")
-    assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, False, True)
+    for folder, is_blind in (("one", False), ("two", True)):
+        grid.sheets.write_verdicts(tmp_path / folder)
+        rows = read_table(tmp_path / folder / "vera.csv")
+        assert (len(rows), "label" in rows.columns, "own_label" in rows.columns) == (5, not is_blind, is_blind)
+        if not is_blind:
+            check(study, tmp_path, [("vera", int(pair), "agree") for pair in rows["pair"]])
+
+
+# -- who answered blind and is asked again with the new label in sight has one verdict on the pair: the later one
+
+
+def verdicts(study: Study, pair: int) -> list[int]:
+    with study._store.read() as tx:
+        rows = judgements.current_verdicts(tx)
+    return [int(code) for code in rows["code"][rows["cell_id"] == pair]]
+
+
+def n_current(study: Study) -> int:
+    with study._store.read() as tx:
+        return sum(judgements.n_by_origin(tx).values())
+
+
+@pytest.mark.parametrize("later", ["in a file", "online", "not yet"])
+def test_of_a_blind_verdict_and_a_later_one_the_later_counts_once_it_is_given(
+    at: At, tmp_path: Path, later: str
+) -> None:
+    """vera agreed blind with the label of a pair, which was then turned and dealt to her in sight."""
+    study = at("decided")
+    grid = study.grid()
+    study.add_people(["vera"], Role.VALIDATOR)
+    grid.assign_validation(Validate(blind=True))
+    desk, vera = at_desk(study, "vera")
+    pair = desk.tasks(vera)[0].cell_id
+    code = standing(study)[pair][1]
+    assert code is not None
+    while tasks := desk.tasks(vera):
+        give(desk, vera, NAMES[standing(study)[tasks[0].cell_id][1] or 0])
+    grid.decide(pair, 2 - code, by="ada")
+    grid.assign_validation(Validate(), more=True)
+    assert open_work(study, checks=True) == [("vera", pair)]
+    n = n_current(study)
+    if later == "in a file":
+        check(study, tmp_path, [("vera", pair, "disagree")], supersede=True)
+        assert verdicts(study, pair) == [0]
+    elif later == "online":
+        give(desk, vera, "agree")
+    assert n_current(study) == n
+    grid.decide(pair, code, by="ada")  # the label comes back
+    if later == "not yet":
+        assert verdicts(study, pair) == [1]
+        return
+    assert verdicts(study, pair) == []
+    assert [task.cell_id for task in desk.answers(vera, n=50)].count(pair) == 1
+    with pytest.raises(StageError, match="cannot be validated"):
+        grid.assign_validation(Validate(blind=True), more=True)
 
 
 @pytest.mark.server
@@ -186,11 +217,10 @@ def test_an_older_study_is_told_what_was_blind(tmp_path: Path, setting: str) -> 
     columns = "(assignment_id, skipped, code, own_code, origin, note, at)"
     with closing(sqlite3.connect(path)) as connection:
         dealt = [row[0] for row in connection.execute("SELECT id FROM assignment WHERE round = 'validate' ORDER BY id")]
-        for one, status, row in zip(
-            dealt, ("done", "done", "skipped"), ((0, 1, 2), (0, 1, None), (1, None, None)), strict=False
-        ):
-            connection.execute(f"INSERT INTO judgement {columns} VALUES (?, ?, ?, ?, 'online', '', '')", [one, *row])
-            connection.execute("UPDATE assignment SET status = ? WHERE id = ?", [status, one])
+        judged = (("done", (0, 1, 2)), ("done", (0, 1, None)), ("skipped", (1, None, None)))
+        for number, (status, row) in zip(dealt, judged, strict=False):
+            connection.execute(f"INSERT INTO judgement {columns} VALUES (?, ?, ?, ?, 'online', '', '')", [number, *row])
+            connection.execute("UPDATE assignment SET status = ? WHERE id = ?", [status, number])
         connection.execute("UPDATE setting SET value = ? WHERE key = 'validate.blind'", [setting])
         connection.commit()
     Study.upgrade(path)

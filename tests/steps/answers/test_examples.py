@@ -85,28 +85,41 @@ def sheet(grid: Grid, path: Path, **used: str) -> Path:
     return path
 
 
+def review_row(grid: Grid, *, used: bool) -> None:
+    """Say of all examples of the first row that is open whether they are used."""
+    row = grid.desk.row_to_review("propose")
+    assert row is not None
+    person = study_with(grid).people[0].id
+    for example in row.examples:
+        grid.desk.review_example("propose", example.id, used=used, by=person)
+
+
+def study_with(grid: Grid) -> Study:
+    return Study._of(grid._store)
+
+
 # -- finding
 
 
-def test_each_row_gets_the_nearest_of_the_others_and_never_itself(found: Grid) -> None:
-    there = found.examples("propose")
-    assert there.columns.tolist() == ["row", "rank", "hs", "cn", "type", "score", "used"]
-    assert there["row"].tolist() == [TEA, TEA, GREEN_TEA, GREEN_TEA]
-    assert there["rank"].tolist() == [1, 2, 1, 2]
-    assert TEA not in there["hs"][there["row"] == TEA].tolist()
-    assert there["hs"][there["row"] == GREEN_TEA].tolist()[0] == TEA
-    assert (there.groupby("row", sort=False)["score"].diff().dropna() <= 0).all()
-    assert set(there["used"]) == {""}
-
-
-def test_a_text_written_on_the_first_cell_stands_for_its_row(found: Grid) -> None:
-    there = found.examples("propose")
-    assert there["cn"].tolist() == [f"{hs} facts: not so." for hs in there["hs"]]
-    assert set(there["type"]) == {"facts"}
-
-
-def test_the_run_says_what_was_found_and_by_which_model(grid: Grid) -> None:
-    run = grid.find_examples("propose")
+def test_each_row_gets_the_nearest_of_the_others_by_the_text_of_their_first_cell_and_never_itself(
+    found: Grid, tmp_path: Path
+) -> None:
+    table = found.examples("propose")
+    assert table.columns.tolist() == ["row", "rank", "hs", "cn", "type", "score", "used"]
+    assert table["row"].tolist() == [TEA, TEA, GREEN_TEA, GREEN_TEA]
+    assert table["rank"].tolist() == [1, 2, 1, 2]
+    assert TEA not in table["hs"][table["row"] == TEA].tolist()
+    assert table["hs"][table["row"] == GREEN_TEA].tolist()[0] == TEA
+    assert (table.groupby("row", sort=False)["score"].diff().dropna() <= 0).all()
+    assert set(table["used"]) == {""}
+    assert table["cn"].tolist() == [f"{hs} facts: not so." for hs in table["hs"]]
+    assert set(table["type"]) == {"facts"}
+    with study_with(found).grid("write")._store.read() as tx:
+        written = store.current_texts(tx, rounds.by_name(tx, "write"))
+    assert [text.hs for text in written] == list(WRITTEN)
+    found.pair(redo=True)  # cells that are made anew forget their examples
+    assert found.examples("propose").empty
+    run = found.find_examples("propose")
     assert run.counts == {"round": "propose", "rows": 2, "examples": 4, "reviewed_before": 0}
     assert run.model is not None
     assert run.model["name"] == "all-MiniLM-L6-v2"
@@ -122,7 +135,7 @@ def test_what_is_found_already_is_found_again_only_if_asked_and_keeps_its_review
 
 
 @pytest.mark.server
-def test_a_grid_that_is_not_done_has_no_examples_to_give(tmp_path: Path) -> None:
+def test_where_there_are_no_examples_yet_it_is_said_why(tmp_path: Path) -> None:
     study = Study.create(tmp_path / "study.db", Setup(title="t"), grids=[WRITE, asking()])
     grid = study.grid("replies")
     with pytest.raises(StageError, match="has no cells yet; run `fcpair pair --grid replies`"):
@@ -130,86 +143,78 @@ def test_a_grid_that_is_not_done_has_no_examples_to_give(tmp_path: Path) -> None
     grid.pair()
     with pytest.raises(StageError, match="round `write` of grid `write` comes first"):
         grid.find_examples("propose")
-
-
-def test_a_round_without_examples_has_none_to_find(tmp_path: Path) -> None:
-    grid = study_of(tmp_path).grid("write")
+    (tmp_path / "written").mkdir()
+    study = study_of(tmp_path / "written")
+    grid = study.grid("write")
     for act in (grid.find_examples, grid.examples, grid.desk.row_to_review):
         with pytest.raises(StageError, match="round `write` of grid `write` has no examples"):
             act("write")
+    grid = study.grid("replies")
+    assert grid.desk.row_to_review("propose") is None
+    row = {"row": TEA, "rank": 1, "hs": CATS, "cn": "Not so.", "type": "facts", "score": 0.5, "used": "yes"}
+    write_table(pd.DataFrame([row]), tmp_path / "sheet.csv")
+    with pytest.raises(StageError, match="has no examples yet"):
+        grid.review_examples("propose", tmp_path / "sheet.csv")
+    with pytest.raises(StageError, match="no examples yet; run `fcpair examples find --grid replies --round propose`"):
+        grid.generate("propose")
 
 
-def test_a_study_that_changes_meanwhile_elsewhere_gets_its_examples(
+def test_examples_are_found_whatever_changes_elsewhere_meanwhile_but_not_where_texts_change(
     grid: Grid, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = encode.encode
+    really, (desk, wren) = encode.encode, at_desk(study_with(grid), "wren")
+    first = next(task for task in desk.answers(wren, n=50) if task.column and task.column.body == "facts")
+    study_with(grid).add_people(["lea"], Role.LEAD)
+    meanwhile: list[Callable[[], object]] = [
+        lambda: give(desk, wren, "Let us say it otherwise.", first.assignment_id),
+        lambda: study_with(grid).edit_guidelines("Be kind.", by="lea"),
+    ]
 
-    def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
-        Study._of(grid._store).edit_guidelines("Be kind.", by="lea")
+    def encode_meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
+        meanwhile[0]()
         return really(texts, model, progress)
 
-    Study._of(grid._store).add_people(["lea"], Role.LEAD)
-    monkeypatch.setattr(encode, "encode", meanwhile)
-    grid.find_examples("propose")
-    assert not grid.examples("propose").empty
-
-
-def test_a_study_whose_written_texts_change_meanwhile_is_left_as_it_is(
-    grid: Grid, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    really, (desk, wren) = encode.encode, at_desk(Study._of(grid._store), "wren")
-    first = next(one for one in desk.answers(wren, n=50) if one.column and one.column.body == "facts")
-
-    def meanwhile(texts: list[str], model: Model, progress: Progress | None = None) -> Vectors:
-        give(desk, wren, "Let us say it otherwise.", first.assignment_id)
-        return really(texts, model, progress)
-
-    monkeypatch.setattr(encode, "encode", meanwhile)
+    monkeypatch.setattr(encode, "encode", encode_meanwhile)
     with pytest.raises(ConflictError, match="the study changed while"):
         grid.find_examples("propose")
     assert grid.examples("propose").empty
-
-
-def test_cells_that_are_made_anew_forget_their_examples(found: Grid) -> None:
-    found.pair(redo=True)
-    assert found.examples("propose").empty
+    del meanwhile[0]
+    grid.find_examples("propose")
+    assert not grid.examples("propose").empty
 
 
 # -- reviewing
 
 
-def test_a_sheet_says_which_are_used(found: Grid, tmp_path: Path) -> None:
-    run = found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Cats="No", Cyclists=""))
-    there = found.examples("propose")
-    assert {(hs, said) for hs, said in zip(there["hs"], there["used"], strict=True)} <= {
+@pytest.mark.server
+def test_a_sheet_says_which_are_used_and_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
+    write_table(found.examples("propose"), path := tmp_path / "blank.csv")
+    with pytest.raises(InputError, match="`used` is empty in every row"):
+        found.review_examples("propose", path)
+    path = sheet(found, tmp_path / "sheet.csv", Cats="No", Cyclists="")
+    run = found.review_examples("propose", path)
+    table = found.examples("propose")
+    assert {(hs, used) for hs, used in zip(table["hs"], table["used"], strict=True)} <= {
         *((CATS, "no"), (CYCLING, ""), (TEA, "yes"))
     }
-    assert run.counts["not_used"] == (there["hs"] == CATS).sum() > 0
-    assert run.counts["rows_to_review"] == there[there["hs"] == CYCLING]["row"].nunique() > 0
-
-
-@pytest.mark.server
-def test_a_sheet_that_comes_twice_is_taken_once(found: Grid, tmp_path: Path) -> None:
-    path = sheet(found, tmp_path / "sheet.csv")
-    found.review_examples("propose", path)
+    assert run.counts["not_used"] == (table["hs"] == CATS).sum() > 0
+    assert run.counts["rows_to_review"] == table[table["hs"] == CYCLING]["row"].nunique() > 0
+    found.review_examples("propose", path := sheet(found, tmp_path / "all.csv"))
+    assert set(found.examples("propose")["used"]) == {"yes"}
     counts = found.review_examples("propose", path).counts
     assert (counts["used"], counts["already_there"], counts["rows_to_review"]) == (0, 4, 0)
-
-
-def test_the_newest_word_counts(found: Grid, tmp_path: Path) -> None:
-    found.review_examples("propose", sheet(found, tmp_path / "yes.csv"))
     found.review_examples("propose", sheet(found, tmp_path / "no.csv", Cats="no", Tea="no", Cyclists="no"))
     assert set(found.examples("propose")["used"]) == {"no"}
 
 
 def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_path: Path) -> None:
-    there = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
-    there.loc[1, "cn"] = "Another reply."
-    twice = pd.concat([there, there.loc[[2]].assign(used="no")])
+    table = found.examples("propose").assign(used=["maybe", "yes", "yes", ""])
+    table.loc[1, "cn"] = "Another reply."
+    twice = pd.concat([table, table.loc[[2]].assign(used="no")])
     write_table(twice, path := tmp_path / "sheet.csv")
     with pytest.raises(InputError) as raised:
         found.review_examples("propose", path)
-    assert [(one.line, one.message.partition(";")[0]) for one in raised.value.findings] == [
+    assert [(finding.line, finding.message.partition(";")[0]) for finding in raised.value.findings] == [
         (2, "`used` is `maybe`"),
         (3, "there is no such example in this round"),
         (6, "line 4 has the opposite for the same example"),
@@ -217,47 +222,18 @@ def test_all_that_is_wrong_with_a_sheet_is_said_with_its_lines(found: Grid, tmp_
     assert set(found.examples("propose")["used"]) == {""}
 
 
-def test_a_sheet_that_nobody_filled_in_is_refused(found: Grid, tmp_path: Path) -> None:
-    write_table(found.examples("propose"), path := tmp_path / "sheet.csv")
-    with pytest.raises(InputError, match="`used` is empty in every row"):
-        found.review_examples("propose", path)
-
-
 def test_a_row_comes_with_its_examples_and_says_where_to_go_on(found: Grid) -> None:
     first = found.desk.row_to_review("propose")
     assert first is not None
     assert (first.row, first.place, first.n_rows, first.n_open, first.next_open) == (TEA, 1, 2, 2, 2)
-    person = Study._of(found._store).people[0].id
-    for one in first.examples:
-        found.desk.review_example("propose", one.id, used=True, by=person)
+    review_row(found, used=True)
     second = found.desk.row_to_review("propose")
     assert second is not None
     assert (second.row, second.n_open, second.next_open) == (GREEN_TEA, 1, None)
     with pytest.raises(UnknownIdError, match="no row 3 with examples"):
         found.desk.row_to_review("propose", 3)
-
-
-def test_an_example_that_is_not_there_cannot_be_reviewed(found: Grid) -> None:
     with pytest.raises(UnknownIdError, match="round `propose` has no such example"):
         found.desk.review_example("propose", 999, used=True, by=1)
-
-
-def test_before_any_are_found_there_is_no_row_and_no_sheet(grid: Grid, found_sheet: Callable[[], Path]) -> None:
-    assert grid.desk.row_to_review("propose") is None
-    with pytest.raises(StageError, match="has no examples yet"):
-        grid.review_examples("propose", found_sheet())
-
-
-@pytest.fixture
-def found_sheet(tmp_path: Path) -> Callable[[], Path]:
-    """A sheet of examples that no study has."""
-
-    def make() -> Path:
-        row = {"row": TEA, "rank": 1, "hs": CATS, "cn": "Not so.", "type": "facts", "score": 0.5, "used": "yes"}
-        write_table(pd.DataFrame([row]), path := tmp_path / "sheet.csv")
-        return path
-
-    return make
 
 
 # -- models
@@ -266,9 +242,9 @@ def found_sheet(tmp_path: Path) -> Callable[[], Path]:
 def test_models_are_shown_the_used_ones_in_order(found: Grid, asked: list[str], tmp_path: Path) -> None:
     found.review_examples("propose", sheet(found, tmp_path / "sheet.csv", Tea="no"))
     assert found.generate("propose").counts["answers"] == 2
-    there = found.examples("propose").query("used == 'yes'")
+    table = found.examples("propose").query("used == 'yes'")
     for row, prompt in zip(ROWS, asked, strict=True):
-        own = there[there["row"] == row]
+        own = table[table["row"] == row]
         shown = "\n\n".join(
             f"Hate speech: {hs}\nCounter-narrative: {cn}\nType: facts"
             for hs, cn in zip(own["hs"], own["cn"], strict=True)
@@ -284,18 +260,10 @@ def test_models_wait_while_a_row_has_examples_that_nobody_reviewed(found: Grid, 
         found.generate("propose")
     with pytest.raises(StageError, match="2 rows have examples that nobody"):
         found.desk.estimate_generation("propose")
-    first = found.desk.row_to_review("propose")
-    assert first is not None
-    for one in first.examples:
-        found.desk.review_example("propose", one.id, used=False, by=1)
+    review_row(found, used=False)
     with pytest.raises(StageError, match="1 row has examples that nobody"):
         found.generate("propose")
     assert asked == []
-
-
-def test_models_wait_for_examples_to_be_found(grid: Grid) -> None:
-    with pytest.raises(StageError, match="no examples yet; run `fcpair examples find --grid replies --round propose`"):
-        grid.generate("propose")
 
 
 def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked: list[str]) -> None:
@@ -311,7 +279,7 @@ def test_without_review_all_but_the_refused_ones_are_shown(tmp_path: Path, asked
 
 def test_a_text_that_was_taken_back_is_not_shown(found: Grid, asked: list[str], tmp_path: Path) -> None:
     found.review_examples("propose", sheet(found, tmp_path / "sheet.csv"))
-    study = Study._of(found._store)
+    study = study_with(found)
     study.add_people(["ada"], Role.WRITER)
     study.dismiss("wren")
     with pytest.raises(StageError, match="4 examples, whose texts were taken back or replaced in grid `write` since"):
@@ -384,10 +352,3 @@ def test_a_place_for_examples_without_examples_is_refused() -> None:
     plain = RoundPlan("propose", "text: text()", models=ASK.models, prompt=PROMPT)
     with pytest.raises(InputError, match=r"has a placeholder `\{examples\}`, but nothing fills it"):
         check_plans([WRITE, replace(asking(), rounds=(plain,))], {})
-
-
-def test_each_row_brings_the_text_of_its_first_cell(tmp_path: Path) -> None:
-    study = study_of(tmp_path)
-    with study.grid("write")._store.read() as tx:
-        found = store.current_texts(tx, rounds.by_name(tx, "write"))
-    assert [one.hs for one in found] == list(WRITTEN)

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import Database, copy_study
 
-from fcpair.errors import InputError
+from fcpair.errors import InputError, StageError
 from fcpair.files.exchange.catalogue import TOOLS
+from fcpair.records import Role
 from fcpair.study import Study
+from steps import forms
 from steps.answers.tool_exports import NOTE, Said, Task, export, json_lines, people_table, tasks_of
 from steps.small import HS, assert_refused, label_of, labels_of, open_work
 
 At = Callable[[str], Study]
-WITH_SKIPS = ("label-studio", "prodigy")
 tools = pytest.mark.parametrize("tool", TOOLS)
+with_skips = pytest.mark.parametrize("tool", ["label-studio", "prodigy"])
 
 
 def as_labelled(task: Task) -> Said:
     return Said({"label": [label_of(task.number, task.person)]}, NOTE if task.number % 3 else "")
+
+
+def chosen(*words: str, second: int = 0) -> Said:
+    return Said({"label": [*words]}, second=second)
 
 
 class Trip:
@@ -34,16 +42,31 @@ class Trip:
         self.tasks = tasks_of(tool, self.project)
         self.people = people_table(tool, self.project)
         self.said: list[str] = []
+        self.n_exports = 0
 
-    def export(self, answers: Iterable[tuple[Task, Said]], name: str = "export") -> Path:
-        return export(self.tool, self.folder / name, answers)
+    def of(self, who: str) -> list[Task]:
+        return [task for task in self.tasks if task.person == who]
 
-    def bring(self, path: Path, **chosen: Any) -> Any:
-        options: dict[str, Any] = {"people": self.people, "announce": self.said.append, **chosen}
-        return self.grid.import_export(path, self.tool, **options)
+    def export(self, *answers: tuple[Task, Said]) -> Path:
+        self.n_exports += 1
+        return export(self.tool, self.folder / f"export-{self.n_exports}", answers)
+
+    def bring(self, path: Path, **options: Any) -> Any:
+        given: dict[str, Any] = {"people": self.people, "announce": self.said.append, **options}
+        return self.grid.import_export(path, self.tool, **given)
 
     def refuses(self, path: Path, match: str, **options: Any) -> None:
         assert_refused(self.study, lambda: self.bring(path, **options), InputError, match)
+
+    def edited(self, change: Callable[[Any], object]) -> Path:
+        """An export of the first task after somebody has changed it: what is changed is its first record."""
+        path = self.export((self.tasks[0], as_labelled(self.tasks[0])))
+        (file,) = path.iterdir()
+        content = json.loads(file.read_text("utf-8")) if file.suffix == ".json" else json_lines(file)
+        change(content[0])
+        text = json.dumps(content) if file.suffix == ".json" else "".join(f"{json.dumps(row)}\n" for row in content)
+        file.write_text(text, "utf-8")
+        return path
 
 
 @pytest.fixture
@@ -51,267 +74,292 @@ def trip(at: At, tmp_path: Path) -> Callable[[str], Trip]:
     return lambda tool: Trip(at("dealt"), tmp_path, tool)
 
 
-@tools
-def test_every_open_pair_is_written_once_for_its_person(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    assert sorted((task.person, task.number) for task in there.tasks) == sorted(open_work(there.study))
-
-
 @pytest.mark.server
 @tools
-def test_all_that_people_say_comes_back(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    run = there.bring(there.export((task, as_labelled(task)) for task in there.tasks))
-    assert run.counts["answers"] == len(there.tasks) == 42
+def test_all_that_people_say_of_their_open_pairs_comes_back_once(trip: Callable[[str], Trip], tool: str) -> None:
+    project = trip(tool)
+    assert sorted((task.person, task.number) for task in project.tasks) == sorted(open_work(project.study))
+    if tool == "label-studio":
+        assert {task.record["fcpair_1"] for task in project.tasks} == set(HS[:4])
+    path = project.export(*((task, as_labelled(task)) for task in project.tasks))
+    run = project.bring(path)
+    assert run.counts["answers"] == len(project.tasks) == 42
     sentence = f"In the round `label`, 42 answers were given in 1 export of `{tool}`."
-    assert sentence in there.study.methods().sections[0].text
-    assert labels_of(there.study) == {
-        (task.number, task.person): as_labelled(task).words["label"][0] for task in there.tasks
+    assert sentence in project.study.methods().sections[0].text
+    rows = project.grid.labels()
+    stored = {(row.pair, row.annotator): (row.label, row.note) for row in rows.itertuples()}
+    assert stored == {
+        (task.number, task.person): (as_labelled(task).words["label"][0], as_labelled(task).note)
+        for task in project.tasks
     }
-    rows = there.grid.labels()
-    notes = {(row.pair, row.annotator): row.note for row in rows.itertuples()}
-    assert notes == {(task.number, task.person): as_labelled(task).note for task in there.tasks}
-
-
-@tools
-def test_the_same_export_again_adds_nothing(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    path = there.export((task, as_labelled(task)) for task in there.tasks)
-    there.bring(path)
-    again = there.bring(path)
+    again = project.bring(path)
     assert (again.counts["answers"], again.counts["skips"], again.counts["already_there"]) == (0, 0, 42)
 
 
-@pytest.mark.parametrize("tool", WITH_SKIPS)
-def test_skips_are_skips(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    skipped, answered, *_ = there.tasks
-    run = there.bring(there.export([(skipped, Said({}, skips=True)), (answered, as_labelled(answered))]))
-    assert (run.counts["answers"], run.counts["skips"]) == (1, 1)
-    assert labels_of(there.study)[skipped.number, skipped.person] == "skip"
-
-
 @pytest.mark.server
-@pytest.mark.parametrize("tool", WITH_SKIPS)
-def test_of_several_answers_the_latest_counts_and_the_others_are_kept(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
+@with_skips
+def test_skips_are_skips_and_of_several_answers_the_latest_counts(trip: Callable[[str], Trip], tool: str) -> None:
+    project = trip(tool)
+    skipped, task, *_ = project.tasks
     words = ("appropriate", "not_sure", "not_appropriate")
-    answers = [(task, Said({"label": [word]}, second=9 - at)) for at, word in enumerate(words)]
-    path = there.export(answers)
-    run = there.bring(path)
-    assert (run.counts["answers"], run.counts["earlier"]) == (1, 2)
-    assert labels_of(there.study) == {(task.number, task.person): "appropriate"}
-    history = there.study.grid().explain(task.number).answers
-    assert [one["answer"] for one in history] == ["not_appropriate", "not_sure", "appropriate"]
-    again = there.bring(path)
-    assert (again.counts["answers"], again.counts["already_there"]) == (0, 1)
-    assert len(there.study.grid().explain(task.number).answers) == 3
+    answers = [(task, chosen(word, second=9 - at)) for at, word in enumerate(words)]
+    path = project.export((skipped, Said({}, skips=True)), *answers)
+    run = project.bring(path)
+    assert (run.counts["answers"], run.counts["skips"], run.counts["earlier"]) == (1, 1, 2)
+    stored = {(skipped.number, skipped.person): "skip", (task.number, task.person): "appropriate"}
+    assert labels_of(project.study) == stored
+    history = project.grid.explain(task.number).answers
+    assert [row["answer"] for row in history if row["person"] == task.person] == [*reversed(words)]
+    again = project.bring(path)
+    assert (again.counts["answers"], again.counts["already_there"]) == (0, 2)
+    assert project.grid.explain(task.number).answers == history
+    project.grid.withdraw(run.id, "labels")
+    assert labels_of(project.study) == {}
+    assert project.bring(path).counts["answers"] == 1
+    assert labels_of(project.study) == stored
+    assert Study.doctor(project.study.place).is_sound
 
 
-@pytest.mark.parametrize("tool", WITH_SKIPS)
-def test_an_import_can_be_withdrawn_and_made_again(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    answers = [(task, Said({"label": [word]}, second=at)) for at, word in enumerate(("not_sure", "appropriate"))]
-    path = there.export(answers)
-    run = there.bring(path)
-    there.grid.withdraw(run.id, "labels")
-    assert labels_of(there.study) == {}
-    assert there.bring(path).counts["answers"] == 1
-    assert labels_of(there.study) == {(task.number, task.person): "appropriate"}
-    assert Study.doctor(there.study.place).is_sound
-
-
-@pytest.mark.parametrize("tool", WITH_SKIPS)
+@with_skips
 def test_a_later_export_with_another_answer_needs_to_supersede(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    first, second = Said({"label": ["not_sure"]}, second=1), Said({"label": ["appropriate"]}, second=2)
-    there.bring(there.export([(task, first)]))
-    both = there.export([(task, first), (task, second)], "later")
-    there.refuses(both, "has already answered pair")
-    run = there.bring(both, supersede=True)
+    project = trip(tool)
+    task = project.tasks[0]
+    first, second = chosen("not_sure", second=1), chosen("appropriate", second=2)
+    project.bring(project.export((task, first)))
+    both = project.export((task, first), (task, second))
+    project.refuses(both, "has already answered pair")
+    run = project.bring(both, supersede=True)
     assert run.counts == {"answers": 1, "skips": 0, "already_there": 0} | run.counts
     assert "earlier" not in run.counts
-    assert len(there.study.grid().explain(task.number).answers) == 2
+    assert len(project.grid.explain(task.number).answers) == 2
+
+
+def moved(task: Task, key: str) -> Task:
+    """The same task under another key."""
+    return task._replace(key=key, record=task.record | {"fcpair": key})
 
 
 @tools
-def test_what_an_export_lacks_is_said_before_it_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    there.refuses(there.export([(there.tasks[0], Said({"label": ["perhaps"]}))]), "unknown answer `perhaps`")
+def test_what_an_export_may_not_say_is_refused(trip: Callable[[str], Trip], tool: str, tmp_path: Path) -> None:
+    project = trip(tool)
+    task, second, *_ = project.of("ana")
+    project.refuses(project.export((task, chosen("perhaps"))), "unknown answer `perhaps`")
     lacking = {"label-studio": [], "prodigy": ["how long an answer took"]}.get(tool, ["no skips"])
-    assert [any(lack in said for said in there.said) for lack in lacking] == [True] * len(lacking)
-
-
-@tools
-def test_two_labels_for_a_pair_are_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    there.refuses(
-        there.export([(there.tasks[0], Said({"label": ["not_sure", "appropriate"]}))]), "2 answers .*expected one"
-    )
-
-
-@tools
-def test_errors_name_file_and_line(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    of_ana = [task for task in there.tasks if task.person == "ana"]
-    path = there.export([(of_ana[0], as_labelled(of_ana[0])), (of_ana[1], Said({"label": ["perhaps"]}))])
-    (name,) = [one.name for one in path.iterdir()]
-    place = f"1: pair {of_ana[1].number}" if tool == "label-studio" else "2"
-    there.refuses(path, rf"{name}:{place}: unknown answer `perhaps`; expected one of not_appropriate")
-
-
-@tools
-def test_an_export_that_is_cut_off_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    path = there.export((task, as_labelled(task)) for task in there.tasks)
+    assert [any(lack in said for said in project.said) for lack in lacking] == [True] * len(lacking)
+    path = project.export((task, as_labelled(task)), (second, chosen("perhaps")))
+    (file,) = path.iterdir()
+    place = f"1: pair {second.number}" if tool == "label-studio" else "2"
+    project.refuses(path, rf"{file.name}:{place}: unknown answer `perhaps`; expected one of not_appropriate")
+    project.refuses(project.export((task, chosen("not_sure", "appropriate"))), "2 answers .*expected one")
+    prefix, number, _ = task.key.rsplit(":", 2)
+    other_study = moved(task, f"{prefix}:{number}:0123456789ab")
+    project.refuses(project.export((other_study, as_labelled(task))), "is the export from another study")
+    other_round = moved(task, task.key.replace("main:label", "main:pilot"))
+    message = "this is an answer of `main:pilot`; expected `main:label`"
+    project.refuses(project.export((other_round, as_labelled(task))), message)
+    project.refuses(project.export((moved(task, "17"), as_labelled(task))), "`17` is no key of pairs")
+    if tool != "potato":
+        record = json.loads(json.dumps(task.record).replace("People", "Persons"))
+        changed = project.export((task._replace(record=record), as_labelled(task)))
+        project.refuses(changed, "has other texts in the export")
+    mine = {own.number for own in project.of("ana")}
+    theirs = next(other for other in project.tasks if other.number not in mine)
+    taken = theirs._replace(person="ana", user=task.user)
+    project.refuses(project.export((taken, as_labelled(theirs))), "was not assigned to ana")
+    path = project.export(*((any_task, as_labelled(any_task)) for any_task in project.tasks))
     file = sorted(path.iterdir())[-1]
     file.write_bytes(file.read_bytes()[:-40])
-    there.refuses(path, r"cut off\?")
-
-
-@tools
-def test_an_export_of_another_study_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    prefix, number, _ = task.key.rsplit(":", 2)
-    other = {"fcpair": f"{prefix}:{number}:0123456789ab"}
-    changed = task._replace(key=other["fcpair"], record=task.record | other)
-    there.refuses(there.export([(changed, as_labelled(changed))]), "is the export from another study")
-
-
-@tools
-def test_an_answer_of_another_round_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    key = task.key.replace("main:label", "main:pilot")
-    moved = task._replace(key=key, record=task.record | {"fcpair": key})
-    there.refuses(
-        there.export([(moved, as_labelled(task))]), "this is an answer of `main:pilot`; expected `main:label`"
-    )
-
-
-@tools
-def test_a_key_that_is_none_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    broken = task._replace(key="17", record=task.record | {"fcpair": "17"})
-    there.refuses(there.export([(broken, as_labelled(task))]), "`17` is no key of pairs")
-
-
-@pytest.mark.parametrize("tool", ["label-studio", "doccano", "prodigy"])
-def test_changed_texts_are_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    task = there.tasks[0]
-    record = json.loads(json.dumps(task.record).replace("People", "Persons"))
-    there.refuses(there.export([(task._replace(record=record), as_labelled(task))]), "has other texts in the export")
-
-
-@tools
-def test_somebody_who_is_not_in_the_table_is_refused(trip: Callable[[str], Trip], tool: str, tmp_path: Path) -> None:
-    there = trip(tool)
+    project.refuses(path, r"cut off\?")
     (tmp_path / "p.csv").write_text("user,annotator\nnobody,ana\n", "utf-8")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
-    there.refuses(path, "user `.*` is not in the table of people", people=tmp_path / "p.csv")
+    path = project.export((task, as_labelled(task)))
+    project.refuses(path, "user `.*` is not in the table of people", people=tmp_path / "p.csv")
+    users = [line.split(",")[0] for line in project.people.read_text("utf-8").splitlines()[1:]]
+    (tmp_path / "p.csv").write_text("user,annotator\n" + "".join(f"{user},ana\n" for user in users), "utf-8")
+    both = project.export(*((own, as_labelled(own)) for own in (task, project.of("ben")[0])))
+    project.refuses(both, "are both ana; one person answers under one", people=tmp_path / "p.csv")
 
 
-@tools
-def test_a_person_under_two_names_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    users = [line.split(",")[0] for line in there.people.read_text("utf-8").splitlines()[1:]]
-    there.people.write_text("user,annotator\n" + "".join(f"{user},ana\n" for user in users), "utf-8")
-    both = [next(task for task in there.tasks if task.person == who) for who in ("ana", "ben")]
-    there.refuses(
-        there.export([(task, as_labelled(task)) for task in both]), "are both ana; one person answers under one"
-    )
+def test_answers_in_which_nobody_is_named_are_refused(at: At, tmp_path: Path) -> None:
+    def forget_user(record: Any) -> None:
+        if "annotations" in record:
+            record["annotations"][0]["completed_by"] = None
+        else:
+            record["_annotator_id"] = "main-label-ana-2026-11-26_05-08-27"
 
-
-@tools
-def test_an_answer_on_a_pair_of_somebody_else_is_refused(trip: Callable[[str], Trip], tool: str) -> None:
-    there = trip(tool)
-    mine = {task.number for task in there.tasks if task.person == "ana"}
-    theirs = next(task for task in there.tasks if task.number not in mine)
-    ana = next(task.user for task in there.tasks if task.person == "ana")
-    there.refuses(
-        there.export([(theirs._replace(person="ana", user=ana), as_labelled(theirs))]), "was not assigned to ana"
-    )
-
-
-def test_a_file_in_which_nobody_is_named_is_refused(trip: Callable[[str], Trip]) -> None:
-    there = trip("doccano")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
+    study = at("dealt")
+    for tool, place in (("label-studio", "project-1.json:1: "), ("prodigy", "")):
+        (tmp_path / tool).mkdir()
+        project = Trip(study, tmp_path / tool, tool)
+        project.refuses(project.edited(forget_user), f"{place}nobody is named who answered")
+    project = Trip(study, tmp_path, "doccano")
+    path = project.export((project.tasks[0], as_labelled(project.tasks[0])))
     (path / "ana.jsonl").rename(path / "all.jsonl")
-    there.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
-    there.people.write_text("user,annotator\nall,ana\n", "utf-8")
-    assert there.bring(path).counts["answers"] == 1
-
-
-def test_a_session_without_a_name_is_refused(trip: Callable[[str], Trip]) -> None:
-    there = trip("prodigy")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
-    file = path / "ana-answers.jsonl"
-    (row,) = json_lines(file)
-    file.write_text(json.dumps(row | {"_annotator_id": "main-label-ana-2026-11-26_05-08-27"}), "utf-8")
-    there.refuses(path, "nobody is named who answered")
-
-
-def test_an_annotation_without_a_user_is_refused(trip: Callable[[str], Trip]) -> None:
-    there = trip("label-studio")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
-    file = path / "project-1.json"
-    tasks = json.loads(file.read_text("utf-8"))
-    tasks[0]["annotations"][0]["completed_by"] = None
-    file.write_text(json.dumps(tasks), "utf-8")
-    there.refuses(path, "project-1.json:1: nobody is named who answered")
+    project.refuses(path, r"all.jsonl:1: nobody is named who answered; if one person gave all of these, write `all`")
+    project.people.write_text("user,annotator\nall,ana\n", "utf-8")
+    assert project.bring(path).counts["answers"] == 1
 
 
 def test_drafts_are_left_out_and_said(trip: Callable[[str], Trip]) -> None:
-    there = trip("label-studio")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
-    file = path / "project-1.json"
-    tasks = json.loads(file.read_text("utf-8"))
-    tasks[0]["drafts"] = [{"result": []}, {"result": []}]
-    file.write_text(json.dumps(tasks), "utf-8")
-    assert there.bring(path).counts["answers"] == 1
-    assert any("drafts that nobody has submitted are left out (2)" in said for said in there.said)
-    tasks[0]["annotations"] = []
-    file.write_text(json.dumps(tasks), "utf-8")
-    there.refuses(path, "there is no answer in it, only 2 drafts")
+    project = trip("label-studio")
+    drafts: dict[str, Any] = {"drafts": [{"result": []}, {"result": []}]}
+    assert project.bring(project.edited(lambda task: task.update(drafts))).counts["answers"] == 1
+    assert any("drafts that nobody has submitted are left out (2)" in said for said in project.said)
+    only_drafts = project.edited(lambda task: task.update(drafts, annotations=[]))
+    project.refuses(only_drafts, "there is no answer in it, only 2 drafts")
 
 
-def test_two_answers_without_times_are_refused(trip: Callable[[str], Trip]) -> None:
-    there = trip("potato")
-    task = there.tasks[0]
-    path = there.export([(task, Said({"label": ["not_sure"]})), (task, Said({"label": ["appropriate"]}))])
-    there.refuses(
+def test_what_tells_two_things_at_once_is_refused(at: At, tmp_path: Path) -> None:
+    study = at("dealt")
+    potato = Trip(study, tmp_path, "potato")
+    task = potato.tasks[0]
+    path = potato.export((task, chosen("not_sure")), (task, chosen("appropriate")))
+    potato.refuses(
         path, "annotations.jsonl:2: this pair has been answered by ana already, in line 1 of .*nothing says which"
     )
-
-
-def test_a_repeated_key_of_json_is_refused(trip: Callable[[str], Trip]) -> None:
-    there = trip("doccano")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
+    path = potato.export((task, as_labelled(task)))
+    potato.people.write_text("user,annotator\nx,\ny,ana\ny,ben\n,cleo\n", "utf-8")
+    potato.refuses(path, "`x` has no `annotator`")
+    potato.refuses(path, "`y` is `ana` in a line above, and `ben` here")
+    with pytest.raises(InputError, match="this folder is not empty"):
+        study.grid().write_project(potato.project, "doccano")
+    (tmp_path / "doccano").mkdir()
+    doccano = Trip(study, tmp_path / "doccano", "doccano")
+    path = doccano.export((doccano.tasks[0], as_labelled(doccano.tasks[0])))
     file = path / "ana.jsonl"
     file.write_text(file.read_text("utf-8").replace('"label":', '"label": ["not_sure"], "label":'), "utf-8")
-    there.refuses(path, "duplicate key `label`")
+    doccano.refuses(path, "duplicate key `label`")
 
 
-def test_the_texts_of_a_project_are_those_of_the_study(trip: Callable[[str], Trip]) -> None:
-    there = trip("label-studio")
-    assert {task.record["fcpair_1"] for task in there.tasks} == set(HS[:4])
+# -- what is said of each person's shard, and which answers are left out
 
 
-def test_a_project_is_never_written_over_another(trip: Callable[[str], Trip]) -> None:
-    there = trip("potato")
-    with pytest.raises(InputError, match="this folder is not empty"):
-        there.grid.write_project(there.project, "doccano")
+def test_in_a_project_of_one_person_nobody_else_is_missing(trip: Callable[[str], Trip]) -> None:
+    project = trip("prodigy")
+    skipped, *answered = project.of("ana")[:5]
+    run = project.bring(
+        project.export((skipped, Said({}, skips=True)), *((task, as_labelled(task)) for task in answered))
+    )
+    (note,) = run.notes
+    assert note.startswith("ana: of 14 pairs 4 are answered, 1 skipped and 9 missing")
 
 
-def test_a_table_of_people_is_checked(trip: Callable[[str], Trip]) -> None:
-    there = trip("potato")
-    path = there.export([(there.tasks[0], as_labelled(there.tasks[0]))])
-    there.people.write_text("user,annotator\nx,\ny,ana\ny,ben\n,cleo\n", "utf-8")
-    there.refuses(path, "`x` has no `annotator`")
-    there.refuses(path, "`y` is `ana` in a line above, and `ben` here")
+def test_an_answer_from_before_another_of_the_same_person_is_left_out(trip: Callable[[str], Trip]) -> None:
+    project = trip("prodigy")
+    first, second, *_ = project.of("ana")
+    project.bring(project.export((first, chosen("appropriate", second=9))))
+    for supersede in (False, True):
+        older = project.export(*((task, chosen("not_sure", second=3)) for task in (first, second)))
+        run = project.bring(older, supersede=supersede)
+        assert run.counts["answers"] == (0 if supersede else 1)
+        assert f"ana has answered differently since; older answers left out: 1 (pairs {first.number})" in run.notes
+    assert labels_of(project.study) == {(first.number, "ana"): "appropriate", (second.number, "ana"): "not_sure"}
+
+
+def test_simulated_answers_are_never_the_newer_ones(trip: Callable[[str], Trip]) -> None:
+    project = trip("prodigy")
+    task = project.tasks[0]
+    project.grid.simulate(seed=1)
+    other = "not_sure" if labels_of(project.study)[task.number, task.person] != "not_sure" else "appropriate"
+    assert project.bring(project.export((task, chosen(other))), supersede=True).counts["answers"] == 1
+    assert labels_of(project.study)[task.number, task.person] == other
+
+
+# -- forms: what each tool can carry goes out and comes back, and what it cannot is refused
+
+
+TEXT = "They pay\nfor the road, نه؟ 😀 like =anybody."
+ANSWERS: dict[str, Callable[[int], dict[str, list[str]]]] = {
+    "label": lambda number: {"label": [("no", "unsure", "yes")[number % 3]]},
+    "types": lambda number: {"types": (["facts"], ["question", "facts"], ["none"])[number % 3]},
+    "rating": lambda number: {"rating": [("1", "2.5", "5")[number % 3]]},
+    "text": lambda number: {"text": [f"{TEXT} {number}"]},
+}
+ANSWERS["form"] = lambda number: {
+    name: words for kind in ("text", "types", "rating") for name, words in ANSWERS[kind](number).items()
+}
+FORMS = {
+    "label": "label: one_of(no,unsure?,yes+)",
+    "types": "types: any_of(facts,humour,question)",
+    "rating": forms.RATE,
+    "text": "text: text(min_words=2)",
+    "form": f"text: text(min_words=2); types: any_of(facts,humour,question); {forms.RATE}",
+}
+
+
+@pytest.fixture(scope="module")
+def path(database: Database, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study with a round for each kind of form, and three that no tool carries; rae answers them all."""
+    with database(), closing(Study.create(tmp_path_factory.mktemp("kinds") / "kinds.db")) as study:
+        study.add_people(["rae"], Role.RATER)
+        forms.add_grid(study, "kinds", ("facts", "humour"))
+        for name, form in FORMS.items():
+            forms.add_round(study, "kinds", name, "rae", form, counts=name == "label")
+        forms.add_round(study, "kinds", "hidden", "rae", FORMS["types"], hides="column")
+        forms.add_round(study, "kinds", "gated", "rae", "a: one_of(yes,no); b: text() when a=yes")
+        forms.add_round(study, "kinds", "edited", "rae", forms.EDIT, edits="text")
+        forms.add_round(study, "kinds", "always", "rae", "types: any_of(facts,humour,always=column)")
+        return Path(study.place)
+
+
+@pytest.fixture
+def study(path: Path, tmp_path: Path) -> Study:
+    return Study(copy_study(path, tmp_path / "study.db"))
+
+
+def exported(study: Study, folder: Path, tool: str, kind: str) -> tuple[list[Task], Path, Path]:
+    """The items of a round, what is exported when all are answered, and the table of people."""
+    folder.mkdir()
+    study.grid("kinds").write_project(folder / "project", tool, kind)
+    tasks, people = tasks_of(tool, folder / "project"), people_table(tool, folder / "project")
+    answer = ANSWERS["types" if kind == "hidden" else kind]
+    return tasks, export(tool, folder / "export", [(task, Said(answer(at))) for at, task in enumerate(tasks)]), people
+
+
+@tools
+def test_answers_of_each_kind_come_back_and_a_hidden_column_is_in_no_file(
+    study: Study, tmp_path: Path, tool: str
+) -> None:
+    grid = study.grid("kinds")
+    for kind in FORMS if tool in ("label-studio", "potato") else [kind for kind in FORMS if kind != "form"]:
+        tasks, path, people = exported(study, tmp_path / kind, tool, kind)
+        assert grid.import_export(path, tool, kind, people=people).counts["answers"] == len(tasks) == 6
+        rows = grid.answers(kind).set_index("cell")
+        for at, task in enumerate(tasks):
+            for name, words in ANSWERS[kind](at).items():
+                assert sorted(str(rows.loc[task.number, name]).split("; ")) == sorted(words)
+        assert grid.import_export(path, tool, kind, people=people).counts["already_there"] == 6
+    tasks, path, people = exported(study, tmp_path / "hidden", tool, "hidden")
+    assert all(task.number > 1 << 32 for task in tasks)
+    assert not any("aspect" in str(task.record) for task in tasks)
+    assert not any("humour" in str({**task.record, "options": 0}) for task in tasks)
+    assert grid.import_export(path, tool, "hidden", people=people).counts["answers"] == 6
+
+
+@tools
+def test_forms_that_a_tool_cannot_carry_and_what_is_no_answer_are_refused(
+    study: Study, tmp_path: Path, tool: str
+) -> None:
+    grid, place = study.grid("kinds"), tmp_path / "refused"
+    has_forms = tool in ("label-studio", "potato")
+    refusals = [("always", "always has the label of its column"), ("gated", "is asked only when a=yes|one question")]
+    for name, why in refusals + [("form", "asks one question about an item, and this round has 3")] * (not has_forms):
+        with pytest.raises(InputError, match=why):
+            grid.write_project(place, tool, name)
+    with pytest.raises(StageError, match="is due"):
+        grid.write_project(place, tool, "edited")
+    wrong: list[tuple[str, dict[str, list[str]], str]] = [
+        ("types", {"types": ["none", "facts"]}, "`none` is chosen together with facts"),
+        ("rating", {"rating": ["2.25"]}, r"unknown answer `2.25`; expected one of 1, 1.5, 2"),
+        ("text", {"text": ["short"]}, "the text has 1 word; expected at least 2"),
+        ("form", {"types": ["facts"]}, "text: an answer is missing; rating: an answer is missing"),
+    ]
+    for kind, words, why in wrong[: None if has_forms else 3]:
+        tasks, _, people = exported(study, tmp_path / kind, tool, kind)
+        path = export(tool, tmp_path / kind / "later", [(tasks[0], Said(words))])
+        with pytest.raises(InputError, match=why):
+            grid.import_export(path, tool, kind, people=people)
+    written = tmp_path / "text"
+    grid.import_export(written / "export", tool, "text", people=written / "project" / "people.csv")
+    with pytest.raises(InputError, match="carries one_of, any_of, scale and text, and `text` is `edit"):
+        grid.write_project(place, tool, "edited")
+    assert not place.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,22 +67,21 @@ def submission(request_id: str, task: Task, answer: Any) -> Submission:
 @pytest.mark.server
 def test_each_is_asked_in_the_rounds_of_their_role_in_all_grids(study: Study) -> None:
     desk = study.work_queue(Annotate())
-    asked = {name: desk.rounds(admit(study, name)) for name in forms.PEOPLE}
-    assert [(one.grid, one.round, one.screen) for one in asked["ana"]] == [
+    visitors = {name: admit(study, name) for name in forms.PEOPLE}
+    asked = {name: desk.rounds(visitor) for name, visitor in visitors.items()}
+    assert [(form.grid, form.round, form.screen) for form in asked["ana"]] == [
         ("main", "label", "cell"),
         ("write", "curate", "cell"),
     ]
     (of_rae,) = asked["rae"]
     assert (of_rae.row_name, of_rae.column_name, of_rae.screen, of_rae.blind) == ("hate speech", "aspect", "row", False)
     assert of_rae.form[0]["choices"] == ["1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"]
-    assert [one["name"] for one in asked["wren"][0].form] == ["text", "types"]
-
-
-def test_a_task_says_its_grid_and_the_number_of_its_cell_there(study: Study) -> None:
-    desk, wren = at_desk(study, "wren")
-    found = desk.tasks(wren, 9)
-    assert [(one.grid, one.round, one.cell_id) for one in found] == [("write", "write", n) for n in (1, 3, 5, 2, 4, 6)]
-    assert (found[1].row.body, column_of(found[1]), found[1].original) == (forms.PERSIAN, "facts", None)
+    assert [question["name"] for question in asked["wren"][0].form] == ["text", "types"]
+    tasks = desk.tasks(visitors["wren"], 9)
+    assert [(task.grid, task.round, task.cell_id) for task in tasks] == [
+        ("write", "write", n) for n in (1, 3, 5, 2, 4, 6)
+    ]
+    assert (tasks[1].row.body, column_of(tasks[1]), tasks[1].original) == (forms.PERSIAN, "facts", None)
 
 
 def test_what_was_written_is_a_text_of_the_study_verbatim_and_comes_back_as_it_was_sent(study: Study) -> None:
@@ -93,44 +93,44 @@ def test_what_was_written_is_a_text_of_the_study_verbatim_and_comes_back_as_it_w
     assert desk.answers(wren)[0].answer == {"text": text, "types": ["facts"]}
 
 
-def test_an_answer_that_was_given_before_is_kept_once_and_so_is_a_text(study: Study) -> None:
+def test_an_answer_and_a_text_that_were_given_before_are_kept_once(study: Study) -> None:
     write(study, 2)
     write(study, text=f" {TEXT} ")
     write(study, types=[])
     assert rows(study, "SELECT count(*) FROM answer WHERE text_id IS NOT NULL") == [(2,)]
     assert rows(study, f"SELECT count(*) FROM text WHERE body LIKE '%{TEXT}%'") == [(1,)]
     assert len(said(study)) == 4
-    assert [one.found for one in Study.doctor(study.place).checks if one.found] == []
-
-
-def test_a_text_that_is_a_row_already_is_the_same_text(study: Study) -> None:
     write(study, text=forms.ROWS[0])
     assert rows(study, f"SELECT count(*) FROM text WHERE body = '{forms.ROWS[0]}'") == [(1,)]
+    assert [check.found for check in Study.doctor(study.place).checks if check.found] == []
 
 
-@pytest.mark.parametrize(
-    ("answer", "match"),
-    [
+def test_what_is_no_answer_to_the_form_is_refused_and_a_repeated_request_changes_nothing(study: Study) -> None:
+    desk, wren = at_desk(study, "wren")
+    refusals: list[tuple[Any, str]] = [
         ({"text": "Too few words.", "types": []}, "text: the text has 3 words; expected at least 6"),
         ({"text": TEXT, "types": ["irony"]}, "types: .* expected a list of some of facts, humour, question"),
         ({"text": TEXT}, "types: an answer is missing"),
         ({**WRITTEN, "more": 1}, "`more` is not a question here"),
         (TEXT, "several questions here; expected an object with text, types"),
-    ],
-)
-def test_what_is_no_answer_to_the_form_is_refused(study: Study, answer: Any, match: str) -> None:
-    desk, wren = at_desk(study, "wren")
-    assert_refused(study, lambda: give(desk, wren, answer), InputError, match)
+    ]
+    for answer, match in refusals:
+        assert_refused(study, partial(give, desk, wren, answer), InputError, match)
+    given = submission("request", desk.tasks(wren)[0], WRITTEN)
+    first = desk.submit(wren, given)
+    before = dump(study)
+    assert desk.submit(wren, given) == first
+    assert dump(study) == before
 
 
 def test_a_row_comes_together_wherever_its_cells_were_dealt(study: Study) -> None:
     desk, rae = at_desk(study, "rae")
-    assert [one.cell_id for one in desk.tasks(rae, 9)] == list(range(1, 10))
-    assert [one.cell_id for one in desk.tasks(rae, 4)] == [1, 2, 3, 4]
+    assert [task.cell_id for task in desk.tasks(rae, 9)] == list(range(1, 10))
+    assert [task.cell_id for task in desk.tasks(rae, 4)] == [1, 2, 3, 4]
     for answer in (4.5, 4, "skip"):
         give(desk, rae, answer)
     assert said(study)[:2] == [('{"rating":4.5}', 7, None), ('{"rating":4}', 6, None)]
-    assert [one.answer for one in desk.answers(rae, n=3)] == ["skip", 4, 4.5]
+    assert [task.answer for task in desk.answers(rae, n=3)] == ["skip", 4, 4.5]
     assert_refused(study, lambda: give(desk, rae, 4.25), InputError, "between the steps")
     assert_refused(study, lambda: give(desk, rae, "4.5"), InputError, "expected a number")
 
@@ -143,43 +143,27 @@ def test_several_labels_are_kept_in_the_order_of_the_question(study: Study) -> N
 
 
 @pytest.mark.server
-def test_a_text_is_given_to_be_edited_once_it_is_written(study: Study) -> None:
+def test_a_text_is_given_to_be_edited_as_its_writer_has_it_now(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     assert desk.tasks(ana, 9) == []
     assert desk.progress(ana).open == 0
-    written = write(study, 2)
-    found = desk.tasks(ana, 9)
-    assert [one.cell_id for one in found] == [one.cell_id for one in written]
+    first, second, third = write(study, 3)
+    assert [task.cell_id for task in desk.tasks(ana, 9)] == [first.cell_id, second.cell_id, third.cell_id]
+    _, wren = at_desk(study, "wren")
+    again = {"text": "One two three four five six.", "types": ["humour"]}
+    give(desk, wren, again, second.assignment_id, note="a note")
+    give(desk, wren, "skip", third.assignment_id)
+    shown = desk.tasks(ana, 9)
+    assert [task.cell_id for task in shown] == [first.cell_id, second.cell_id]
     assert desk.progress(ana).open == 2
-    assert found[0].original is not None
-    assert (found[0].original.body, found[0].answer) == (TEXT, None)
+    assert [task.original.body for task in shown if task.original] == [TEXT, again["text"]]
+    assert [task.answer for task in shown] == [None, None]
+    for word in ("wren", "a note", "humour"):  # and nothing else of them
+        assert word not in repr(shown[1])
     give(desk, ana, TEXT)
     give(desk, ana, "Most of them pay for it.")
-    assert [body for _, _, body in said(study)] == [TEXT, TEXT, TEXT, "Most of them pay for it."]
-    assert [one.original.body for one in desk.answers(ana, n=2) if one.original] == [TEXT, TEXT]
-
-
-@pytest.mark.server
-def test_what_is_edited_is_the_writer_s_current_text_and_nothing_else_of_them(study: Study) -> None:
-    (task,) = write(study)
-    desk, wren = at_desk(study, "wren")
-    give(desk, wren, {"text": "One two three four five six.", "types": ["humour"]}, task.assignment_id, note="a note")
-    desk, ana = at_desk(study, "ana")
-    (shown,) = desk.tasks(ana)
-    assert shown.original is not None
-    assert shown.original.body == "One two three four five six."
-    told = repr(shown)
-    assert "wren" not in told
-    assert "a note" not in told
-    assert "humour" not in told
-
-
-def test_what_the_writer_takes_back_by_a_skip_is_not_edited(study: Study) -> None:
-    (task,) = write(study)
-    desk, wren = at_desk(study, "wren")
-    give(desk, wren, "skip", task.assignment_id)
-    desk, ana = at_desk(study, "ana")
-    assert desk.tasks(ana) == []
+    assert [body for _, _, body in said(study)[-2:]] == [TEXT, "Most of them pay for it."]
+    assert [task.original.body for task in desk.answers(ana, n=2) if task.original] == [again["text"], TEXT]
 
 
 @pytest.mark.server
@@ -216,15 +200,6 @@ def test_a_batch_of_answers_is_about_several_grids(study: Study) -> None:
         assert grids.current_grid_id(tx) == 1
 
 
-def test_repeating_a_request_with_an_object_changes_nothing(study: Study) -> None:
-    desk, wren = at_desk(study, "wren")
-    given = submission("request", desk.tasks(wren)[0], WRITTEN)
-    first = desk.submit(wren, given)
-    before = dump(study)
-    assert desk.submit(wren, given) == first
-    assert dump(study) == before
-
-
 @pytest.mark.server
 @pytest.mark.files
 @pytest.mark.parametrize(("who", "answer"), [("wren", WRITTEN), ("ana", TEXT), ("rae", 4.5), ("rob", ["facts"])])
@@ -251,4 +226,4 @@ def test_the_answers_on_a_row_share_the_time_that_the_row_took(study: Study, mon
         give(desk, rae, 3)
     assert desk.progress(rae).pace_s == pytest.approx(20, abs=0.1)
     (stage, *_) = Monitor(study.grid("rate")).stages()
-    assert [one.outlook.pace_s for one in stage.people if one.name == "rae"] == [pytest.approx(20, abs=0.1)]
+    assert [person.outlook.pace_s for person in stage.people if person.name == "rae"] == [pytest.approx(20, abs=0.1)]

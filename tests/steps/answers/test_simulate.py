@@ -16,7 +16,7 @@ from fcpair.steps.people.terms import save_terms
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study
-from steps.small import VALIDATORS, dump, labels_of, open_work, standing, write_csv
+from steps.small import VALIDATORS, assert_refused, labels_of, open_work, standing, write_csv
 
 At = Callable[[str], Study]
 
@@ -49,36 +49,26 @@ def test_the_same_seed_gives_the_same_bytes_in_two_studies(at: At, tmp_path: Pat
     assert first == second != other
 
 
-def test_nothing_is_open_afterwards(at: At) -> None:
-    study = walked(at, 3)
-    for counts in study.status()["rounds"].values():
+def test_skipped_pairs_are_passed_on_until_nothing_is_open(at: At) -> None:
+    for counts in walked(at, 3).status()["rounds"].values():
         assert counts["open"] == 0
         assert counts["done"] > 0
-
-
-def test_a_skipped_pair_is_passed_on_until_somebody_answers(at: At) -> None:
     study = at("dealt")
     run = study.grid().simulate(Simulate(seed=1, skips=0.5))
     assert run.counts["reassigned"] > 0
     assert run.counts["answers"] + run.counts["vacant"] == 42
     assert study.status()["rounds"]["label"]["vacant"] == run.counts["vacant"]
-
-
-def test_who_always_skips_leaves_every_slot_vacant(at: At) -> None:
     study = at("dealt")
     run = study.grid().simulate(Simulate(skips=1.0))
     assert (run.counts["answers"], run.counts["vacant"]) == (0, 42)
     assert set(labels_of(study).values()) == {"skip"}
 
 
-def test_people_without_error_agree_on_every_pair(at: At) -> None:
+def test_people_without_error_agree_on_every_pair_and_a_leaning_of_one_gives_only_that_label(at: At) -> None:
     grid = at("dealt").grid()
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, seed=2))
     grid.adjudicate(Adjudicate())
     assert grid.waiting_pairs() == []
-
-
-def test_a_leaning_of_one_gives_only_that_label(at: At) -> None:
     study = at("dealt")
     study.grid().simulate(Simulate(leaning=1.0, leaning_to="not_sure", not_sure=0.0, skips=0.0))
     assert set(labels_of(study).values()) == {"not_sure"}
@@ -110,20 +100,12 @@ def test_labels_are_answered_before_verdicts(at: At, tmp_path: Path) -> None:
     assert grid.simulate(Simulate(skips=0.0)).counts["round"] == "validate"
 
 
-def validated(study: Study, *, blind: bool = False) -> dict[int, int]:
-    """What validators with another seed and without error say of each pair."""
-    grid = study.grid()
-    study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    grid.assign_validation(Validate(blind=blind))
-    grid.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
-    with study._store.read() as tx:
-        rows = judgements.current_verdicts(tx)
-    return dict(zip(rows["cell_id"], rows["code"], strict=True))
-
-
 @pytest.mark.parametrize("blind", [False, True])
 def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed(at: At, blind: bool) -> None:
-    """Everybody sees what is true; a person then decides every third pair wrongly, and no validator falls for it."""
+    """Everybody sees what is true; a person then decides every third pair wrongly, and no validator falls for it.
+
+    Only blind validators leave a label of their own.
+    """
     study = at("dealt")
     grid = study.grid()
     grid.simulate(Simulate(accuracy=1.0, not_sure=0.0, skips=0.0, positive=0.5, seed=13))
@@ -131,8 +113,16 @@ def test_validators_look_at_the_same_truth_as_annotators_did_whatever_their_seed
     right = standing(study)
     for pair in list(right)[::3]:
         grid.decide(pair, 2 - int(right[pair][1] or 0), by="petra")
-    verdicts = validated(study, blind=blind)
+    study.add_people(list(VALIDATORS), Role.VALIDATOR)
+    grid.assign_validation(Validate(blind=blind))
+    grid.simulate(Simulate(accuracy=1.0, skips=0.0, seed=14))
+    with study._store.read() as tx:
+        rows = judgements.current_verdicts(tx)
+        own = judgements.current_answers(tx, rounds.validation(tx), "own_code")["own_code"]
+    verdicts = dict(zip(rows["cell_id"], rows["code"], strict=True))
     assert verdicts == {pair: 0 if at_ % 3 == 0 else 1 for at_, pair in enumerate(right)}
+    assert own.notna().all() == blind
+    assert own.isna().all() != blind
 
 
 def test_further_labels_are_about_the_same_truth(at: At) -> None:
@@ -145,43 +135,19 @@ def test_further_labels_are_about_the_same_truth(at: At) -> None:
     assert grid.waiting_pairs() == []
 
 
-@pytest.mark.parametrize("blind", [False, True])
-def test_only_blind_validators_leave_a_label_of_their_own(at: At, blind: bool) -> None:
+def test_what_cannot_be_simulated_is_refused(at: At) -> None:
     study = at("dealt")
     grid = study.grid()
-    grid.simulate(Simulate())
-    grid.adjudicate(Adjudicate("majority"))
-    validated(study, blind=blind)
-    with study._store.read() as tx:
-        own = judgements.current_answers(tx, rounds.validation(tx), "own_code")["own_code"]
-    assert own.notna().all() == blind
-    assert own.isna().all() != blind
-
-
-def test_nothing_open_is_an_error_that_says_what_to_do(at: At) -> None:
-    study = at("dealt")
-    grid = study.grid()
-    grid.simulate(Simulate())
-    before = dump(study)
-    with pytest.raises(StageError, match="run `fcpair assign` or `fcpair validate assign`"):
-        grid.simulate(Simulate())
-    assert dump(study) == before
-
-
-@pytest.mark.parametrize("name", ["accuracy", "positive", "leaning", "not_sure", "skips"])
-@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
-def test_a_probability_lies_between_0_and_1(at: At, name: str, value: float) -> None:
-    study = at("dealt")
-    before = dump(study)
-    given: dict[str, Any] = {name: value}
-    with pytest.raises(InputError, match=f"{name} is {value}; expected a probability from 0 to 1"):
-        study.grid().simulate(replace(Simulate(), **given))
-    assert dump(study) == before
-
-
-def test_nobody_leans_to_a_label_that_is_not_there(at: At) -> None:
+    for name in ("accuracy", "positive", "leaning", "not_sure", "skips"):
+        for value in (-0.1, 1.1, float("nan")):
+            given: dict[str, Any] = {name: value}
+            with pytest.raises(InputError, match=f"{name} is {value}; expected a probability from 0 to 1"):
+                Simulate(**given)
     with pytest.raises(InputError, match="`splendid` is not a label; expected one of"):
-        at("dealt").grid().simulate(Simulate(leaning=0.5, leaning_to="splendid"))
+        grid.simulate(Simulate(leaning=0.5, leaning_to="splendid"))
+    grid.simulate(Simulate())
+    message = "run `fcpair assign` or `fcpair validate assign`"
+    assert_refused(study, lambda: grid.simulate(Simulate()), StageError, message)
 
 
 @pytest.mark.slow
@@ -224,40 +190,28 @@ ASKED = Annotate(demographics=("Gender: woman | man", "In your own words"), comp
 
 
 def said(study: Study) -> dict[str, dict[str, str]]:
-    return {one["name"]: one["demographics"] for one in study.access.terms()}
+    return {person["name"]: person["demographics"] for person in study.access.terms()}
 
 
-def test_simulated_people_answer_what_the_study_asks_about_people(at: At) -> None:
+def test_simulated_people_answer_what_the_study_asks_about_people_who_have_not_agreed(at: At) -> None:
+    """Whoever comes in the place of a simulated person is not described by them."""
+    study = at("dealt")
+    study.grid().simulate(Simulate(seed=2))
+    assert not any(said(study).values())  # nothing is asked
+    study = at("dealt")
+    save_terms(study, ASKED)
+    ids = {person.name: person.id for person in study.people}
+    study.access.consent(ids["ana"], {})
+    study.access.consent(ids["ben"], {"Gender": "man"})
+    study.grid().simulate(Simulate(seed=2))
+    assert (said(study)["ana"], said(study)["ben"]) == ({}, {"Gender": "man"})
+    assert set(said(study)["cleo"]) == {"Gender"}
     study = at("dealt")
     save_terms(study, ASKED)
     study.grid().simulate(Simulate(seed=2))
     assert {name for name, own in said(study).items() if own} == {"ana", "ben", "cleo"}
     assert {own["Gender"] for own in said(study).values()} == {"woman", "man"}
     assert all(set(own) == {"Gender"} for own in said(study).values())
-    assert all(one["consented_at"] is None for one in study.access.terms())
-
-
-def test_what_somebody_said_or_agreed_to_is_left_alone(at: At) -> None:
-    study = at("dealt")
-    save_terms(study, ASKED)
-    ids = {one.name: one.id for one in study.people}
+    assert all(person["consented_at"] is None for person in study.access.terms())
     study.access.consent(ids["ana"], {})
-    study.access.consent(ids["ben"], {"Gender": "man"})
-    study.grid().simulate(Simulate(seed=2))
-    assert (said(study)["ana"], said(study)["ben"]) == ({}, {"Gender": "man"})
-    assert said(study)["cleo"]
-
-
-def test_who_comes_in_the_place_of_a_simulated_person_is_not_described_by_them(at: At) -> None:
-    study = at("dealt")
-    save_terms(study, ASKED)
-    study.grid().simulate(Simulate(seed=2))
-    ana = next(one.id for one in study.people if one.name == "ana")
-    study.access.consent(ana, {})
     assert said(study)["ana"] == {}
-
-
-def test_where_nothing_is_asked_nothing_is_said(at: At) -> None:
-    study = at("dealt")
-    study.grid().simulate(Simulate(seed=2))
-    assert not any(said(study).values())

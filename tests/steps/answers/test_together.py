@@ -41,14 +41,21 @@ def raters(answers: pd.DataFrame) -> dict[str, set[str]]:
     return {str(source): set(rows) for source, rows in answers.groupby("source")["by"]}
 
 
-def test_the_same_two_rate_all_texts_from_a_source(tmp_path: Path) -> None:
+def test_the_same_two_rate_all_texts_from_a_source_with_criteria_in_another_order_on_each(tmp_path: Path) -> None:
     study = study_of(tmp_path)
     study.grid().assign_round()
+    desk, orders = study.work_queue(Annotate()), set()
+    for name in ("r1", "r2", "r3", "r4", "r5", "r6"):
+        tasks = desk.tasks(admit(study, name), 16)
+        for at in range(0, 16, 4):
+            assert len({task.row.body for task in tasks[at : at + 4]}) == 1
+            orders.add(tuple(column_of(task) for task in tasks[at : at + 4]))
+    assert len(orders) > 8
     study.grid().simulate(Simulate(skips=0.0, seed=1))
     answers = study.grid().answers()
-    found = raters(answers)
-    assert [len(found[kind]) for kind in KINDS] == [2, 2, 2]
-    assert len(set.union(*found.values())) == 6
+    by_source = raters(answers)
+    assert [len(by_source[kind]) for kind in KINDS] == [2, 2, 2]
+    assert len(set.union(*by_source.values())) == 6
     assert len(answers) == 3 * 4 * len(CRITERIA) * 2
 
 
@@ -58,36 +65,20 @@ def test_who_takes_over_has_all_that_was_left_from_a_source(tmp_path: Path) -> N
     study.grid().assign_round()
     study.retire("r1")
     study.grid().simulate(Simulate(skips=0.0, seed=1))
-    found = raters(study.grid().answers())
-    assert [len(found[kind]) for kind in KINDS] == [2, 2, 2]
-    assert "r1" not in set.union(*found.values())
+    by_source = raters(study.grid().answers())
+    assert [len(by_source[kind]) for kind in KINDS] == [2, 2, 2]
+    assert "r1" not in set.union(*by_source.values())
 
 
-def test_too_few_raters_are_refused_before_anybody_is_dealt_anything(tmp_path: Path) -> None:
-    study = study_of(tmp_path, 1)
+def test_too_few_raters_and_rows_that_are_from_nowhere_are_refused(tmp_path: Path) -> None:
     with pytest.raises((InputError, StageError), match="2 people, but there"):
-        study.grid().assign_round()
-
-
-def test_rows_that_are_from_nowhere_are_refused(tmp_path: Path) -> None:
+        study_of(tmp_path, 1).grid().assign_round()
     plan = GridPlan("rate", SidePlan(names=("Tea is warm.", "Cats are cold.")), SidePlan(names=CRITERIA), (RATE,))
-    study = Study.create(tmp_path / "study.db", Setup(title="Rated"), grids=[plan])
+    study = Study.create(tmp_path / "nowhere.db", Setup(title="Rated"), grids=[plan])
     study.grid().pair()
     study.add_people([f"r{at}" for at in range(6)], Role.RATER)
     with pytest.raises(StageError, match="2 rows have no source, so it is unknown who should answer them"):
         study.grid().assign_round()
-
-
-def test_criteria_come_in_another_order_to_each_rater_and_on_each_text(tmp_path: Path) -> None:
-    study = study_of(tmp_path)
-    study.grid().assign_round()
-    desk, orders = study.work_queue(Annotate()), set()
-    for name in ("r1", "r2", "r3", "r4", "r5", "r6"):
-        for task in range(0, 16, 4):
-            shown = desk.tasks(admit(study, name), 16)[task : task + 4]
-            assert len({one.row.body for one in shown}) == 1
-            orders.add(tuple(column_of(one) for one in shown))
-    assert len(orders) > 8
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,24 @@
-"""Writing rounds: what is drawn and in which batches, the gate, spot checks, the pilot, and letting somebody go."""
+"""Writing rounds: what is drawn and in which batches, spot checks, the pilot, letting somebody go, and checks."""
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import one_short
 from sqlalchemy import select
 
 from fcpair.errors import InputError, StageError
 from fcpair.models import grammar
-from fcpair.params import Annotate
+from fcpair.models.similarity import SimilarityIndex
+from fcpair.params import Annotate, Setup
 from fcpair.plans import Checks, GridPlan, RoundPlan, SidePlan
+from fcpair.records import Role
+from fcpair.steps.rules import text_checks
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
@@ -20,7 +26,7 @@ from fcpair.store.database.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, column_of, give
 from steps.plans import dealt as dealt_in
-from steps.writing import REPLIES, TYPES, answer, checked, dealt, plan, study_of, write_all
+from steps.writing import PERSIAN, REPLIES, TYPES, answer, checked, dealt, plan, study_of, write_all
 
 
 def test_each_row_has_so_many_columns_each_as_often_as_any_other(tmp_path: Path) -> None:
@@ -30,14 +36,11 @@ def test_each_row_has_so_many_columns_each_as_often_as_any_other(tmp_path: Path)
     assert not given.duplicated(["row", "person"]).any()
 
 
-def test_fewer_writers_than_columns_of_a_row_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="needs 3 people, but there are 2"):
-        dealt(tmp_path, plan(), writer=2)
-
-
-def test_more_columns_than_a_row_has_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="5 columns of each row cannot be drawn; a row has 4"):
-        dealt(tmp_path, plan(columns_per_row=5), writer=5)
+def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
+    given = dealt_in(dealt(tmp_path, plan(columns_per_row=2), writer=4), "write", "write")
+    together = given.groupby("row")["column"].apply(frozenset).value_counts()
+    assert set(together.index) <= {frozenset(pair) for pair in combinations(TYPES, 2)}
+    assert together.max() - together.min() <= 1
 
 
 def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
@@ -51,44 +54,38 @@ def test_one_batch_comes_after_the_other(tmp_path: Path) -> None:
     assert len(firsts) == 1  # all write on the same two statements first
 
 
-def test_what_is_not_unkind_ends_the_cell(tmp_path: Path) -> None:
-    study = dealt(tmp_path, plan(), writer=3)
-    desk, visitor = at_desk(study, "writer1")
-    (task, *_) = desk.tasks(visitor)
-    give(desk, visitor, {"unkind": "no"}, task.assignment_id)
-    (kept,) = desk.answers(visitor)
-    assert kept.answer == {"unkind": "no", "text": None, "also": None}
-    rows = study.grid("write").answers()
-    assert (rows["unkind"].tolist(), rows["text"].tolist(), rows["also"].tolist()) == (["no"], [""], [""])
-
-
-def test_the_type_that_was_given_is_always_among_the_types(tmp_path: Path) -> None:
-    study = dealt(tmp_path, plan(), writer=3)
-    write_all(study, "writer1")
-    rows = study.grid("write").answers()
-    assert len(rows) == 8
-    assert (rows["also"] == rows["column"]).all()
-
-
-def test_a_label_that_is_no_column_cannot_always_be_there() -> None:
-    form = "text: text(); also: any_of(facts,humour,always=column)"
-    grid = GridPlan("write", SidePlan(names=("Tea is odd.",)), SidePlan(names=("fact",)), (RoundPlan("write", form),))
-    with pytest.raises(InputError, match=r"column `fact` is not one of its labels; did you mean `facts`\?"):
-        Study.create(":memory:", grids=[grid])
-
-
 # Spot checks
 
 SPOT = RoundPlan("spot", "good: one_of(no,yes+)", role="rater", after="write", per_batch=1, counts=False, seed=5)
 
 
-def spotted(**changed: object) -> GridPlan:
-    (write,) = plan(batch=2, **changed).rounds
-    return GridPlan("write", plan().rows, plan().columns, (write, SPOT))
+def test_what_cannot_be_dealt_or_checked_is_refused(tmp_path: Path) -> None:
+    refusals: list[tuple[dict[str, Any], int, str]] = [
+        ({}, 2, "needs 3 people, but there are 2"),
+        ({"columns_per_row": 5}, 5, "5 columns of each row cannot be drawn; a row has 4"),
+        ({"language": "xx", "checks": Checks()}, 3, "`xx` is not a language that can be detected"),
+        ({"language": "fa", "checks": Checks(grammar="harper")}, 3, "harper knows only English"),
+        (
+            {"language": "en", "checks": Checks(similar=0.95, model="no/such")},
+            3,
+            "the model `no/such` is not available",
+        ),
+    ]
+    for number, (changed, n_writers, message) in enumerate(refusals):
+        (tmp_path / str(number)).mkdir()
+        with pytest.raises((InputError, OSError), match=message):
+            dealt(tmp_path / str(number), plan(**changed), writer=n_writers)
+    with pytest.raises(InputError, match=r"draws from batches \(`per_batch`\), but `write` has none"):
+        GridPlan("write", plan().rows, plan().columns, (*plan().rounds, SPOT))
+    write = RoundPlan("write", "text: text(); also: any_of(facts,humour,always=column)")
+    grid = GridPlan("write", SidePlan(names=("Tea is odd.",)), SidePlan(names=("fact",)), (write,))
+    with pytest.raises(InputError, match=r"column `fact` is not one of its labels; did you mean `facts`\?"):
+        Study.create(":memory:", grids=[grid])
 
 
 def test_cells_are_drawn_from_a_batch_as_soon_as_it_is_done(tmp_path: Path) -> None:
-    study = dealt(tmp_path, spotted(), writer=3, rater=1)
+    grid_plan = GridPlan("write", plan().rows, plan().columns, (*plan(batch=2).rounds, SPOT))
+    study = dealt(tmp_path, grid_plan, writer=3, rater=1)
     grid = study.grid("write")
     with pytest.raises(StageError, match="no further batch of round `write` is done"):
         grid.assign_round("spot")
@@ -103,12 +100,6 @@ def test_cells_are_drawn_from_a_batch_as_soon_as_it_is_done(tmp_path: Path) -> N
     checks = dealt_in(study, "write", "spot")
     assert checks["row"].nunique() == 4  # one in each of four batches
     assert sorted(checks["position"]) == [1, 2, 3, 4]
-
-
-def test_a_spot_check_needs_batches() -> None:
-    (write,) = plan().rounds
-    with pytest.raises(InputError, match=r"draws from batches \(`per_batch`\), but `write` has none"):
-        GridPlan("write", plan().rows, plan().columns, (write, SPOT))
 
 
 # The pilot
@@ -142,44 +133,40 @@ def piloted(folder: Path, **changed: object) -> Study:
     return study
 
 
-def grade(study: Study) -> None:
+def grade(study: Study, *, passes: bool = True) -> None:
+    """Have the expert judge the pilot: all of it but what writer1 wrote is good, or nothing is."""
     study.grid("grade").pair()
     study.grid("grade").assign_round()
     desk, visitor = at_desk(study, "rater1")
     while tasks := desk.tasks(visitor, 50):
         for task in tasks:
             assert "writer" not in str(task.answered)  # nothing says who wrote it
-            give(desk, visitor, "no" if "No more." in task.row.body else "yes", task.assignment_id)
+            assert task.answered is not None
+            assert task.answered.body in PILOT.rows.names
+            good = passes and "No more." not in task.row.body
+            give(desk, visitor, "yes" if good else "no", task.assignment_id)
 
 
 @pytest.mark.server
 def test_only_who_passed_the_pilot_is_dealt_the_round(tmp_path: Path) -> None:
-    study = piloted(tmp_path)
+    study = piloted(tmp_path, once_per_row=False)
+    with study.grid("pilot")._store.read() as tx:
+        wrote = authorship.texts_by_writer(tx, rounds.primary(tx))
+    assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
     with pytest.raises(StageError, match="round `grade` of grid `grade` comes first"):
         study.grid("write").assign_round()
     grade(study)
-    found = study.grid("write").desk.pilot_results()
-    assert [(one["name"], one["passed"]) for one in found] == [(f"writer{at}", at > 1) for at in range(1, 5)]
-    assert [(one["good"], one["judged"], one["wrote"]) for one in found] == [(0, 3, 3)] + [(3, 3, 3)] * 3
-    counts = study.grid("write").assign_round().counts
-    assert counts["people"] == 3
+    results = study.grid("write").desk.pilot_results()
+    assert [(row["name"], row["passed"]) for row in results] == [(f"writer{at}", at > 1) for at in range(1, 5)]
+    assert [(row["good"], row["judged"], row["wrote"]) for row in results] == [(0, 3, 3)] + [(3, 3, 3)] * 3
+    rows = study.grid("grade").answers()
+    assert set(rows["answered"]) == set(PILOT.rows.names)
+    assert set(rows["written_as"]) <= set(TYPES)
+    assert set(rows["source"]) == {"people"}
+    assert "group" not in rows.columns
+    assert study.grid("write").assign_round().counts["people"] == 3
     assert set(dealt_in(study, "write", "write")["person"]) == {"writer2", "writer3", "writer4"}
-
-
-def test_the_expert_reads_what_a_text_of_the_pilot_answers(tmp_path: Path) -> None:
-    study = piloted(tmp_path)
-    study.grid("grade").pair()
-    study.grid("grade").assign_round()
-    desk, visitor = at_desk(study, "rater1")
-    assert {task.answered.body for task in desk.tasks(visitor, 50) if task.answered} == set(PILOT.rows.names)
-
-
-@pytest.mark.server
-def test_work_that_is_passed_on_goes_to_nobody_who_has_not_passed(tmp_path: Path) -> None:
-    study = piloted(tmp_path, once_per_row=False)
-    grade(study)
-    study.grid("write").assign_round()
-    study.retire("writer2")
+    study.retire("writer2")  # what is passed on goes to nobody who has not passed
     given = dealt_in(study, "write", "write")
     assert set(given["person"][given["status"] == "open"]) == {"writer3", "writer4"}
 
@@ -187,24 +174,23 @@ def test_work_that_is_passed_on_goes_to_nobody_who_has_not_passed(tmp_path: Path
 @pytest.mark.server
 def test_nobody_who_passed_is_said(tmp_path: Path) -> None:
     study = piloted(tmp_path)
-    study.grid("grade").pair()
-    study.grid("grade").assign_round()
-    desk, visitor = at_desk(study, "rater1")
-    for task in desk.tasks(visitor, 50):
-        give(desk, visitor, "no", task.assignment_id)
+    grade(study, passes=False)
     with pytest.raises(StageError, match=r"nobody has passed grid `grade` \(2 positive judgements\)"):
         study.grid("write").assign_round()
 
 
-# Letting somebody go
+# What is written, and letting somebody go
 
 
 @pytest.mark.server
 def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tmp_path: Path) -> None:
     study = dealt(tmp_path, plan(), writer=4)
+    with pytest.raises(StageError, match="`writer1` has no answers that could go to others"):
+        study.dismiss("writer1")
     own = {task.cell_id for task in write_all(study, "writer1")}
     write_all(study, "writer2")
     before = study.grid("write").answers()
+    assert (before["also"] == before["column"]).all()  # the type that was given is always among the types
     counts = study.dismiss("writer1").counts
     assert (counts["set_aside"], counts["reassigned"], counts["vacant"]) == (len(own), len(own), 0)
     after = study.grid("write").answers()
@@ -220,18 +206,14 @@ def test_what_somebody_wrote_is_set_aside_and_dealt_again_and_nothing_is_lost(tm
     assert Study.doctor(study.place).is_sound
 
 
-@pytest.mark.server
-def test_somebody_who_wrote_nothing_is_retired_instead(tmp_path: Path) -> None:
-    study = dealt(tmp_path, plan(), writer=4)
-    with pytest.raises(StageError, match="`writer1` has no answers that could go to others"):
-        study.dismiss("writer1")
-
-
-def test_all_pairs_of_columns_are_drawn_about_as_often(tmp_path: Path) -> None:
-    given = dealt_in(dealt(tmp_path, plan(columns_per_row=2), writer=4), "write", "write")
-    together = given.groupby("row")["column"].apply(frozenset).value_counts()
-    assert set(together.index) <= {frozenset(pair) for pair in combinations(TYPES, 2)}
-    assert together.max() - together.min() <= 1
+def test_what_is_not_unkind_ends_the_cell(tmp_path: Path) -> None:
+    study = dealt(tmp_path, plan(), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    give(desk, visitor, {"unkind": "no"})
+    (kept,) = desk.answers(visitor)
+    assert kept.answer == {"unkind": "no", "text": None, "also": None}
+    rows = study.grid("write").answers()
+    assert (rows["unkind"].tolist(), rows["text"].tolist(), rows["also"].tolist()) == (["no"], [""], [""])
 
 
 # Checks
@@ -245,19 +227,29 @@ def refused(study: Study, name: str, text: str) -> str:
     return str(error.value)
 
 
+def refusals_of(study: Study) -> list[tuple[str, float | None, str | None]]:
+    rows = study.grid("write").refusals("write")
+    return list(zip(rows["rule"], rows["score"], rows["text"], strict=True))
+
+
 @pytest.mark.server
-def test_too_few_words_are_refused_with_what_to_change(tmp_path: Path) -> None:
+def test_what_was_refused_is_kept_by_rule_and_score_and_its_text_with_consent_alone(tmp_path: Path) -> None:
     study = dealt(tmp_path, checked(), writer=3)
+    desk, visitor = at_desk(study, "writer1")
+    (task, *_) = desk.tasks(visitor)
+    (remark,) = desk.check_text(visitor, task.assignment_id, answer("Why is that?"))
+    assert (remark.rule, remark.refuses, remark.score) == ("words", True, 3)
+    assert refusals_of(study) == []  # foretelling keeps nothing
     assert refused(study, "writer1", "Why is that?") == "Please write 6 words or more; this text has 3."
-    assert "Please write 40 words or fewer" in refused(study, "writer1", "word " * 41)
-
-
-@pytest.mark.server
-def test_another_language_is_refused(tmp_path: Path) -> None:
-    study = dealt(tmp_path, checked(), writer=3)
-    assert "seems to be in another language (`fa`); please write it in `en`" in refused(
-        study, "writer1", "من هر روز چای می‌خورم و همسایه‌ام هم همین کار را می‌کند."
-    )
+    assert refusals_of(study) == [("words", 3.0, None)]
+    study.access.set_keeps_refused(next(person.id for person in study.people if person.name == "writer1"), True)
+    refused(study, "writer1", "Why on earth?")
+    assert refusals_of(study)[1:] == [("words", 3.0, "Why on earth?")]
+    study.access.forget("writer1")
+    assert refusals_of(study) == [("words", 3.0, None)] * 2
+    assert "Please write 40 words or fewer" in refused(study, "writer2", "word " * 41)
+    message = "seems to be in another language (`fa`); please write it in `en`"
+    assert message in refused(study, "writer2", PERSIAN)
 
 
 @pytest.mark.torch
@@ -307,51 +299,27 @@ def test_a_text_is_taken_though_nobody_can_look_at_its_grammar(tmp_path: Path) -
 
 @pytest.mark.slow
 def test_grammar_warns_and_only_the_kinds_that_are_named_refuse(tmp_path: Path) -> None:
-    study = dealt(tmp_path, checked(grammar="harper"), writer=3)
+    study, faulty = (
+        dealt(tmp_path, checked(grammar="harper"), writer=3),
+        "My neighbour likes the the rain, and so do I.",
+    )
     desk, visitor = at_desk(study, "writer1")
     (task, *_) = desk.tasks(visitor)
-    said = desk.check_text(visitor, task.assignment_id, answer("My neighbour likes the the rain, and I like it too."))
-    assert said
-    assert not any(one.refuses for one in said)
-    kind = said[0].version.rpartition(", ")[2]
-    give(desk, visitor, answer("My neighbour likes the the rain, and I like it too."), task.assignment_id)
+    remarks = desk.check_text(visitor, task.assignment_id, answer(faulty))
+    assert remarks
+    assert not any(remark.refuses for remark in remarks)
+    kind = remarks[0].version.rpartition(", ")[2]
+    give(desk, visitor, answer(faulty), task.assignment_id)
     (tmp_path / "strict").mkdir()
     strict = dealt(tmp_path / "strict", checked(grammar="harper", refuses=(kind,)), writer=3)
-    assert kind in refused(strict, "writer1", "My neighbour likes the the rain, and I like it too.")
-
-
-def refusals_of(study: Study) -> list[tuple[str, float | None, str | None]]:
-    rows = study.grid("write").refusals("write")
-    return list(zip(rows["rule"], rows["score"], rows["text"], strict=True))
-
-
-@pytest.mark.server
-def test_what_was_refused_is_kept_by_rule_and_score_and_its_text_with_consent_alone(tmp_path: Path) -> None:
-    study = dealt(tmp_path, checked(), writer=3)
-    refused(study, "writer1", "Why is that?")
-    assert refusals_of(study) == [("words", 3.0, None)]
-    study.access.set_keeps_refused(next(one.id for one in study.people if one.name == "writer1"), True)
-    refused(study, "writer1", "Why on earth?")
-    assert refusals_of(study)[1:] == [("words", 3.0, "Why on earth?")]
-    study.access.forget("writer1")
-    assert refusals_of(study) == [("words", 3.0, None)] * 2
-
-
-@pytest.mark.server
-def test_foretelling_keeps_nothing(tmp_path: Path) -> None:
-    study = dealt(tmp_path, checked(), writer=3)
-    desk, visitor = at_desk(study, "writer1")
-    (task, *_) = desk.tasks(visitor)
-    (said,) = desk.check_text(visitor, task.assignment_id, answer("Why is that?"))
-    assert (said.rule, said.refuses, said.score) == ("words", True, 3)
-    assert refusals_of(study) == []
+    assert kind in refused(strict, "writer1", faulty)
 
 
 def sheet_of(study: Study, path: Path, *texts: str) -> Path:
     """A file with what writer1 writes on the first cells of theirs."""
     own = dealt_in(study, "write", "write").query("person == 'writer1'").sort_values("position")
-    there = zip(to_public_number(own["cell_id"]).tolist(), texts, strict=False)
-    lines = ["cell,by,unkind,text,also", *(f'{cell},writer1,yes,"{text}",none' for cell, text in there)]
+    cells = zip(to_public_number(own["cell_id"]).tolist(), texts, strict=False)
+    lines = ["cell,by,unkind,text,also", *(f'{cell},writer1,yes,"{text}",none' for cell, text in cells)]
     path.write_text("\n".join(lines), "utf-8")
     return path
 
@@ -372,45 +340,85 @@ def test_a_file_is_held_against_the_same_checks_line_by_line(tmp_path: Path) -> 
     path = sheet_of(study, tmp_path / "sheet.csv", *texts)
     with pytest.raises(InputError) as error:
         study.grid("write").import_answers(path)
-    assert [(one.line, "very much like" in one.message, "`de`" in one.message) for one in error.value.findings] == [
-        (3, True, False),
-        (4, False, True),
-    ]
+    assert [
+        (finding.line, "very much like" in finding.message, "`de`" in finding.message)
+        for finding in error.value.findings
+    ] == [(3, True, False), (4, False, True)]
     assert study.grid("write").answers().empty
 
 
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
-        ({"language": "xx"}, "`xx` is not a language that can be detected"),
-        ({"language": "fa", "grammar": "harper"}, "harper knows only English"),
-        ({"similar": 0.95, "model": "no/such"}, "the model `no/such` is not available"),
-    ],
-)
-def test_checks_that_cannot_be_done_are_refused_before_anybody_is_dealt(
-    tmp_path: Path, changed: dict[str, Any], problem: str
-) -> None:
-    own = {"language": changed.get("language", "en")}
-    checks = Checks(**{name: value for name, value in changed.items() if name != "language"})
-    with pytest.raises((InputError, OSError), match=problem):
-        dealt(tmp_path, plan(checks=checks, **own), writer=3)
+# Which texts came often is known at any time, though only what has come since is read; servers load checks at once
+
+SAID = ("Not at all.", "I do not think so.", "Where did you read this?")
 
 
-def test_who_wrote_what_in_a_pilot(tmp_path: Path) -> None:
-    study = piloted(tmp_path)
-    with study.grid("pilot")._store.read() as tx:
-        wrote = authorship.texts_by_writer(tx, rounds.primary(tx))
-    assert [len(texts) for texts in wrote.values()] == [3, 3, 3, 3]
+def asked_alike(folder: Path, checks: Checks | None = None) -> Study:
+    """Ann, ben and cleo are to reply to each of four statements."""
+    write = RoundPlan("write", "text: text()", role="writer", answers=0, checks=checks, language="en" if checks else "")
+    rows = ("Tea is odd.", "Cats are cold.", "Rain is wet.", "Trains are late.")
+    grid_plan = GridPlan("write", SidePlan(names=rows), SidePlan(names=("reply",)), (write,))
+    study = Study.create(folder / "study.db", Setup(title="Often"), grids=[grid_plan])
+    study.add_people(["ann", "ben", "cleo"], Role.WRITER)
+    study.grid().pair()
+    study.grid().assign_round()
+    return study
 
 
-# What is known of a text afterwards
+def often(study: Study, known: text_checks._RoundTextCounts, n: int) -> list[str]:
+    with study.grid()._store.read() as tx:
+        return known.frequent_texts(tx, rounds.by_name(tx, "write"), n)
 
 
-def test_ratings_come_with_what_was_answered_as_what_and_from_whom(tmp_path: Path) -> None:
-    study = piloted(tmp_path)
-    grade(study)
-    rows = study.grid("grade").answers()
-    assert set(rows["answered"]) == set(PILOT.rows.names)
-    assert set(rows["written_as"]) <= set(TYPES)
-    assert set(rows["source"]) == {"people"}
-    assert "group" not in rows.columns
+def counted(study: Study, n: int) -> list[str]:
+    table = study.grid().answers("write")
+    return sorted(text for text, times in Counter(table.loc[~table["skipped"], "text"]).items() if times > n)
+
+
+@pytest.mark.parametrize("seed", one_short(*range(3)))
+def test_what_came_often_is_what_counting_all_answers_gives_whatever_is_changed(tmp_path: Path, seed: int) -> None:
+    study, drawn, known = asked_alike(tmp_path), random.Random(seed), text_checks._RoundTextCounts()
+    desk = study.work_queue(Annotate())
+    visitors = {name: admit(study, name) for name in ("ann", "ben", "cleo")}
+    open_ = {name: [task.assignment_id for task in desk.tasks(who, 9)] for name, who in visitors.items()}
+    for step in range(30):
+        name = drawn.choice(list(visitors))
+        text = "skip" if drawn.random() < 0.2 else drawn.choice(SAID)
+        give(desk, visitors[name], text, drawn.choice(open_[name]))
+        if drawn.random() < 0.5:
+            assert [often(study, known, n) for n in (0, 1, 3)] == [counted(study, n) for n in (0, 1, 3)], step
+    own = study.grid().answers("write").query("by == 'ann' and not skipped")[["cell", "by", "text"]]
+    own.assign(text="Said in a file.").to_csv(tmp_path / "ann.csv", index=False)
+    run = study.grid().import_answers(tmp_path / "ann.csv", supersede=True)
+    assert often(study, known, 0) == counted(study, 0)
+    study.grid().withdraw(run.id)
+    assert often(study, known, 0) == counted(study, 0)
+    assert "Said in a file." not in often(study, known, 0)
+
+
+def test_the_list_is_the_same_one_while_its_texts_are_the_same(tmp_path: Path) -> None:
+    study, known = asked_alike(tmp_path), text_checks._RoundTextCounts()
+    desk, ann = study.work_queue(Annotate()), admit(study, "ann")
+    give(desk, ann, SAID[0])
+    before = often(study, known, 0)
+    give(desk, ann, SAID[0])
+    assert often(study, known, 0) is before
+    assert often(study, known, 1) == [SAID[0]]
+
+
+@pytest.mark.server
+def test_what_is_compared_is_encoded_when_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    preloaded: list[list[str]] = []
+    study = asked_alike(tmp_path, Checks(similar=0.95, often=1))
+    with monkeypatch.context() as patch:
+        patch.setattr(SimilarityIndex, "preload", lambda _, texts: preloaded.append(sorted(texts)))
+        text_checks.warm_up(study._store)
+        patch.setattr(text_checks, "check_answer", lambda *_: [])
+        desk, ann = study.work_queue(Annotate()), admit(study, "ann")
+        give(desk, ann, SAID[0], desk.tasks(ann)[0].assignment_id)
+        text_checks.warm_up(study._store)
+        assert preloaded == [[], [SAID[0]]]
+        text_checks.warm_up(study._store, lambda: True)
+        assert len(preloaded) == 2
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(text_checks, "likeness", lambda _: SimilarityIndex("no/such"))
+    text_checks.warm_up(study._store)  # a server starts though an encoder cannot be had

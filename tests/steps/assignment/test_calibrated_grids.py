@@ -10,7 +10,7 @@ import pytest
 from fcpair.errors import InputError, StageError
 from fcpair.params import Calibration, Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
-from fcpair.recipe import Recipe, as_toml, load_recipe
+from fcpair.recipe import Recipe, load_recipe
 from fcpair.study import Study
 from steps.plans import RATED, WRITTEN, study_of, written
 
@@ -20,28 +20,18 @@ FORM = "fits: one_of(no,yes+); tone: scale(1,5,1)"
 JUDGED = GridPlan("judge", ROWS, COLUMNS, (RoundPlan("judge", FORM, role="rater", answers=1, people=3),))
 
 
-def rated(folder: Path) -> Study:
-    study = written(folder, RATED, rater=3)
-    study.grid("rate").pair()
-    return study
-
-
 @pytest.mark.server
 def test_raters_calibrate_themselves_on_cells_of_their_round(tmp_path: Path) -> None:
-    study = rated(tmp_path)
-    grid = study.grid("rate")
+    grid = written(tmp_path, RATED, rater=3).grid("rate")
+    grid.pair()
     grid.calibration.start(pairs=6, counts="second", seed=1)
     grid.simulate(Simulate(skips=0.0, accuracy=0.5, seed=4))
     assert grid.calibration.open_discussion().counts["differing"] > 0
     grid.simulate(SIMULATED)
     grid.calibration.close()
-    run = grid.assign_round()
-    n_cells = len(grid.answers("calibrate")["cell"].unique())
-    assert n_cells == 6
-    assert run.counts["cells"] == 24 - 6
-    carried = grid.answers()
-    assert len(carried) == 18
-    assert set(carried["cell"]) == set(grid.answers("calibrate")["cell"])
+    assert grid.assign_round().counts["cells"] == 24 - 6
+    carried, drawn = grid.answers(), set(grid.answers("calibrate")["cell"])
+    assert (len(drawn), len(carried), set(carried["cell"])) == (6, 18, drawn)
     result = grid.calibration.measure()
     assert (result.round, {change.part for change in result.figures}) == ("rate", {"rate"})
 
@@ -62,26 +52,28 @@ def test_each_closed_question_of_a_form_has_its_own_figures(tmp_path: Path) -> N
     assert first.values.tolist() == counted.values.tolist()
 
 
-def test_a_round_in_which_texts_are_written_has_no_agreement_to_reach(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=4)
+@pytest.mark.parametrize(
+    ("plan", "match"),
+    [
+        (WRITTEN, "round `write` asks no closed question alone"),
+        (
+            replace(JUDGED, rounds=(replace(JUDGED.rounds[0], name="calibrate"),)),
+            "the grid has a round `calibrate` of its own",
+        ),
+    ],
+)
+def test_a_round_without_a_closed_question_or_by_the_name_of_the_calibration_is_refused(
+    tmp_path: Path, plan: GridPlan, match: str
+) -> None:
+    study = study_of(tmp_path, plan, writer=4, rater=3)
     study.grid().pair()
-    with pytest.raises(InputError, match="round `write` asks no closed question alone"):
-        study.grid().calibration.start(pairs=4)
-
-
-def test_a_round_of_the_plan_keeps_its_name_from_the_calibration(tmp_path: Path) -> None:
-    plan = replace(JUDGED, rounds=(replace(JUDGED.rounds[0], name="calibrate"),))
-    study = study_of(tmp_path, plan, rater=3)
-    study.grid().pair()
-    with pytest.raises(InputError, match="the grid has a round `calibrate` of its own"):
+    with pytest.raises(InputError, match=match):
         study.grid().calibration.start(pairs=4)
 
 
 def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp_path: Path) -> None:
     later = RoundPlan("check", "fine: one_of(no,yes+)", role="annotator", answers=2, after="judge", counts=True)
-    plan = replace(JUDGED, rounds=(*JUDGED.rounds, later))
-    study = study_of(tmp_path, plan, rater=3, annotator=2)
-    grid = study.grid()
+    grid = study_of(tmp_path, replace(JUDGED, rounds=(*JUDGED.rounds, later)), rater=3, annotator=2).grid()
     grid.pair()
     with pytest.raises(StageError, match="comes first, and has not been assigned"):
         grid.calibration.start(pairs=4, round="check")
@@ -92,39 +84,24 @@ def test_cells_of_a_round_that_waits_for_another_are_drawn_when_that_is_done(tmp
 
 @pytest.mark.server
 def test_a_recipe_with_a_calibrated_grid_is_walked_kept_and_walked_again(tmp_path: Path) -> None:
-    plan = replace(JUDGED, calibration=Calibration(pairs=4, counts="second", seed=3))
+    plan = replace(JUDGED, calibration=Calibration(pairs=4, counts="second", round="judge", seed=3))
     recipe = Recipe(Setup(title="Judged"), simulate=SIMULATED, grids=(plan,))
     answers = []
     for name in ("first", "again"):
         study = Study.create(tmp_path / f"{name}.db", recipe.setup, grids=recipe.grids)
         stages = [run.stage for run in study.walk(recipe)]
-        assert stages == [
-            "pair",
-            "calibration",
-            "simulate",
-            "discussion",
-            "simulate",
-            "close calibration",
-            "assign",
-            "simulate",
-        ]
+        calibrating = ["pair", "calibration", "simulate", "discussion", "simulate", "close calibration"]
+        assert stages == [*calibrating, "assign", "simulate"]
         assert [run.stage for run in study.walk(recipe)] == []
         answers.append(study.grid().answers().drop(columns=["time", "seconds"]).to_csv())
         kept = tmp_path / f"{name}.toml"
         kept.write_text(study.recipe_text(), "utf-8")
         recipe = load_recipe(kept)
         assert recipe.grids[0].calibration == plan.calibration
-        assert [one.name for one in recipe.grids[0].rounds] == ["judge"]
+        assert [planned.name for planned in recipe.grids[0].rounds] == ["judge"]
     assert answers[0] == answers[1]
 
 
 def test_a_plan_that_calibrates_people_for_no_round_of_its_own_is_refused() -> None:
     with pytest.raises(InputError, match="grid `judge` has no round `rate` to calibrate people for"):
         replace(JUDGED, calibration=Calibration(round="rate"))
-
-
-def test_a_calibration_of_a_grid_is_read_back_from_its_recipe(tmp_path: Path) -> None:
-    recipe = Recipe(Setup(), grids=(replace(JUDGED, calibration=Calibration(pairs=3, round="judge")),))
-    path = tmp_path / "recipe.toml"
-    path.write_text(as_toml(recipe), "utf-8")
-    assert load_recipe(path) == recipe

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -24,48 +25,40 @@ pytestmark = pytest.mark.server
 def values(study: Study, round_: str) -> dict[tuple[int, str], str]:
     """What is stored as answered in a round."""
     rows = study.grid().answers(round_)
-    column = "label"
-    return {(row["cell"], row["by"]): row[column] for _, row in rows.iterrows() if row[column]}
+    return {(row["cell"], row["by"]): row["label"] for _, row in rows.iterrows() if row["label"]}
 
 
-def test_everybody_is_given_the_whole_batch(at: At) -> None:
-    study = at("paired")
-    visitors = begin(study)
-    desk = study.work_queue()
-    cells = {name: sorted(task.cell_id for task in desk.tasks(visitor, 50)) for name, visitor in visitors.items()}
-    assert list(cells) == list(ANNOTATORS)
-    assert cells["ana"] == cells["ben"] == cells["cleo"]
-    assert len(set(cells["ana"])) == 4
+def first_answers(pairs: list[int]) -> dict[tuple[int, str], str]:
+    return {(pair, name): label for name in ANNOTATORS for pair, label in zip(pairs, FIRST[name], strict=True)}
 
 
-def test_the_batch_is_drawn_by_its_seed(at: At) -> None:
+def test_everybody_is_given_the_same_batch_which_is_drawn_by_its_seed(at: At) -> None:
     drawn = []
     for _ in range(2):
         study = at("paired")
-        begin(study)
-        drawn.append(batch(study))
+        visitors = begin(study)
+        desk = study.work_queue()
+        cells = {name: sorted(task.cell_id for task in desk.tasks(visitor, 50)) for name, visitor in visitors.items()}
+        assert list(cells) == list(ANNOTATORS)
+        assert cells["ana"] == cells["ben"] == cells["cleo"] == batch(study)
+        assert len(set(cells["ana"])) == 4
+        drawn.append(cells)
     assert drawn[0] == drawn[1]
 
 
-def test_those_who_differ_answer_once_more_and_nobody_else(at: At) -> None:
+def test_those_who_differ_answer_once_more_and_their_first_answers_stay(at: At) -> None:
     study = at("paired")
     visitors = discussing(study)
-    pairs = batch(study)
-    desk = study.work_queue()
+    pairs, desk, before = batch(study), study.work_queue(), values(study, "calibrate")
     for visitor in visitors.values():
         tasks = desk.tasks(visitor, 50)
         assert [(task.cell_id, task.round) for task in tasks] == [(pairs[at], "calibrate again") for at in (1, 3)]
-
-
-def test_a_second_answer_leaves_the_first_as_it_was(at: At) -> None:
-    study = at("paired")
-    visitors = discussing(study)
-    before = values(study, "calibrate")
+        assert desk.answers(visitor, n=50) == []
     answer_all(study, visitors, AGAIN)
     assert values(study, "calibrate") == before
-    pairs = batch(study)
-    again = values(study, "calibrate again")
-    assert again == {(pairs[at], name): AGAIN[name][n] for n, at in enumerate((1, 3)) for name in ANNOTATORS}
+    again = {(pairs[at], name): AGAIN[name][n] for n, at in enumerate((1, 3)) for name in ANNOTATORS}
+    assert values(study, "calibrate again") == again
+    assert [task.round for task in desk.answers(visitors["ana"], n=50)] == ["calibrate again"] * 2
 
 
 def test_who_skipped_a_pair_is_not_asked_about_it_again(at: At) -> None:
@@ -76,91 +69,66 @@ def test_who_skipped_a_pair_is_not_asked_about_it_again(at: At) -> None:
     assert run.counts == {"pairs": 4, "differing": 1, "assignments": 3, "withdrawn": 0}
 
 
-def test_a_first_answer_is_not_changed_once_the_discussion_is_open(at: At) -> None:
+def test_no_first_answer_is_given_or_changed_once_the_discussion_is_open(at: At) -> None:
     study = at("paired")
     visitors = begin(study)
     desk = study.work_queue()
-    first_task = desk.tasks(visitors["ana"])[0].assignment_id
-    give(desk, visitors["ana"], YES, first_task)
-    give(desk, visitors["ana"], NO, first_task)  # an ordinary change of mind
+    answered, left_open = (desk.tasks(visitors[name])[0].assignment_id for name in ("ana", "ben"))
+    give(desk, visitors["ana"], YES, answered)
+    give(desk, visitors["ana"], NO, answered)  # an ordinary change of mind
     study.grid().calibration.open_discussion(early=True)
-    with pytest.raises(ConflictError, match="so your first answer stands"):
-        give(desk, visitors["ana"], YES, first_task)
+    for name, assignment in (("ana", answered), ("ben", left_open)):
+        with pytest.raises(ConflictError, match="so your first answer stands"):
+            give(desk, visitors[name], YES, assignment)
     assert list(values(study, "calibrate").values()) == [NO]
 
 
-def test_what_was_open_when_the_discussion_began_takes_no_answer_any_more(at: At) -> None:
-    study = at("paired")
-    visitors = begin(study)
-    desk = study.work_queue()
-    give(desk, visitors["ana"], YES)
-    left = desk.tasks(visitors["ben"])[0].assignment_id
-    study.grid().calibration.open_discussion(early=True)
-    with pytest.raises(ConflictError, match="so your first answer stands"):
-        give(desk, visitors["ben"], YES, left)
-
-
-def test_answers_that_can_not_be_changed_are_not_offered_to_be(at: At) -> None:
-    study = at("paired")
-    visitors = discussing(study)
-    desk = study.work_queue()
-    assert desk.answers(visitors["ana"], n=50) == []
-    give(desk, visitors["ana"], YES)
-    assert [task.round for task in desk.answers(visitors["ana"], n=50)] == ["calibrate again"]
-
-
-def test_by_default_all_pairs_are_assigned_afterwards_and_neither_answer_is_a_label(at: At) -> None:
+def test_by_default_neither_answer_is_a_label_but_both_stay_and_who_read_a_pair_does_not_validate_it(at: At) -> None:
     study = at("paired")
     calibrated(study)
-    study.grid().assign(Assign(seed=1))
+    grid = study.grid()
+    assert_refused(study, lambda: grid.pair(redo=True), StageError, "judgements are never discarded")
+    study.retire("cleo")
+    grid.assign(Assign(seed=1))
     assert labels_of(study) == {}
     assert len({pair for _, pair in open_work(study)}) == 24
+    with study._store.read() as tx:
+        candidates = open_slots.candidates(tx, Role.ANNOTATOR)
+        barred = reassignment.ineligibility_matrix(tx, np.array(batch(study)), candidates, rounds.validation(tx))
+    assert barred.all()
+    grid.assign(Assign(seed=2), redo=True)  # which rests on none of the answers
+    assert len(values(study, "calibrate")) == 12
 
 
-@pytest.mark.parametrize(("counts", "answers"), [("first", FIRST), ("second", None)])
-def test_the_answers_that_count_are_labels_and_their_pairs_are_not_assigned(
-    at: At, counts: str, answers: dict[str, tuple[str, ...]] | None
-) -> None:
+@pytest.mark.parametrize("counts", ["first", "second"])
+def test_the_answers_that_count_are_labels_and_their_pairs_are_not_assigned(at: At, counts: str) -> None:
     study = at("paired")
     calibrated(study, counts)
     pairs = batch(study)
     run = study.grid().assign(Assign(seed=1))
-    expected = {(pair, name): said for name in ANNOTATORS for pair, said in zip(pairs, FIRST[name], strict=True)}
-    if answers is None:
+    expected = first_answers(pairs)
+    if counts == "second":
         expected |= {(pairs[at], name): AGAIN[name][n] for n, at in enumerate((1, 3)) for name in ANNOTATORS}
     assert labels_of(study) == expected
     assert {pair for _, pair in open_work(study)} == set(range(1, 25)) - set(pairs)
     assert run.notes == ("4 pairs have the answers of the calibration that count, so they were not assigned",)
+    if counts == "first":
+        columns = ["cell", "by", "label", "note", "seconds", "time", "origin"]
+        first, labels = (
+            study.grid().answers(name)[columns].sort_values(["cell", "by"]) for name in ("calibrate", "label")
+        )
+        assert first.values.tolist() == labels.values.tolist()
+        assert set(labels["origin"]) == {"online"}
 
 
-def test_labels_that_were_carried_over_keep_their_times_notes_and_origins(at: At) -> None:
+def test_second_answers_left_out_early_leave_the_first_ones_whose_pairs_nobody_may_ask_for(at: At) -> None:
     study = at("paired")
-    calibrated(study, "first")
-    study.grid().assign(Assign(seed=1))
-    columns = ["cell", "by", "label", "note", "seconds", "time", "origin"]
-    first, labels = (study.grid().answers(name)[columns].sort_values(["cell", "by"]) for name in ("calibrate", "label"))
-    assert first.values.tolist() == labels.values.tolist()
-    assert set(labels["origin"]) == {"online"}
-
-
-def test_pairs_of_a_calibration_that_counts_are_not_dealt_to_whoever_asks_either(at: At) -> None:
-    study = at("paired")
-    calibrated(study, "second")
+    discussing(study, "second")
+    run = study.grid().calibration.close(early=True)
+    assert run.counts == {"second_answers": 0, "withdrawn": 6}
     study.grid().assign(Assign(open=True, seed=1))
+    assert labels_of(study) == first_answers(batch(study))
     assert study.status()["overlap"] == {"1": 20, "3": 4}
-
-
-def test_who_read_a_pair_to_calibrate_themselves_does_not_validate_it(at: At) -> None:
-    study = at("paired")
-    calibrated(study)
-    grid = study.grid()
-    study.retire("cleo")
-    grid.assign(Assign(seed=1))
-    pairs = batch(study)
-    with study._store.read() as tx:
-        candidates = open_slots.candidates(tx, Role.ANNOTATOR)
-        barred = reassignment.ineligibility_matrix(tx, np.array(pairs), candidates, rounds.validation(tx))
-    assert barred.all()
 
 
 def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_no_later(at: At) -> None:
@@ -173,18 +141,6 @@ def test_somebody_who_comes_while_the_first_answers_are_open_gets_the_batch_and_
     study.grid().calibration.open_discussion()
     study.add_people(["emma"], Role.ANNOTATOR)
     assert study.work_queue().tasks(admit(study, "emma"), 50) == []
-
-
-def test_second_answers_left_out_early_leave_the_first_ones(at: At) -> None:
-    study = at("paired")
-    discussing(study, "second")
-    run = study.grid().calibration.close(early=True)
-    assert run.counts == {"second_answers": 0, "withdrawn": 6}
-    study.grid().assign(Assign(seed=1))
-    pairs = batch(study)
-    assert labels_of(study) == {
-        (pair, name): said for name in ANNOTATORS for pair, said in zip(pairs, FIRST[name], strict=True)
-    }
 
 
 def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
@@ -209,36 +165,29 @@ def test_each_act_is_refused_before_and_after_its_time(at: At) -> None:
     refused(lambda: grid.calibration.start(pairs=4), "has been calibrated for round `label`")
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "match"),
-    [
+def test_a_batch_that_cannot_be_is_refused(at: At) -> None:
+    refused: tuple[tuple[Calibration, type[FcpairError], str], ...] = (
         (Calibration(pairs=25), InputError, "25 pairs cannot be drawn; there are 24"),
         (Calibration(pairs=24, counts="first"), InputError, "none would be left to assign"),
         (Calibration(round="other"), UnknownIdError, "there is no round `other`"),
         (Calibration(round="validate"), InputError, "is not one that people can calibrate themselves for"),
-    ],
-)
-def test_a_batch_that_cannot_be_is_refused(at: At, options: Calibration, error: type[FcpairError], match: str) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().calibration.start(options), error, match)
-
-
-def test_one_person_has_nobody_to_agree_with(at: At) -> None:
+    )
     study = at("paired")
     study.add_people(["ana"], Role.ANNOTATOR)
     assert_refused(study, lambda: study.grid().calibration.start(pairs=4), InputError, "needs two or more")
+    study.add_people(["ben", "cleo"], Role.ANNOTATOR)
+    for options, error, match in refused:
+        assert_refused(study, partial(study.grid().calibration.start, options), error, match)
 
 
-def test_there_is_no_calibration_once_pairs_are_assigned_or_before_they_are_made(at: At) -> None:
-    dealt = at("dealt")
-    assert_refused(dealt, lambda: dealt.grid().calibration.start(pairs=4), StageError, "has been assigned")
-
-
-def test_a_study_without_pairs_has_nothing_to_calibrate_on(at: At) -> None:
-    study = at("retrieved")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), StageError, "has no pairs yet")
+@pytest.mark.parametrize(("stage", "match"), [("dealt", "has been assigned"), ("retrieved", "has no pairs yet")])
+def test_there_is_no_calibration_once_pairs_are_assigned_or_before_they_are_made(
+    at: At, stage: str, match: str
+) -> None:
+    study = at(stage)
+    if stage == "retrieved":
+        study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    assert_refused(study, lambda: study.grid().calibration.start(pairs=4), StageError, match)
 
 
 def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at: At) -> None:
@@ -246,13 +195,3 @@ def test_pairs_that_are_made_anew_before_anybody_answers_are_calibrated_anew(at:
     begin(study)
     study.grid().pair(redo=True)
     assert study.grid().calibration.start(Calibration(pairs=4, seed=2)).counts["assignments"] == 12
-
-
-def test_answers_to_a_calibration_are_never_discarded(at: At) -> None:
-    study = at("paired")
-    calibrated(study)
-    grid = study.grid()
-    assert_refused(study, lambda: grid.pair(redo=True), StageError, "judgements are never discarded")
-    grid.assign(Assign(seed=1))
-    grid.assign(Assign(seed=2), redo=True)  # which rests on none of them
-    assert len(values(study, "calibrate")) == 12

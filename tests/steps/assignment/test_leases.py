@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from servers import execute
 
 from fcpair.errors import ConflictError, InputError, RefusedError, StageError
 from fcpair.params import Annotate, Assign, Simulate
-from fcpair.records import Role
+from fcpair.records import Role, Visitor
+from fcpair.steps.answers.work_queue import WorkQueue
 from fcpair.steps.assignment import leases
 from fcpair.steps.assignment.leases import MAX_HELD
 from fcpair.study import Study
@@ -64,25 +66,23 @@ def is_sound(study: Study) -> bool:
     return bool(Study.doctor(study.address).is_sound)
 
 
-def test_every_label_is_free_until_somebody_asks(study: Study) -> None:
+def answer_all_free(desk: WorkQueue, visitor: Visitor, answer: str = YES) -> list[tuple[int, int]]:
+    """Answer all that somebody is given, one after the other: the pairs and the assignments, in their order."""
+    done = []
+    while tasks := desk.tasks(visitor):
+        done.append((tasks[0].cell_id, tasks[0].assignment_id))
+        give(desk, visitor, answer, tasks[0].assignment_id)
+    return done
+
+
+@pytest.mark.server
+def test_every_label_is_free_until_somebody_asks_for_five_or_more_and_never_more_than_ten(study: Study) -> None:
     state = study.status()
     counts = {"open": 42, "free": 42, "done": 0, "skipped": 0, "withdrawn": 0, "vacant": 0}
     assert state["rounds"]["label"] == counts
     assert state["stages"]["assign"] == 42
     assert state["next"] == "open labels: 42; 42 of them are free for anybody in the browser: `fcpair serve`"
     assert open_work(study) == []
-
-
-def test_nobody_needs_to_be_there_yet(at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True))
-    study.add_people(["late"], Role.ANNOTATOR)
-    desk, late = at_desk(study, "late")
-    assert len(desk.tasks(late, 3)) == 3
-
-
-@pytest.mark.server
-def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_ten(study: Study) -> None:
     for name, asked, got in (("ana", 1, 1), ("ben", 4, 4), ("cleo", 50, MAX_HELD)):
         desk, visitor = at_desk(study, name)
         tasks = desk.tasks(visitor, asked)
@@ -91,13 +91,13 @@ def test_who_asks_is_given_five_or_as_many_as_they_ask_for_and_never_more_than_t
     assert (holds(study), n_free(study)) == (Counter(ana=5, ben=5, cleo=MAX_HELD), 42 - 20)
 
 
-def test_what_is_given_is_drawn_by_the_seed(at: At) -> None:
+def test_what_is_given_is_drawn_by_the_seed_and_nobody_needs_to_be_there_yet(at: At) -> None:
     def first(seed: int) -> list[int]:
         study = at("paired")
-        study.add_people(["ana"], Role.ANNOTATOR)
         study.grid().assign(Assign(open=True, seed=seed))
-        desk, ana = at_desk(study, "ana")
-        return [task.cell_id for task in desk.tasks(ana, 8)]
+        study.add_people(["late"], Role.ANNOTATOR)
+        desk, late = at_desk(study, "late")
+        return [task.cell_id for task in desk.tasks(late, 8)]
 
     assert first(1) == first(1) != first(2)
 
@@ -117,50 +117,25 @@ def test_each_row_and_column_is_met_evenly(study: Study) -> None:
 
 def test_all_are_answered_each_as_often_as_asked_and_nobody_twice_on_a_pair(study: Study) -> None:
     desks = [at_desk(study, name) for name in ANNOTATORS]
-    while any(found := [(desk, who, desk.tasks(who, 2)) for desk, who in desks]) and any(one[2] for one in found):
-        for desk, who, tasks in found:
-            for task in tasks:
-                give(desk, who, YES, task.assignment_id)
+    while given := [(desk, who, task) for desk, who in desks for task in desk.tasks(who, 2)]:
+        for desk, who, task in given:
+            give(desk, who, YES, task.assignment_id)
     labels = labels_of(study)
-    assert sorted(Counter(Counter(pair for pair, _ in labels).values()).items()) == [(1, 12), (2, 6), (3, 6)]
-    assert len(labels) == 42
-    assert (n_free(study), is_sound(study)) == (0, True)
+    assert Counter(Counter(pair for pair, _ in labels).values()) == {1: 12, 2: 6, 3: 6}
+    assert (len(labels), n_free(study), is_sound(study)) == (42, 0, True)
 
 
 def test_what_is_skipped_is_free_for_others_and_not_for_who_skipped_it(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
+    (changed,) = desk.tasks(ana)
     before = n_free(study)
-    give(desk, ana, SKIP, task.assignment_id)
+    give(desk, ana, SKIP, changed.assignment_id)
     assert n_free(study) == before + 1
-    seen = set()
-    while tasks := desk.tasks(ana):
-        seen.add(tasks[0].cell_id)
-        give(desk, ana, YES, tasks[0].assignment_id)
-    assert task.cell_id not in seen
-    assert is_sound(study)
-
-
-def test_a_skip_that_is_changed_takes_the_slot_back(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
-    before = n_free(study)
+    give(desk, ana, YES, changed.assignment_id)
+    assert n_free(study) == before, "a skip that is changed takes the slot back"
+    task = desk.tasks(ana)[0]
     give(desk, ana, SKIP, task.assignment_id)
-    give(desk, ana, YES, task.assignment_id)
-    assert (n_free(study), is_sound(study)) == (before, True)
-
-
-def test_what_is_not_answered_in_time_goes_to_who_asks(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    held = {task.cell_id for task in desk.tasks(ana, MAX_HELD)}
-    let_lapse(study)
-    others = [at_desk(study, name)[1] for name in ("ben", "cleo")]
-    given: set[int] = set()
-    for other in others:
-        while tasks := desk.tasks(other):
-            given.add(tasks[0].cell_id)
-            give(desk, other, YES, tasks[0].assignment_id)
-    assert held <= given
+    assert task.cell_id not in {cell for cell, _ in answer_all_free(desk, ana)}
     assert is_sound(study)
 
 
@@ -188,39 +163,30 @@ def test_an_answer_that_comes_late_counts_as_long_as_nobody_else_has_answered(at
 
 
 @pytest.mark.server
-def test_an_answer_that_comes_late_counts_where_its_slot_is_free(study: Study) -> None:
+def test_an_answer_that_comes_late_counts_where_its_slot_is_free_and_the_lease_on_the_others_begins_anew(
+    study: Study,
+) -> None:
     desk, ana = at_desk(study, "ana")
-    (task,) = desk.tasks(ana)
+    (late,) = desk.tasks(ana)
     take_back(study)
     before = n_free(study)
-    give(desk, ana, YES, task.assignment_id)
+    give(desk, ana, YES, late.assignment_id)
     assert (n_free(study), is_sound(study)) == (before - 1, True)
-
-
-def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(at: At) -> None:
-    study = at("paired")
-    study.add_people(["ana"], Role.ANNOTATOR)
-    study.grid().assign(Assign(open=True))
-    desk, ana = at_desk(study, "ana")
-    tasks = desk.tasks(ana, MAX_HELD)
-    let_lapse(study)
-    done = []
-    while found := desk.tasks(ana):
-        done.append((found[0].cell_id, found[0].assignment_id))
-        give(desk, ana, YES, found[0].assignment_id)
-    assert len(done) == 24
-    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
-    assert is_sound(study)
-
-
-def test_each_answer_makes_the_lease_on_the_others_begin_anew(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
     first, *others = desk.tasks(ana, 4)
     let_lapse(study)
     give(desk, ana, YES, first.assignment_id)
-    _, ben = at_desk(study, "ben")
-    desk.tasks(ben, MAX_HELD)  # takes back what has lapsed
+    desk.tasks(at_desk(study, "ben")[1], MAX_HELD)  # takes back what has lapsed
     assert {task.assignment_id for task in desk.tasks(ana, 4)} >= {task.assignment_id for task in others}
+
+
+def test_who_comes_back_is_given_again_what_they_let_lapse_under_the_same_number(study: Study) -> None:
+    desk, ana = at_desk(study, "ana")
+    tasks = desk.tasks(ana, MAX_HELD)
+    let_lapse(study)
+    done = answer_all_free(desk, ana)
+    assert len(done) == 24
+    assert {(task.cell_id, task.assignment_id) for task in tasks} <= set(done)
+    assert is_sound(study)
 
 
 @pytest.mark.server
@@ -232,8 +198,8 @@ def test_who_asks_together_is_given_what_they_would_be_one_after_the_other(at: A
         study.grid().assign(Assign(open=True, overlap=OVERLAP, seed=1))
         desk = study.work_queue(Annotate())
         asks = [(at_desk(study, name)[1], n) for name, n in zip(ANNOTATORS, (1, 7, 3), strict=True)]
-        found = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
-        given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in found], open_work(study)))
+        shown = desk.assign_tasks(asks) if together else [desk.tasks(*ask) for ask in asks]
+        given.append(([[(task.cell_id, task.assignment_id) for task in tasks] for tasks in shown], open_work(study)))
         assert is_sound(study)
         study.close()
     assert given[0] == given[1]
@@ -246,10 +212,9 @@ def test_for_whom_nothing_is_free_waits_for_nobody_who_asked_with_them(at: At) -
     study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
     study.grid().assign(Assign(open=True))
     desk = study.work_queue(Annotate())
-    everybody = [at_desk(study, name)[1] for name in ANNOTATORS]
-    found = [tasks for _ in range(3) for tasks in desk.assign_tasks([(one, MAX_HELD) for one in everybody])]
-    assert sum(holds(study).values()) == 24
-    assert max(map(len, found)) == MAX_HELD
+    everybody = [(at_desk(study, name)[1], MAX_HELD) for name in ANNOTATORS]
+    n_given = [len(tasks) for _ in range(3) for tasks in desk.assign_tasks(everybody)]
+    assert (sum(holds(study).values()), max(n_given)) == (24, MAX_HELD)
 
 
 @pytest.mark.server
@@ -286,34 +251,27 @@ def test_who_opts_out_is_not_offered_such_pairs_and_others_are(study: Study) -> 
 
 
 @pytest.mark.server
-def test_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
-    desk, ana = at_desk(study, "ana")
-    desk.tasks(ana, 5)
-    study.retire("ana")
-    assert (n_free(study), holds(study)) == (42, Counter())
-
-
-def test_work_can_still_be_handed_to_somebody(study: Study) -> None:
+def test_work_can_be_handed_to_somebody_and_who_leaves_lets_go_of_what_they_hold(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     tasks = desk.tasks(ana, 5)
     study.hand_over("ana", "ben")
     assert holds(study) == Counter(ben=5)
     with pytest.raises(ConflictError, match="given to somebody else"):
         give(desk, ana, YES, tasks[0].assignment_id)
+    study.retire("ben")
+    assert (n_free(study), holds(study)) == (42, Counter())
 
 
 @pytest.mark.server
 def test_a_pair_waits_for_a_decision_until_all_its_labels_are_in(study: Study) -> None:
     for name, answer in (("ana", YES), ("ben", "not_appropriate")):
-        desk, who = at_desk(study, name)
-        while tasks := desk.tasks(who):
-            give(desk, who, answer, tasks[0].assignment_id)
-    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
+        answer_all_free(*at_desk(study, name), answer)
+    pair = next(pair for pair in range(1, 25) if n_slots(study, pair) == 3)
     study.add_people(["dana"], Role.ADJUDICATOR)
-    with pytest.raises(ConflictError, match=f"pair {one} is still being labelled"):
-        study.grid().decide(one, 2, by="dana")
+    with pytest.raises(ConflictError, match=f"pair {pair} is still being labelled"):
+        study.grid().decide(pair, 2, by="dana")
     study.grid().desk.close_open_assignment()
-    study.grid().decide(one, 2, by="dana")
+    study.grid().decide(pair, 2, by="dana")
 
 
 def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) -> None:
@@ -324,19 +282,22 @@ def test_a_share_of_the_pairs_is_opened_for_whoever_asks_after_a_deal(at: At) ->
     assert run.counts["free"] == 72 - 42 + vacant
     assert len(open_work(study)) == before
     study.add_people(["dana"], Role.ANNOTATOR)
-    desk, dana = at_desk(study, "dana")
-    while tasks := desk.tasks(dana):
-        give(desk, dana, YES, tasks[0].assignment_id)
+    answer_all_free(*at_desk(study, "dana"))
     assert len({pair for pair, who in labels_of(study) if who == "dana"}) == 24
     assert is_sound(study)
 
 
-def test_more_labels_are_asked_for_later(study: Study) -> None:
-    run = study.grid().assign(Assign(overlap={3: 1.0}, seed=2), more=True)
+def test_more_labels_are_asked_for_later_and_all_are_assigned_anew_as_shards(study: Study, tmp_path: Path) -> None:
+    grid = study.grid()
+    with pytest.raises(StageError, match="42 labels are free for anybody"):
+        grid.sheets.write_labels(tmp_path / "sheets")
+    run = grid.assign(Assign(overlap={3: 1.0}, seed=2), more=True)
     assert (run.counts["free"], n_free(study)) == (30, 72)
-    assert_refused(
-        study, lambda: study.grid().assign(Assign(overlap={3: 1.0}), more=True), StageError, "nothing to add"
-    )
+    assert_refused(study, lambda: grid.assign(Assign(overlap={3: 1.0}), more=True), StageError, "nothing to add")
+    with pytest.raises(StageError, match="--redo"):
+        grid.assign(Assign())
+    grid.assign(Assign(), redo=True)
+    assert (sum(holds(study).values()), n_free(study)) == (24, 0)
 
 
 @pytest.mark.server
@@ -355,29 +316,15 @@ def test_open_dealing_is_closed_and_what_people_hold_stays_theirs(study: Study) 
     assert is_sound(study)
 
 
-def test_a_deal_is_made_anew_as_shards(study: Study) -> None:
-    with pytest.raises(StageError, match="--redo"):
-        study.grid().assign(Assign())
-    study.grid().assign(Assign(), redo=True)
-    assert (sum(holds(study).values()), n_free(study)) == (24, 0)
-
-
-def test_labels_of_a_file_take_free_slots(study: Study, tmp_path: Path) -> None:
-    twice = next(pair for pair in range(1, 25) if n_slots(study, pair) == 2)
-    record(study, tmp_path, [("ana", twice, YES), ("ben", twice, YES)])
-    assert labels_of(study) == {(twice, "ana"): YES, (twice, "ben"): YES}
+def test_labels_of_a_file_take_free_slots_and_no_more_than_were_asked_for(study: Study, tmp_path: Path) -> None:
+    single, double = (next(pair for pair in range(1, 25) if n_slots(study, pair) == n) for n in (1, 2))
+    answers = [("ana", single, YES), ("ben", single, YES)]
+    assert_refused(
+        study, lambda: record(study, tmp_path, answers), InputError, f"pair {single} was not assigned to ben"
+    )
+    record(study, tmp_path, [("ana", double, YES), ("ben", double, YES)])
+    assert labels_of(study) == {(double, "ana"): YES, (double, "ben"): YES}
     assert (n_free(study), is_sound(study)) == (40, True)
-
-
-def test_a_file_gives_no_pair_more_labels_than_were_asked_for(study: Study, tmp_path: Path) -> None:
-    one = next(pair for pair in range(1, 25) if n_slots(study, pair) == 1)
-    answers = [("ana", one, YES), ("ben", one, YES)]
-    assert_refused(study, lambda: record(study, tmp_path, answers), InputError, f"pair {one} was not assigned to ben")
-
-
-def test_sheets_are_for_shards(study: Study, tmp_path: Path) -> None:
-    with pytest.raises(StageError, match="42 labels are free for anybody"):
-        study.grid().sheets.write_labels(tmp_path / "sheets")
 
 
 def test_simulated_people_answer_all_of_it(study: Study) -> None:
@@ -389,25 +336,21 @@ def test_simulated_people_answer_all_of_it(study: Study) -> None:
     assert is_sound(study)
 
 
-@pytest.mark.parametrize("given", [{"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0}])
-def test_options_that_are_for_shards_are_refused(given: dict[str, object]) -> None:
-    with pytest.raises(InputError):
-        Assign(open=True, **given)  # type: ignore[arg-type]
+def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(at: At) -> None:
+    wrong: tuple[dict[str, Any], ...] = ({"order": "hs"}, {"annotator_groups": (("ana", "ben"),)}, {"lease_minutes": 0})
+    for for_shards in wrong:
+        with pytest.raises(InputError):
+            Assign(open=True, **for_shards)
+    study = at("paired")
+    study.grid().assign(Assign(open=True, annotators=5))
+    study.grid().simulate(Simulate(skips=0))
+    assert sorted(Counter(name for _, name in labels_of(study)).values()) == [4, 5, 5, 5, 5]
 
 
 def test_doctor_finds_a_slot_that_is_free_though_somebody_has_it(study: Study) -> None:
     desk, ana = at_desk(study, "ana")
     (task,) = desk.tasks(ana)
-    execute(
-        study.place,
-        "INSERT INTO slot (id, cell_id, round_id, position, replaces) "
-        f"SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = {stored_id(study, task)}",
-    )
+    slot = "SELECT 999, cell_id, round_id, 999, id FROM assignment WHERE id = ?"
+    insert = f"INSERT INTO slot (id, cell_id, round_id, position, replaces) {slot}"
+    execute(study.place, insert, stored_id(study, task))
     assert not is_sound(study)
-
-
-def test_a_study_without_people_is_simulated_with_as_many_as_the_recipe_says(tmp_path: Path, at: At) -> None:
-    study = at("paired")
-    study.grid().assign(Assign(open=True, annotators=5))
-    study.grid().simulate(Simulate(skips=0))
-    assert Counter(Counter(name for _, name in labels_of(study)).values()) in (Counter({5: 4, 4: 1}),)

@@ -106,43 +106,25 @@ def test_all_that_take_params_are_looked_at() -> None:
 
 
 @pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
-def test_keyword_arguments_are_the_fields_in_their_order(
+def test_keyword_arguments_are_the_fields_in_their_order_with_their_types_and_defaults(
     name: str, method: Callable[..., Any], classes: list[type]
 ) -> None:
+    """And each is explained."""
+    parameters = inspect.signature(method).parameters
+    doc = " ".join((inspect.getdoc(method) or "").split())
     expected = [item.name for cls in classes for item in expected_fields(name, cls)]
-    given = [
-        parameter.name
-        for parameter in inspect.signature(method).parameters.values()
-        if parameter.kind is parameter.KEYWORD_ONLY and parameter.name in expected
-    ]
-    assert given == expected
-
-
-@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
-def test_keyword_arguments_have_the_types_of_the_fields(
-    name: str, method: Callable[..., Any], classes: list[type]
-) -> None:
-    parameters = inspect.signature(method).parameters
+    given = [key for key, parameter in parameters.items() if parameter.kind is parameter.KEYWORD_ONLY]
+    assert [key for key in given if key in expected] == expected
+    assert not [key for key in expected if f"{key}: " not in doc and f"`{key}`" not in doc]
     for cls in classes:
-        hints = get_type_hints(cls)
+        hints, read = get_type_hints(cls), dict(field_readers(cls))
         for item in expected_fields(name, cls):
-            annotation = resolved(parameters[item.name].annotation)
-            assert annotation == widened(hints[item.name]), item.name
-
-
-@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
-def test_keyword_arguments_have_the_defaults_of_the_fields(
-    name: str, method: Callable[..., Any], classes: list[type]
-) -> None:
-    parameters = inspect.signature(method).parameters
-    for cls in classes:
-        read = dict(field_readers(cls))
-        for item in expected_fields(name, cls):
-            default = parameters[item.name].default
+            parameter = parameters[item.name]
+            assert resolved(parameter.annotation) == widened(hints[item.name]), item.name
             if is_required(item):
-                assert default is REQUIRED
-                continue
-            assert read[item.name](item.name, default) == field_default(item), item.name
+                assert parameter.default is REQUIRED
+            else:
+                assert read[item.name](item.name, parameter.default) == field_default(item), item.name
 
 
 def test_overloads_have_the_keyword_arguments_too() -> None:
@@ -151,14 +133,6 @@ def test_overloads_have_the_keyword_arguments_too() -> None:
     for name in (item.name for item in fields(params.Agree)):
         annotations = {inspect.signature(one).parameters[name].annotation for one in overloads}
         assert annotations == {parameters[name].annotation}
-
-
-@pytest.mark.parametrize(("name", "method", "classes"), METHODS, ids=[name for name, _, _ in METHODS])
-def test_each_keyword_argument_is_explained(name: str, method: Callable[..., Any], classes: list[type]) -> None:
-    doc = " ".join((inspect.getdoc(method) or "").split())
-    items = [item for cls in classes for item in expected_fields(name, cls)]
-    said = [item.name for item in items if f"{item.name}: " not in doc and f"`{item.name}`" not in doc]
-    assert not said
 
 
 def test_a_default_is_the_one_of_its_class_and_help_says_that_the_grids_own_setting_holds() -> None:
@@ -175,55 +149,45 @@ def imported(tmp_path: Path) -> Study:
 
 
 def test_keyword_arguments_do_what_the_object_does(imported: Study) -> None:
-    by_keywords = imported.grid().select(hs=2, seed=3)
-    by_object = imported.grid().select(Select(hs=2, seed=3), redo=True)
-    assert by_keywords.params == by_object.params
-    assert by_keywords.counts == by_object.counts
+    grid = imported.grid()
+    by_keywords = grid.select(hs=2, seed=3)
+    by_object = grid.select(Select(hs=2, seed=3), redo=True)
+    by_name = grid.select(options=Select(hs=2, seed=3), redo=True)
+    assert by_keywords.params == by_object.params == by_name.params
+    assert by_keywords.counts == by_object.counts == by_name.counts
 
 
-def test_the_object_goes_by_its_name_too(imported: Study) -> None:
-    assert imported.grid().select(options=Select(hs=2)).counts["hs"] == 2
-
-
-def test_keyword_arguments_beside_the_object_are_refused(imported: Study) -> None:
-    with pytest.raises(InputError, match=r"`seed` and Select\(\.\.\.\) are both given; give one of them"):
-        imported.grid().select(Select(hs=2), seed=3)
-
-
-def test_a_value_that_cannot_be_is_refused_by_its_field(imported: Study) -> None:
-    with pytest.raises(InputError, match="hs is 0; expected a whole number, 1 or more"):
-        imported.grid().select(hs=0)
-
-
-def test_a_keyword_that_is_no_parameter_is_a_type_error(imported: Study) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword argument 'topics'"):
-        imported.grid().select(topics=3)  # type: ignore[call-arg]
-
-
-def test_a_value_of_another_type_is_a_type_error_to_mypy_and_an_input_error_to_python(imported: Study) -> None:
+def test_keyword_arguments_that_cannot_be_are_refused(imported: Study, tmp_path: Path) -> None:
     """mypy, which checks the tests strictly, fails where one of these comments is not needed."""
+    grid = imported.grid()
+    with pytest.raises(InputError, match=r"`seed` and Select\(\.\.\.\) are both given; give one of them"):
+        grid.select(Select(hs=2), seed=3)
+    with pytest.raises(InputError, match="hs is 0; expected a whole number, 1 or more"):
+        grid.select(hs=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'topics'"):
+        grid.select(topics=3)  # type: ignore[call-arg]
     with pytest.raises(InputError, match="seed is 'x'"):
-        imported.grid().select(seed="x")  # type: ignore[arg-type]
+        grid.select(seed="x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="policy is 'majorty'"):
-        imported.grid().adjudicate(policy="majorty")  # type: ignore[arg-type]
-
-
-def test_too_many_arguments_are_a_type_error(imported: Study) -> None:
+        grid.adjudicate(policy="majorty")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        imported.grid().select(Select(hs=2), True)  # type: ignore[call-arg]
+        grid.select(Select(hs=2), True)  # type: ignore[call-arg]
+    with pytest.raises(InputError, match=r"options is 'majority'; expected Partition\(...\) of fcpair.params"):
+        grid.tiers("majority")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="a pool sets which CNs are left out"):  # so it has come to an export
+        grid.export.corpus(tmp_path / "corpus.jsonl", pool="all")
+    assert Partition("majority").diamond == "majority"
+    assert grid_module.Grid is Grid
 
 
-def test_what_is_not_given_is_the_grids_own(tmp_path: Path) -> None:
+def test_what_is_not_given_is_the_grids_own(imported: Study) -> None:
     """The recipe that a study keeps says how many labels there are; a seed that is given leaves that as it is."""
     from fcpair.recipe import Recipe
     from fcpair.steps.oversight.study_recipe import save_recipe
 
-    study = Study.create(tmp_path / "study.db")
-    (tmp_path / "corpus.csv").write_text("hs,cn\na,b\nc,d\ne,f\n", "utf-8")
-    study.import_corpus(tmp_path / "corpus.csv")
-    save_recipe(study, Recipe(select=Select(hs=2)))
+    save_recipe(imported, Recipe(select=Select(hs=2)))
     params = {"hs": 2, "hs_list": None, "sheet_name": None, "stratify": None, "seed": 5}
-    assert study.grid().select(seed=5).params == params
+    assert imported.grid().select(seed=5).params == params
 
 
 def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Study) -> None:
@@ -236,37 +200,19 @@ def test_a_policy_leaves_out_of_the_grids_own_what_it_cannot_have(imported: Stud
     assert by_keywords(imported, Adjudicate, {"ties": "wait"}, more=False) == Adjudicate("majority")
 
 
-def test_a_planned_grid_lacks_what_is_not_given(imported: Study) -> None:
+def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
     with pytest.raises(InputError, match=r"`rows` is not given; expected GridPlan\(...\), or all of name, rows, col"):
         imported.add_grid(name="rate")
     with pytest.raises(InputError, match="`name` is not given"):
         imported.add_grid()
-
-
-def test_a_planned_grid_is_added_by_keyword_arguments(imported: Study) -> None:
     side = plans.SidePlan(names=("clear", "kind"))
     imported.add_grid(name="rate", rows=side, columns=side, rounds=[plans.RoundPlan("rate", "score: scale(1,5,1)")])
     assert imported.grids == ["main", "rate"]
 
 
-def test_exports_take_keyword_arguments(imported: Study, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a pool sets which CNs are left out"):  # so it has come there
-        imported.grid().export.corpus(tmp_path / "corpus.jsonl", pool="all")
-
-
-def test_a_study_is_made_by_keyword_arguments(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "other.db", title="Tea", hs_name="query")
-    assert (study.facts["title"], study.facts["hs_name"]) == ("Tea", "query")
-
-
-def test_a_study_is_not_made_by_both(tmp_path: Path) -> None:
+def test_a_study_is_made_by_keyword_arguments_or_by_an_object_and_not_by_both(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"keyword arguments are given in addition to Setup\(...\)"):
         Study.create(tmp_path / "other.db", Setup(title="Tea"), title="Coffee")
     assert not Study.exists(tmp_path / "other.db")
-
-
-def test_rules_of_tiers_are_of_their_class_alone(imported: Study) -> None:
-    with pytest.raises(InputError, match=r"options is 'majority'; expected Partition\(...\) of fcpair.params"):
-        imported.grid().tiers("majority")  # type: ignore[arg-type]
-    assert Partition("majority").diamond == "majority"
-    assert grid_module.Grid is Grid
+    study = Study.create(tmp_path / "other.db", title="Tea", hs_name="query")
+    assert (study.facts["title"], study.facts["hs_name"]) == ("Tea", "query")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from servers import Database
+from servers import Database, execute
 
 from fcpair.errors import InputError, RecipeError, StageError, UnknownIdError
 from fcpair.params import (
@@ -71,23 +71,25 @@ def recipe(folder: Path, sample: int | None) -> Recipe:
     )
 
 
-def test_cells_are_even_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
-    there = list(pairs_of(drawn).values())
+@pytest.mark.server
+def test_cells_are_drawn_by_the_seed_evenly_over_both_sides_and_none_is_of_the_corpus(drawn: Study) -> None:
+    grid, there = drawn.grid(), pairs_of(drawn)
     with drawn._store.read() as tx:
         known = set(zip(*(ids.tolist() for ids in cells.corpus_pairs(tx).values()), strict=True))
-    assert len(set(there)) == 13
-    assert len(known) == 6
-    assert not known & set(there)
-    assert drawn.grid().sample_size == SampleSize(13, 18)
-
-
-def test_a_run_counts_of_how_many_cells_were_drawn(at: At) -> None:
-    study = at("selected")
-    set_candidates(study, OTHERS)
-    run = study.grid().pair(SAMPLE)
+    assert (len(set(there.values())), len(known)) == (13, 6)
+    assert not known & set(there.values())
+    assert grid.sample_size == SampleSize(13, 18)
+    run = grid.pair(SAMPLE, redo=True)
+    assert pairs_of(drawn) == there
     assert run.notes[0] == "sampled 13 of 18 cells"
     assert (run.counts["pairs"], run.counts["of"], run.counts["in_corpus"]) == (13, 18, 6)
     assert run.counts["cn_max"] - run.counts["cn_min"] <= 1
+    health = Study.doctor(drawn.place)
+    assert health.is_sound
+    assert [check.note for check in health.checks if check.name == "pairs"] == ["sampled 13 of 18 cells"]
+    missing = min(set(range(1, 25)) - set(there))
+    with pytest.raises(UnknownIdError, match=r"numbered from \d+ to \d+; sampled 13 of 18 cells"):
+        grid.explain(missing)
 
 
 @pytest.mark.server
@@ -97,112 +99,70 @@ def test_a_cell_has_the_number_of_its_place_in_the_whole_grid(drawn: Study) -> N
     whole = pairs_of(drawn)
     assert len(whole) == 24
     assert there == {number: whole[number] for number in there}
-
-
-def test_the_same_seed_draws_the_same_cells_and_all_cells_are_the_grid(drawn: Study) -> None:
-    there = pairs_of(drawn)
-    drawn.grid().pair(SAMPLE, redo=True)
-    assert pairs_of(drawn) == there
     drawn.grid().pair(Pair(sample=18), redo=True)
     all_cells = pairs_of(drawn)
     drawn.grid().pair(Pair(), redo=True)
     assert pairs_of(drawn) == all_cells
 
 
-def test_a_drawn_grid_is_drawn_from_the_candidates_that_are_drawn(drawn: Study) -> None:
-    drawn.grid().pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
-    assert drawn.grid().sample_size == SampleSize(8, 12)
+def test_a_grid_is_drawn_from_the_candidates_that_are_drawn_and_no_more_once_it_is_built_anew(drawn: Study) -> None:
+    grid = drawn.grid()
+    grid.pair(Pair(candidates=3, keep_known=True, sample=8, seed=2), redo=True)
+    assert grid.sample_size == SampleSize(8, 12)
     assert len({cn for _, cn in pairs_of(drawn).values()}) == 3
     assert findings(drawn.place) == {}
-
-
-def test_more_cells_than_there_are_are_refused(drawn: Study) -> None:
-    assert_refused(drawn, lambda: drawn.grid().pair(Pair(sample=19), redo=True), InputError, "there are 18")
-
-
-def test_no_cells_cannot_be_asked_for() -> None:
-    with pytest.raises(InputError, match="sample is 0; expected a whole number, 1 or more"):
-        Pair(sample=0)
-
-
-def test_a_grid_is_drawn_once_unless_it_is_asked_for_again(drawn: Study) -> None:
-    assert_refused(drawn, lambda: drawn.grid().pair(Pair(sample=9)), StageError, "`--redo` would discard 13 pairs")
-    drawn.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    drawn.grid().assign(Assign(seed=1))
-    drawn.grid().pair(Pair(sample=9), redo=True)
-    assert drawn.grid().sample_size == SampleSize(9, 18)
-    assert drawn.status()["stages"]["assign"] == 0
-
-
-def test_what_is_built_anew_from_an_earlier_stage_is_no_drawn_grid_any_more(drawn: Study) -> None:
-    drawn.grid().select(Select(hs=3, seed=1), redo=True)
-    assert drawn.grid().sample_size is None
+    grid.select(Select(hs=3, seed=1), redo=True)
+    assert grid.sample_size is None
     set_candidates(drawn, OTHERS)
-    drawn.grid().pair(Pair())
-    assert drawn.grid().sample_size is None
+    grid.pair(Pair())
+    assert grid.sample_size is None
     assert findings(drawn.place) == {}
 
 
-@pytest.mark.server
-def test_an_unknown_number_is_told_that_cells_were_drawn(drawn: Study) -> None:
-    missing = next(number for number in range(1, 25) if number not in pairs_of(drawn))
-    with pytest.raises(UnknownIdError, match=r"numbered from \d+ to \d+; sampled 13 of 18 cells"):
-        drawn.grid().explain(missing)
-
-
-def test_a_planned_grid_is_not_drawn(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "planned.db", Setup())
+def test_a_grid_is_drawn_once_unless_it_is_asked_for_again_and_no_more_cells_than_there_are(drawn: Study) -> None:
+    grid = drawn.grid()
+    assert_refused(drawn, lambda: grid.pair(Pair(sample=19), redo=True), InputError, "there are 18")
+    assert_refused(drawn, lambda: grid.pair(Pair(sample=9)), StageError, "`--redo` would discard 13 pairs")
+    with pytest.raises(InputError, match="sample is 0; expected a whole number, 1 or more"):
+        Pair(sample=0)
     rate = RoundPlan("rate", "good: scale(1,5,1)")
-    study.add_grid(GridPlan("rate", SidePlan(names=("a", "b")), SidePlan(names=("c", "d")), rounds=(rate,)))
+    drawn.add_grid(GridPlan("rate", SidePlan(names=("a", "b")), SidePlan(names=("c", "d")), rounds=(rate,)))
     with pytest.raises(InputError, match="planned, so nothing is drawn"):
-        study.grid("rate").pair(Pair(sample=2))
+        drawn.grid("rate").pair(Pair(sample=2))
+    drawn.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    grid.assign(Assign(seed=1))
+    grid.pair(Pair(sample=9), redo=True)
+    assert grid.sample_size == SampleSize(9, 18)
+    assert drawn.status()["stages"]["assign"] == 0
 
 
 # -- the doctor
 
 
-def test_the_doctor_is_content_and_says_how_many_cells_were_drawn(drawn: Study) -> None:
-    health = Study.doctor(drawn.place)
-    assert health.is_sound
-    assert [one.note for one in health.checks if one.name == "pairs"] == ["sampled 13 of 18 cells"]
-
-
 @pytest.mark.files
-@pytest.mark.parametrize(
-    ("statement", "found"),
-    [
-        ("DELETE FROM cell WHERE id = (SELECT max(id) FROM cell)", "12 pairs, where 13 were drawn"),
-        (
-            "UPDATE cell SET column_id = (SELECT max(column_id) FROM cell) WHERE id = (SELECT min(id) FROM cell)",
-            "place",
-        ),
-        ("UPDATE cell SET id = 24 WHERE id = (SELECT max(id) FROM cell)", "place"),
-        ("UPDATE setting SET value = '14' WHERE key = 'pair.sample'", "13 pairs, where 14 were drawn"),
-    ],
-)
-def test_the_doctor_finds_cells_that_are_missing_or_elsewhere(drawn: Study, statement: str, found: str) -> None:
+def test_the_doctor_finds_cells_that_are_missing_or_elsewhere(drawn: Study) -> None:
     assert max(pairs_of(drawn)) < 24
-    change(drawn.place, statement)
-    assert any(found in one for one in findings(drawn.place)["pairs"])
+    first, last = ("(SELECT min(id) FROM cell)", "(SELECT max(id) FROM cell)")
+    changes = {
+        f"DELETE FROM cell WHERE id = {last}": "12 pairs, where 13 were drawn",
+        f"UPDATE cell SET column_id = (SELECT max(column_id) FROM cell) WHERE id = {first}": "place",
+        f"UPDATE cell SET id = 24 WHERE id = {last}": "place",
+        "UPDATE setting SET value = '14' WHERE key = 'pair.sample'": "13 pairs, where 14 were drawn",
+    }
+    for statement, finding in changes.items():
+        change(drawn.place, statement)
+        assert any(finding in message for message in findings(drawn.place)["pairs"])
+        drawn.grid().pair(SAMPLE, redo=True)
+        assert findings(drawn.place) == {}
 
 
 def _exchange(study: Study, number: int) -> None:
     """Put the cell of another place in place of the last one."""
-    with closing(sqlite3.connect(study.place)) as connection:
-        rows, columns = (
-            [
-                row[0]
-                for row in connection.execute(
-                    "SELECT text_id FROM side WHERE axis = ? AND drawn ORDER BY position", (axis,)
-                )
-            ]
-            for axis in ("row", "column")
-        )
+    query = "SELECT text_id FROM side WHERE axis = ? AND drawn ORDER BY position"
+    rows, columns = ([row[0] for row in execute(study.place, query, axis)] for axis in ("row", "column"))
     row, column = rows[(number - 1) // len(columns)], columns[(number - 1) % len(columns)]
-    change(
-        study.place,
-        f"UPDATE cell SET id = {number}, row_id = {row}, column_id = {column} WHERE id = (SELECT max(id) FROM cell)",
-    )
+    values = f"id = {number}, row_id = {row}, column_id = {column}"
+    change(study.place, f"UPDATE cell SET {values} WHERE id = (SELECT max(id) FROM cell)")
 
 
 @pytest.mark.files
@@ -273,17 +233,15 @@ def test_every_drawn_cell_is_dealt_answered_decided_and_checked(finished: Study)
     assert findings(finished.place) == {}
 
 
-def test_figures_rest_on_the_drawn_cells_alone(finished: Study) -> None:
+@pytest.mark.server
+def test_figures_rest_on_the_drawn_cells_alone_and_the_others_are_unjudged_in_an_evaluation(finished: Study) -> None:
     grid = finished.grid()
     assert grid.agreement().n_pairs == 13
-    assert set(grid.tiers().table().pairs["cell_id"]) <= set(pairs_of(finished))
-    assert len(grid.tiers().table().pairs) == 13
+    in_tiers = grid.tiers().table().pairs["cell_id"]
+    assert len(in_tiers) == 13
+    assert set(in_tiers) <= set(pairs_of(finished))
     assert grid.explain(min(pairs_of(finished))).checks
-
-
-@pytest.mark.server
-def test_cells_that_were_not_drawn_are_unjudged_in_an_evaluation(finished: Study) -> None:
-    outcome = finished.grid().evaluate(Evaluate(systems=("random",), pool="all", tiers=("bronze",), resamples=100))
+    outcome = grid.evaluate(Evaluate(systems=("random",), pool="all", tiers=("bronze",), resamples=100))
     tier = outcome.tiers[0]
     assert tier.cells == tier.hs * len(OTHERS)
     assert tier.judged < tier.cells
@@ -314,21 +272,9 @@ def test_a_recipe_that_draws_other_cells_is_refused(finished: Study, tmp_path: P
 
 @pytest.mark.slow
 def test_a_walk_goes_on_from_a_grid_that_is_drawn_already(drawn: Study, tmp_path: Path) -> None:
-    there, given = pairs_of(drawn), recipe(tmp_path, 13)
-    stages = [
-        run.stage
-        for run in drawn.walk(
-            Recipe(
-                given.setup,
-                pair=given.pair,
-                assign=given.assign,
-                simulate=given.simulate,
-                adjudicate=given.adjudicate,
-                validate=given.validate,
-            )
-        )
-    ]
-    assert stages[0] == "assign"
+    there = pairs_of(drawn)
+    later = replace(recipe(tmp_path, 13), import_=None, select=None, retrieve=None)
+    assert next(iter(drawn.walk(later))).stage == "assign"
     assert pairs_of(drawn) == there
 
 

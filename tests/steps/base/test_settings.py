@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ from sqlalchemy import text
 from fcpair.errors import NoEffectError
 from fcpair.params import Adjudicate, Annotate, Assign, Evaluate, Partition, Retrieve, Validate
 from fcpair.records import Role, Tier
-from fcpair.steps.base.context import effective_options
 from fcpair.steps.base.keywords import matches_saved_options
 from fcpair.steps.people import terms
 from fcpair.steps.release import partition
@@ -35,18 +34,22 @@ def kept(study: Study, stage: str) -> dict[str, object]:
         return settings.of_stage(tx, stage)
 
 
-def test_a_limit_holds_in_a_version_with_one_more_field(at: At) -> None:
-    study = at("dealt")
-    terms.save_terms(study.grid(), Annotate(daily_limit=40, opt_out="hs_topic"))
-    assert study.grid().effective_options(LaterAnnotate) == LaterAnnotate(
-        daily_limit=40, opt_out="hs_topic", weekly_limit=None
-    )
-
-
-def test_a_limit_holds_in_a_version_with_a_field_less(at: At) -> None:
-    study = at("dealt")
-    terms.save_terms(study.grid(), LaterAnnotate(daily_limit=40, weekly_limit=100))
-    assert study.grid().effective_options(Annotate) == Annotate(daily_limit=40)
+def test_a_setting_holds_in_a_version_with_a_field_more_or_less(at: At) -> None:
+    study = at("labelled")
+    grid = study.grid()
+    assert grid.effective_options(Annotate) == Annotate()
+    assert grid.effective_options(Partition) == Partition()
+    terms.save_terms(grid, Annotate(daily_limit=40, opt_out="hs_topic"))
+    later = LaterAnnotate(daily_limit=40, opt_out="hs_topic", weekly_limit=None)
+    assert grid.effective_options(LaterAnnotate) == later
+    with study._store.read() as tx:
+        assert matches_saved_options(tx, later)
+        assert not matches_saved_options(tx, replace(later, weekly_limit=100))
+    terms.save_terms(grid, LaterAnnotate(daily_limit=30, opt_out="hs_topic", weekly_limit=100))
+    assert grid.effective_options(Annotate) == Annotate(daily_limit=30, opt_out="hs_topic")
+    partition.note_partition(grid, Partition("majority"))
+    later_rule = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
+    assert grid.effective_options(later_rule).diamond == "majority"
 
 
 def test_what_an_earlier_version_kept_and_has_no_effect_is_left_out(at: At) -> None:
@@ -65,42 +68,20 @@ def test_what_an_earlier_version_kept_and_has_no_effect_is_left_out(at: At) -> N
     assert grid.recipe_options(Retrieve, runs=("a.trec",), depth=3).every_cn is False
 
 
-def test_a_new_field_with_its_default_is_nothing_to_be_noted(at: At) -> None:
-    study = at("dealt")
-    terms.save_terms(study.grid(), Annotate(daily_limit=40))
-    with study._store.read() as tx:
-        assert matches_saved_options(tx, LaterAnnotate(daily_limit=40))
-        assert not matches_saved_options(tx, LaterAnnotate(daily_limit=40, weekly_limit=100))
-
-
-def test_the_tier_rule_holds_in_a_version_with_one_more_field(at: At) -> None:
-    study = at("checked")
-    partition.note_partition(study.grid(), Partition("majority"))
-    later = make_dataclass("Later", [("minimum", int, 1)], bases=(Partition,), frozen=True)
-    assert study.grid().effective_options(later).diamond == "majority"
-
-
-def test_the_policy_that_was_applied_is_a_setting(at: At) -> None:
-    assert not at("labelled").grid().desk.has_saved_options(Adjudicate)
+def test_the_policy_that_was_applied_is_a_setting_and_nothing_is_read_back_from_the_run_log(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
+    assert not grid.desk.has_saved_options(Adjudicate)
     grid.adjudicate(Adjudicate("majority", "discard"))
     grid.decide(1, 2, by="ada")
-    with study._store.read() as tx:
-        assert effective_options(tx, Adjudicate, {}) == Adjudicate("majority", "discard")
-
-
-def test_nothing_is_read_back_from_the_run_log(at: At, tmp_path: Path) -> None:
-    study = at("decided")
-    grid = study.grid()
-    terms.save_terms(study.grid(), Annotate(daily_limit=40))
+    terms.save_terms(grid, Annotate(daily_limit=40))
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
     grid.assign_validation(Validate(seed=1, blind=True))
     with study._store.write() as tx:
         for stage in ("annotate", "validate", "adjudicate", "assign"):
             runs.add_run(tx, stage, {**vars(Annotate()), "blind": False, "policy": "manual"}, {}, "9", None)
     assert grid.effective_options(Annotate).daily_limit == 40
-    assert grid.effective_options(Adjudicate).policy == "majority"
+    assert grid.effective_options(Adjudicate) == Adjudicate("majority", "discard")
     assert grid.effective_options(Validate).blind
 
 
@@ -127,26 +108,15 @@ def test_each_setting_names_the_run_that_set_it_last(at: At) -> None:
     assert [run.params["daily_limit"] for run in study.log() if run.stage == "annotate"] == [40, 30]
 
 
-def test_the_building_stages_say_what_they_were_done_with(at: At) -> None:
-    study = at("dealt")
+def test_the_building_stages_say_what_they_were_done_with_and_more_of_a_round_does_not_change_it(at: At) -> None:
+    study = at("decided")
     corpus = kept(study, "import")["path"]
     assert isinstance(corpus, dict)
     assert Path(corpus["path"]).is_absolute()
     assert len(corpus["sha256"]) == 64
     assert kept(study, "pair") == {"candidates": None, "keep_known": False, "sample": None, "seed": 0}
     assert kept(study, "assign")["annotators"] == 3
-
-
-def test_more_of_a_round_does_not_change_how_it_was_dealt(at: At) -> None:
-    study = at("decided")
-    grid = study.grid()
     study.add_people(list(VALIDATORS), Role.VALIDATOR)
-    grid.assign_validation(Validate(pairs=4, seed=1))
-    grid.assign_validation(Validate(pairs=2, seed=9), more=True)
+    study.grid().assign_validation(Validate(pairs=4, seed=1))
+    study.grid().assign_validation(Validate(pairs=2, seed=9), more=True)
     assert kept(study, "validate") == {"validators": 2, "pairs": 4, "blind": False, "seed": 1}
-
-
-@pytest.mark.parametrize("stage", ["checked", "dealt"])
-def test_without_a_setting_the_default_holds(at: At, stage: str) -> None:
-    assert at(stage).grid().effective_options(Annotate) == Annotate()
-    assert at(stage).grid().effective_options(Partition) == Partition()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from fcpair.steps.corpus.grids import side_from_setting
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.plans import side
-from steps.small import dump, write_csv
+from steps.small import assert_refused, write_csv
 
 ROWS = [
     {"text": "Tea is odd.", "about": "tea", "said": "odd; odd; normal", "lang": "x"},
@@ -73,36 +74,32 @@ def test_what_is_left_out_and_drawn_is_counted(tmp_path: Path, source: Source) -
     assert kept["meta"].tolist()[0] == {"lang": "x", "source": "small", "group": "tea"}
 
 
-def test_a_quota_draws_so_many_of_each_group(tmp_path: Path, source: Source) -> None:
-    one = replace(source, quota={"tea": 1, "cats": 2})
-    study = Study.create(tmp_path / "study.db", grids=[plan(one)])
-    assert study.grid("write").pair().counts["collected_rows"]["small"]["drawn"] == 3
-
-
-def test_a_quota_that_cannot_be_reached_changes_nothing(tmp_path: Path, source: Source) -> None:
-    study = Study.create(tmp_path / "study.db", grids=[plan(replace(source, quota={"tea": 3}))])
-    before = dump(tmp_path / "study.db")
-    with pytest.raises(
-        InputError, match=r"texts.csv: quotas that cannot be reached: tea \(1 of 3\); the groups have cats 3"
-    ):
-        study.grid("write").pair()
-    assert dump(tmp_path / "study.db") == before
-
-
-def test_an_empty_text_is_found_with_its_line(tmp_path: Path, source: Source) -> None:
+def test_a_quota_draws_so_many_of_each_group_or_changes_nothing(tmp_path: Path, source: Source) -> None:
+    plans = [replace(plan(replace(source, quota={"tea": tea, "cats": 2})), name=f"tea{tea}") for tea in (1, 3)]
+    study = Study.create(tmp_path / "study.db", grids=plans)
+    assert study.grid("tea1").pair().counts["collected_rows"]["small"]["drawn"] == 3
+    message = r"texts.csv: quotas that cannot be reached: tea \(1 of 3\); the groups have cats 3"
+    assert_refused(study, study.grid("tea3").pair, InputError, message)
     write_csv(source.file, [*ROWS, {**ROWS[0], "text": " "}])
-    study = Study.create(tmp_path / "study.db", grids=[plan(source)])
     with pytest.raises(InputError) as error:
-        study.grid("write").pair()
-    assert [(one.line, one.message) for one in error.value.findings] == [(8, "the text is empty")]
+        study.grid("tea3").pair()
+    assert [(finding.line, finding.message) for finding in error.value.findings] == [(8, "the text is empty")]
 
 
-def test_several_sources_make_one_side(tmp_path: Path, source: Source) -> None:
+def test_several_sources_make_one_side_and_a_text_keeps_what_another_grid_says_of_it(
+    tmp_path: Path, source: Source
+) -> None:
     other = Source(file=write_csv(tmp_path / "more.csv", [{"t": "Rain is dull."}, {"t": "Tea is odd."}]), text="t")
-    study = Study.create(tmp_path / "study.db", grids=[plan(source, other)])
+    study = Study.create(
+        tmp_path / "study.db", grids=[plan(source, other), replace(plan(replace(other, name="last")), name="second")]
+    )
     run = study.grid("write").pair()
     assert run.counts["rows"] == 4
     assert "more" in run.notes[0]
+    kept = "2 texts of the rows already occur in another grid; their metadata were kept"
+    assert study.grid("second").pair().notes == (kept,)
+    with study._store.read() as tx:
+        assert not [meta for meta in texts.texts_of(tx, "text")["meta"] if meta["source"] == "last"]
 
 
 def test_a_recipe_says_sources_and_a_changed_file_is_a_difference(tmp_path: Path, source: Source) -> None:
@@ -130,19 +127,17 @@ form = "text()"
         list(study.walk(Recipe(grids=loaded.grids)))
 
 
-@pytest.mark.parametrize(
-    ("changed", "problem"),
-    [
+def test_a_source_that_cannot_be_is_refused(source: Source) -> None:
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
         ({"labels": ""}, "`without` of a source needs `labels`"),
         ({"group": "", "aliases": None, "per_group": 2}, "`per_group` of a source needs `group`"),
         ({"quota": {"tea": 0}}, "the quota of `tea` is 0"),
         ({"quota": {"tea": 1}, "per_group": 1}, "`quota` and `per_group`; give one"),
         ({"sample": 0}, "sample is 0"),
-    ],
-)
-def test_a_source_that_cannot_be_is_refused(source: Source, changed: dict[str, object], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        replace(source, **changed)  # type: ignore[arg-type]
+    )
+    for changed, problem in refused:
+        with pytest.raises(InputError, match=problem):
+            replace(source, **changed)
 
 
 @pytest.mark.server
@@ -155,18 +150,6 @@ def test_a_side_that_is_made_again_has_what_its_file_says_now(tmp_path: Path) ->
     with study._store.read() as tx:
         assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "texts", "group": "tea"}]
     assert study.doctor(study.place).is_sound
-
-
-def test_a_text_that_another_grid_has_keeps_what_is_said_of_it_there(tmp_path: Path) -> None:
-    one, other = (write_csv(tmp_path / f"{name}.csv", [{"t": "Tea is odd."}]) for name in ("one", "other"))
-    second = replace(plan(Source(file=other, text="t")), name="second")
-    study = Study.create(tmp_path / "study.db", grids=[plan(Source(file=one, text="t")), second])
-    assert study.grid("write").pair().notes == ()
-    assert study.grid("second").pair().notes == (
-        "1 texts of the rows already occur in another grid; their metadata were kept",
-    )
-    with study._store.read() as tx:
-        assert texts.texts_of(tx, "text")["meta"].tolist() == [{"source": "one"}]
 
 
 def test_a_side_is_read_back_from_its_setting_whatever_its_groups_are_called() -> None:

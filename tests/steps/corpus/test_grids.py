@@ -25,6 +25,7 @@ from steps.plans import (
     STATEMENTS,
     TYPES,
     WRITTEN,
+    assigned,
     dealt,
     side,
     study_of,
@@ -32,7 +33,7 @@ from steps.plans import (
     written,
     wrote,
 )
-from steps.small import CNS, HS, write_corpus, write_csv
+from steps.small import HS, assert_refused, write_corpus, write_csv
 
 
 def from_file(path: Path, **more: str) -> GridPlan:
@@ -42,10 +43,21 @@ def from_file(path: Path, **more: str) -> GridPlan:
 # ---- adding grids
 
 
-def test_a_study_of_planned_grids_has_no_main(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, RATED)
-    assert study.grids == ["write", "rate"]
-    assert [one["cells"] for one in study.grid_overview()] == [0, 0]
+def test_a_side_has_names_in_their_order_and_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
+    study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="again", columns=SidePlan(names=("humour", "new"))))
+    assert study.grids == ["write", "again"], "and no main"
+    assert [row["cells"] for row in study.grid_overview()] == [0, 0]
+    assert study.grid("write").pair().counts == {"grid": "write", "rows": 4, "columns": 3, "cells": 12}
+    assert side(study, "write", "row") == list(STATEMENTS)
+    assert side(study, "write", "column") == list(TYPES)
+    study.grid("again").pair()
+    assert side(study, "again", "column") == ["humour", "new"]
+    with study._store.read() as tx:
+        assert len(texts.texts_of(tx, "name")) == len(STATEMENTS) + len(TYPES) + 1
+    other = replace(RATED, rows=SidePlan(answers="other"))
+    message = "takes the answers of `other`, which is not an earlier grid; earlier are write"
+    assert_refused(study, lambda: study.add_grid(WRITTEN), InputError, "there is already a grid `write`")
+    assert_refused(study, lambda: study.add_grid(other), InputError, message)
 
 
 def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
@@ -56,17 +68,8 @@ def test_a_grid_is_added_to_a_study_that_has_main(tmp_path: Path) -> None:
     study.grid("write").pair()
     assert study.grid().grid.name == "main"
     assert study.status()["stages"]["pair"] == 0
-
-
-def test_a_name_is_given_once(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN)
-    with pytest.raises(InputError, match="there is already a grid `write`"):
-        study.add_grid(WRITTEN)
-    with pytest.raises(
-        InputError, match="takes the answers of `other`, which is not an earlier grid; earlier are write"
-    ):
-        study.add_grid(replace(RATED, rows=SidePlan(answers="other")))
-    assert study.grids == ["write"]
+    with pytest.raises(StageError, match="`main` are assigned by `fcpair assign` and `fcpair validate assign`"):
+        study.grid().assign_round("label")
 
 
 def test_a_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
@@ -78,48 +81,36 @@ def test_a_file_that_is_not_there_adds_nothing(tmp_path: Path) -> None:
 # ---- sides
 
 
-def test_names_in_their_order_and_the_product_of_both_sides(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN)
-    assert study.grid("write").pair().counts == {"grid": "write", "rows": 4, "columns": 3, "cells": 12}
-    assert side(study, "write", "row") == list(STATEMENTS)
-    assert side(study, "write", "column") == list(TYPES)
-
-
-def test_grids_share_the_texts_that_they_both_name(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="again", columns=SidePlan(names=("humour", "new"))))
-    study.grid("write").pair()
-    study.grid("again").pair()
-    assert side(study, "again", "column") == ["humour", "new"]
-    with study._store.read() as tx:
-        assert len(texts.texts_of(tx, "name")) == len(STATEMENTS) + len(TYPES) + 1
-
-
 @pytest.mark.server
-def test_a_file_in_its_order_with_metadata(tmp_path: Path) -> None:
-    rows = [{"statement": text, "topic": text.split()[3], "language": "en"} for text in STATEMENTS[::-1]]
-    study = study_of(tmp_path, from_file(write_csv(tmp_path / "statements.csv", rows)))
-    study.grid("write").pair()
-    assert side(study, "write", "row") == list(STATEMENTS[::-1])
-    with study._store.read() as tx:
-        there = texts.texts_of(tx, "text")
-    assert there["meta"].tolist()[0] == {"topic": "chess"}
-    assert set(there["language"]) == {"en"}
-
-
-def test_all_that_is_wrong_with_a_file_is_said_at_once(tmp_path: Path) -> None:
-    rows = [{"statement": text} for text in ("One.", " ", "Two.", "One. ")]
-    study = study_of(tmp_path, from_file(write_csv(tmp_path / "statements.csv", rows)))
+def test_a_side_is_a_file_in_its_order_with_metadata(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "statements.csv", [{"statement": text} for text in ("One.", " ", "Two.", "One. ")])
+    study = study_of(tmp_path, from_file(file))
     with pytest.raises(InputError, match="2 things are wrong") as caught:
         study.grid("write").pair()
     assert "statements.csv:3: the text is empty" in str(caught.value)
     assert "statements.csv:5: this text is already in line 2" in str(caught.value)
+    write_csv(file, [{"statement": text, "topic": text.split()[3], "language": "en"} for text in STATEMENTS[::-1]])
+    study.grid("write").pair()
+    assert side(study, "write", "row") == list(STATEMENTS[::-1])
+    with study._store.read() as tx:
+        stored = texts.texts_of(tx, "text")
+    assert stored["meta"].tolist()[0] == {"topic": "chess"}
+    assert set(stored["language"]) == {"en"}
 
 
-def test_texts_of_a_file_can_be_some_of_the_corpus(tmp_path: Path) -> None:
+def test_texts_of_a_file_can_be_some_of_the_corpus_which_then_stays(tmp_path: Path) -> None:
     corpus = Import(path=write_corpus(tmp_path / "corpus.csv"))
     study = Study.create(tmp_path / "study.db")
     study.import_corpus(corpus)
-    study.add_grid(from_file(write_csv(tmp_path / "hs.csv", [{"statement": text} for text in HS[:2]]), kind="hs"))
+    study.add_grid(replace(WRITTEN, name="named"))
+    study.grid("named").pair()
+    study.import_corpus(corpus, redo=True)
+    assert side(study, "named", "row") == list(STATEMENTS)
+    file = write_csv(tmp_path / "hs.csv", [{"statement": "A new one."}])
+    study.add_grid(from_file(file, kind="hs"))
+    with pytest.raises(InputError, match=r"hs\.csv:2: this text is not in the corpus of the study"):
+        study.grid("write").pair()
+    write_csv(file, [{"statement": text} for text in HS[:2]])
     study.grid("write").pair()
     with study._store.read() as tx:
         assert len(texts.texts_of(tx, "hs")) == len(HS)
@@ -127,195 +118,27 @@ def test_texts_of_a_file_can_be_some_of_the_corpus(tmp_path: Path) -> None:
         study.import_corpus(corpus, redo=True)
 
 
-def test_a_text_that_the_corpus_lacks_is_found(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "study.db")
-    study.import_corpus(Import(path=write_corpus(tmp_path / "corpus.csv")))
-    study.add_grid(from_file(write_csv(tmp_path / "hs.csv", [{"statement": "A new one."}]), kind="hs"))
-    with pytest.raises(InputError, match=r"hs\.csv:2: this text is not in the corpus of the study"):
-        study.grid("write").pair()
-
-
-def test_a_corpus_is_made_anew_beside_a_planned_grid(tmp_path: Path) -> None:
-    corpus = Import(path=write_corpus(tmp_path / "corpus.csv"))
-    study = Study.create(tmp_path / "study.db")
-    study.import_corpus(corpus)
-    study.add_grid(WRITTEN)
-    study.grid("write").pair()
-    study.import_corpus(corpus, redo=True)
-    assert side(study, "write", "row") == list(STATEMENTS)
-
-
-def test_a_side_of_answers_waits_until_all_are_in(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, RATED, writer=4)
-    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been assigned"):
-        study.grid("rate").pair()
-    study.grid("write").pair()
-    study.grid("write").assign_round()
-    with pytest.raises(StageError, match="12 answers are still open in round `write` of grid `write`"):
-        study.grid("rate").pair()
-
-
 @pytest.mark.server
 def test_a_side_of_answers_has_each_text_once_for_each_text_that_it_answers(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED)
-    study.grid("rate").pair()
+    """Whoever judges a text reads what it answers; a row on one screen comes at once, and stays in one hand."""
+    study = written(tmp_path, RATED, rater=4)
+    grid = assigned(study, "rate")
+    assert grid.pair(redo=True).counts["columns"] == len(CRITERIA), "answers elsewhere are not in the way"
+    grid.assign_round()
     replies = study.grid("write").answers()
     once = replies.drop_duplicates(["row", "text"])
     assert len(set(once["text"])) < len(once)  # the same words to two statements
     assert sorted(side(study, "rate", "row")) == sorted(once["text"])
     assert side(study, "rate", "column") == list(CRITERIA)
-
-
-def test_whoever_judges_a_text_reads_what_it_answers(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED, rater=2)
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
-    replies = study.grid("write").answers()
-    answered = set(zip(replies["text"], replies["row"], strict=True))
-    rater = next(one.name for one in study.people if one.role is Role.RATER)
-    desk, visitor = at_desk(study, rater)
+    desk, visitor = at_desk(study, "rater1")
     tasks = desk.tasks(visitor, 50)
     assert tasks
-    assert {(one.row.body, one.answered.body) for one in tasks if one.answered} <= answered
-    assert all(one.answered for one in tasks)
-
-
-def test_a_side_is_made_anew_until_somebody_has_answered(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=4)
-    grid = study.grid("write")
-    grid.pair()
-    with pytest.raises(StageError, match="`pair` has been done; `--redo` would discard"):
-        grid.pair()
-    grid.assign_round()
-    grid.pair(redo=True)
-    assert dealt(study, "write", "write").empty
-    grid.assign_round()
-    grid.simulate(ALL_ANSWER)
-    with pytest.raises(StageError, match="judgements rest on its results"):
-        grid.pair(redo=True)
-
-
-def test_answers_elsewhere_keep_no_grid_from_being_made_anew(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED)
-    study.grid("rate").pair()
-    assert study.grid("rate").pair(redo=True).counts["columns"] == len(CRITERIA)
-
-
-# ---- stages that are not for planned grids
-
-
-def test_the_stages_of_a_corpus_are_refused(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, annotator=2)
-    grid = study.grid("write")
-    calls: tuple[Callable[[], object], ...] = (
-        lambda: grid.select(Select(hs=1)),
-        lambda: grid.assign(Assign()),
-        lambda: grid.assign(Assign(), more=True),
-    )
-    for call in calls:
-        with pytest.raises(StageError, match="is for a grid made from a corpus; this one is planned"):
-            call()
-    with pytest.raises(StageError, match="decisions of this grid are not validated"):
-        grid.assign_validation(Validate())
-    with pytest.raises(InputError, match="the sides of grid `write` are planned, so nothing is drawn"):
-        grid.pair(Pair(candidates=2))
-
-
-def test_main_has_no_rounds_that_are_dealt_one_by_one(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "study.db")
-    with pytest.raises(StageError, match="`main` are assigned by `fcpair assign` and `fcpair validate assign`"):
-        study.grid().assign_round("label")
-
-
-# ---- dealing
-
-
-def test_nobody_writes_twice_on_a_row(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=5)
-    study.grid("write").pair()
-    counts = study.grid("write").assign_round("write").counts
-    assert counts == {
-        **{"grid": "write", "round": "write", "people": 5, "cells": 12, "assignments": 12},
-        **{"load_min": 2, "load_max": 3},
-    }
-    given = dealt(study, "write", "write")
-    assert not given.duplicated(["row", "person"]).any()
-    assert sorted(given["cell_id"]) == list(range(1, 13))
-
-
-def test_people_are_added_where_the_plan_says_how_many(tmp_path: Path) -> None:
-    study = study_of(tmp_path, with_round(WRITTEN, people=4))
-    study.grid("write").pair()
-    study.grid("write").assign_round()
-    assert [one.name for one in study.people] == ["w1", "w2", "w3", "w4"]
-    assert {one.role for one in study.people} == {Role.WRITER}
-
-
-def test_nobody_to_deal_to(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN)
-    grid = study.grid("write")
-    with pytest.raises(StageError, match="grid `write` has no cells yet; run `fcpair pair --grid write`"):
-        grid.assign_round()
-    grid.pair()
-    with pytest.raises(StageError, match=r"there are no writers; .*`fcpair people add NAME --role writer`"):
-        grid.assign_round()
-
-
-@pytest.mark.server
-def test_too_few_people_for_a_row(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=2)
-    study.grid("write").pair()
-    with pytest.raises(InputError, match="a row of 3 cells, each to be answered by 1, needs 3 people, but there are 2"):
-        study.grid("write").assign_round()
-
-
-def test_a_round_is_named_where_there_are_several(tmp_path: Path) -> None:
-    study = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, replace(RATE, name="fit"))))
-    with pytest.raises(InputError, match="grid `write` has several rounds; name one: write, fit"):
-        study.grid("write").assign_round()
-    with pytest.raises(UnknownIdError, match="there is no round `other` in this grid; its rounds: write, fit"):
-        study.grid("write").assign_round("other")
-
-
-@pytest.mark.server
-def test_everybody_is_asked_everything(tmp_path: Path) -> None:
-    plan = replace(WRITTEN, rounds=(RoundPlan("ask", "ask: one_of(no,yes+)", role="respondent", answers=0),))
-    study = study_of(tmp_path, plan, respondent=7)
-    study.grid("write").pair()
-    assert study.grid("write").assign_round().counts["assignments"] == 12 * 7
-
-
-def test_who_comes_later_is_asked_everything_too(tmp_path: Path) -> None:
-    plan = replace(WRITTEN, rounds=(RoundPlan("ask", "ask: one_of(no,yes+)", role="respondent", answers=0),))
-    study = study_of(tmp_path, plan, respondent=2)
-    study.add_people(["early"], Role.RESPONDENT)
-    study.grid("write").pair()
-    study.grid("write").assign_round()
-    study.add_people(["late", "later"], Role.RESPONDENT)
-    study.add_people(["rater"], Role.RATER)
-    given = dealt(study, "write", "ask")
-    assert given.groupby("person").size().to_dict() == dict.fromkeys(
-        ["respondent1", "respondent2", "early", "late", "later"], 12
-    )
-    orders = {tuple(own.sort_values("position")["cell_id"]) for _, own in given.groupby("person")}
-    assert len(orders) == 5
-    assert study.retire("early").counts == {"withdrawn": 12, "reassigned": 0, "vacant": 0}
-    assert study.grid_overview()[0]["rounds"][0]["vacant"] == 0
-
-
-def test_one_row_after_the_other_where_a_screen_shows_a_row(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED, rater=3)
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
+    assert all(task.answered for task in tasks)
+    answered = set(zip(replies["text"], replies["row"], strict=True))
+    assert {(task.row.body, task.answered.body) for task in tasks if task.answered} <= answered
     for _, own in dealt(study, "rate", "rate").sort_values("position").groupby("person"):
         rows = own["hs_id"].tolist()
-        assert sum(one != other for one, other in pairwise(rows)) == len(set(rows)) - 1
-
-
-def test_a_row_on_one_screen_stays_in_one_hand_when_somebody_leaves(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED, rater=4)
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
+        assert sum(row != other for row, other in pairwise(rows)) == len(set(rows)) - 1
     for name in ("rater1", "rater2"):
         study.retire(name)
         given = dealt(study, "rate", "rate")
@@ -324,11 +147,26 @@ def test_a_row_on_one_screen_stays_in_one_hand_when_somebody_leaves(tmp_path: Pa
         assert (held.groupby(["hs_id", "person"]).size() == len(CRITERIA)).all()
 
 
-def test_a_round_is_dealt_again_until_somebody_has_answered(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=4)
-    grid = study.grid("write")
+def test_a_side_and_a_round_are_made_anew_until_somebody_has_answered(tmp_path: Path) -> None:
+    """And a side of answers waits until all are in."""
+    study = study_of(tmp_path, WRITTEN, RATED)
+    grid, later = study.grid("write"), study.grid("rate")
+    with pytest.raises(StageError, match="round `write` of grid `write` comes first, and has not been assigned"):
+        later.pair()
+    with pytest.raises(StageError, match="grid `write` has no cells yet; run `fcpair pair --grid write`"):
+        grid.assign_round()
     grid.pair()
+    with pytest.raises(StageError, match="`pair` has been done; `--redo` would discard"):
+        grid.pair()
+    with pytest.raises(StageError, match=r"there are no writers; .*`fcpair people add NAME --role writer`"):
+        grid.assign_round()
+    study.add_people([f"writer{at}" for at in range(1, 5)], Role.WRITER)
     grid.assign_round()
+    grid.pair(redo=True)
+    assert dealt(study, "write", "write").empty
+    grid.assign_round()
+    with pytest.raises(StageError, match="12 answers are still open in round `write` of grid `write`"):
+        later.pair()
     with pytest.raises(StageError, match="round `write` has been assigned; `--redo` would discard 12 assignments"):
         grid.assign_round()
     study.add_people(["late"], Role.WRITER)
@@ -337,13 +175,99 @@ def test_a_round_is_dealt_again_until_somebody_has_answered(tmp_path: Path) -> N
     grid.simulate(ALL_ANSWER)
     with pytest.raises(StageError, match="round `write` cannot be assigned again: it has 12 answers"):
         grid.assign_round(redo=True)
+    with pytest.raises(StageError, match="judgements rest on its results"):
+        grid.pair(redo=True)
+
+
+# ---- stages that are not for planned grids
+
+
+def test_the_stages_of_a_corpus_are_refused_and_a_round_is_named_where_there_are_several(tmp_path: Path) -> None:
+    plan = replace(WRITTEN, rounds=(*WRITTEN.rounds, replace(RATE, name="fit")))
+    study = study_of(tmp_path, plan, annotator=2)
+    grid = study.grid("write")
+    planned = "is for a grid made from a corpus; this one is planned"
+    refused: tuple[tuple[Callable[[], object], type[Exception], str], ...] = (
+        (lambda: grid.select(Select(hs=1)), StageError, planned),
+        (lambda: grid.assign(Assign()), StageError, planned),
+        (lambda: grid.assign(Assign(), more=True), StageError, planned),
+        (lambda: grid.assign_validation(Validate()), StageError, "decisions of this grid are not validated"),
+        (
+            lambda: grid.pair(Pair(candidates=2)),
+            InputError,
+            "the sides of grid `write` are planned, so nothing is drawn",
+        ),
+        (grid.assign_round, InputError, "grid `write` has several rounds; name one: write, fit"),
+        (
+            lambda: grid.assign_round("other"),
+            UnknownIdError,
+            "there is no round `other` in this grid; its rounds: write, fit",
+        ),
+    )
+    for call, error, message in refused:
+        assert_refused(study, call, error, message)
+
+
+# ---- dealing
+
+
+def test_nobody_writes_twice_on_a_row_even_where_somebody_skipped(tmp_path: Path) -> None:
+    study = study_of(tmp_path, WRITTEN, writer=5)
+    grid = study.grid("write")
+    grid.pair()
+    of_round = {"grid": "write", "round": "write", "people": 5, "cells": 12, "assignments": 12}
+    assert grid.assign_round("write").counts == {**of_round, "load_min": 2, "load_max": 3}
+    given = dealt(study, "write", "write")
+    assert not given.duplicated(["row", "person"]).any()
+    assert sorted(given["cell_id"]) == list(range(1, 13))
+    grid.simulate(replace(ALL_ANSWER, skips=0.4, seed=2))
+    given = dealt(study, "write", "write")
+    assert (given["status"] == Status.SKIPPED.value).any()
+    assert len(given) > 12
+    assert not given.duplicated(["row", "person"]).any()
+
+
+@pytest.mark.server
+def test_people_are_added_where_the_plan_says_how_many_and_a_row_needs_enough(tmp_path: Path) -> None:
+    study = study_of(tmp_path, replace(with_round(WRITTEN, people=4), name="first"), WRITTEN)
+    study.add_people(["one", "two"], Role.WRITER)
+    study.grid("write").pair()
+    with pytest.raises(InputError, match="a row of 3 cells, each to be answered by 1, needs 3 people, but there are 2"):
+        study.grid("write").assign_round()
+    for name in ("one", "two"):
+        study.retire(name)
+    assigned(study, "first")
+    added = [(person.name, person.role) for person in study.people if not person.retired]
+    assert added == [(f"w{at}", Role.WRITER) for at in range(1, 5)]
+
+
+@pytest.mark.server
+def test_everybody_is_asked_everything_and_so_is_who_comes_later(tmp_path: Path) -> None:
+    ask = RoundPlan("ask", "ask: one_of(no,yes+)", role="respondent", answers=0)
+    again = replace(ask, name="believed", form="b: one_of(no,yes+)", after="ask")
+    study = study_of(tmp_path, replace(WRITTEN, rounds=(ask, again)), respondent=2)
+    study.add_people(["early"], Role.RESPONDENT)
+    grid = study.grid("write")
+    grid.pair()
+    assert grid.assign_round("ask").counts["assignments"] == 12 * 3
+    study.add_people(["late", "later"], Role.RESPONDENT)
+    study.add_people(["rater"], Role.RATER)
+    given = dealt(study, "write", "ask")
+    asked = ["respondent1", "respondent2", "early", "late", "later"]
+    assert given.groupby("person").size().to_dict() == dict.fromkeys(asked, 12)
+    orders = {tuple(own.sort_values("position")["cell_id"]) for _, own in given.groupby("person")}
+    assert len(orders) == 5
+    assert study.retire("early").counts == {"withdrawn": 12, "reassigned": 0, "vacant": 0}
+    assert study.grid_overview()[0]["rounds"][0]["vacant"] == 0
+    grid.simulate(ALL_ANSWER)
+    assert grid.assign_round("believed").counts["assignments"] == 12 * 4, "everybody may answer two rounds"
 
 
 # ---- who may not have what
 
 
-def raters_of_own(study: Study) -> int:
-    own, given = wrote(study), dealt(study, "rate", "rate")
+def raters_of_own(study: Study, grid: str = "rate") -> int:
+    own, given = wrote(study), dealt(study, grid, "rate")
     return sum(row in own.get(person, set()) for person, row in zip(given["person"], given["row"], strict=True))
 
 
@@ -355,22 +279,14 @@ def all_rate(study: Study) -> None:
 
 
 @pytest.mark.server
-def test_nobody_rates_what_they_wrote(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED)
+def test_nobody_rates_what_they_wrote_even_when_somebody_leaves(tmp_path: Path) -> None:
+    study = written(tmp_path, RATED, replace(with_round(RATED, answers=1), name="left"), rater=1)
+    assigned(study, "left")
     all_rate(study)
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
-    assert raters_of_own(study) == 0
-
-
-@pytest.mark.server
-def test_nobody_gets_what_they_wrote_from_somebody_who_leaves(tmp_path: Path) -> None:
-    study = written(tmp_path, with_round(RATED, answers=1), rater=1)
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
-    all_rate(study)
-    n = len(dealt(study, "rate", "rate"))
+    n = len(dealt(study, "left", "rate"))
     assert study.retire("rater1").counts == {"withdrawn": n, "reassigned": n, "vacant": 0}
+    assert raters_of_own(study, "left") == 0
+    assigned(study, "rate")
     assert raters_of_own(study) == 0
 
 
@@ -404,24 +320,11 @@ def test_a_later_round_waits_and_goes_to_others(tmp_path: Path, later: RoundPlan
     grid.simulate(ALL_ANSWER)
     assert grid.assign_round(later.name).counts["cells"] == 12
     first, second = (dealt(study, "write", name) for name in ("write", later.name))
-    both = first.merge(second, on=["cell_id", "person"])
-    assert both.empty
-
-
-def test_everybody_may_answer_two_rounds_one_after_the_other(tmp_path: Path) -> None:
-    heard = RoundPlan("heard", "heard: one_of(no,yes+)", role="respondent", answers=0)
-    plan = replace(WRITTEN, rounds=(heard, replace(heard, name="believed", form="b: one_of(no,yes+)", after="heard")))
-    study = study_of(tmp_path, plan, respondent=3)
-    grid = study.grid("write")
-    grid.pair()
-    grid.assign_round("heard")
-    grid.simulate(ALL_ANSWER)
-    assert grid.assign_round("believed").counts["assignments"] == 36
+    assert first.merge(second, on=["cell_id", "person"]).empty
 
 
 def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
-    study = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1)
-    grid = study.grid("write")
+    grid = study_of(tmp_path, replace(WRITTEN, rounds=(*WRITTEN.rounds, EDIT)), writer=3, annotator=1).grid("write")
     grid.pair()
     grid.assign_round("write")
     grid.simulate(replace(ALL_ANSWER, skips=1.0))
@@ -432,25 +335,11 @@ def test_only_cells_that_were_answered_are_edited(tmp_path: Path) -> None:
 # ---- work that finds new hands
 
 
-def test_what_was_skipped_goes_to_somebody_who_has_not_had_the_row(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=6)
-    grid = study.grid("write")
-    grid.pair()
-    grid.assign_round()
-    grid.simulate(replace(ALL_ANSWER, skips=0.4, seed=2))
-    given = dealt(study, "write", "write")
-    assert (given["status"] == Status.SKIPPED.value).any()
-    assert not given.duplicated(["row", "person"]).any()
-
-
 def test_who_leaves_hands_over_in_every_grid(tmp_path: Path) -> None:
-    other = replace(WRITTEN, name="other")
-    study = study_of(tmp_path, WRITTEN, other, writer=4)
+    study = study_of(tmp_path, WRITTEN, replace(WRITTEN, name="other"), writer=4)
     for name in study.grids:
-        study.grid(name).pair()
-        study.grid(name).assign_round()
-    counts = study.retire("writer1").counts
-    assert counts == {"withdrawn": 6, "reassigned": 6, "vacant": 0}
+        assigned(study, name)
+    assert study.retire("writer1").counts == {"withdrawn": 6, "reassigned": 6, "vacant": 0}
     for name in study.grids:
         given = dealt(study, name, "write")
         held = given[given["status"] == Status.OPEN.value]
@@ -458,52 +347,31 @@ def test_who_leaves_hands_over_in_every_grid(tmp_path: Path) -> None:
         assert not held.duplicated(["row", "person"]).any()
 
 
-def test_who_comes_gets_what_nobody_could_take(tmp_path: Path) -> None:
-    study = study_of(tmp_path, WRITTEN, writer=3)
-    study.grid("write").pair()
-    study.grid("write").assign_round()
-    assert study.retire("writer1").counts == {"withdrawn": 4, "reassigned": 0, "vacant": 4}
-    study.add_people(["new"], Role.WRITER)
-    given = dealt(study, "write", "write")
-    assert (given["person"] == "new").sum() == 4
-
-
 @pytest.mark.server
-def test_nobody_with_open_work_anywhere_changes_role(tmp_path: Path) -> None:
+def test_who_comes_gets_what_nobody_could_take_and_nobody_with_open_work_changes_role(tmp_path: Path) -> None:
     study = study_of(tmp_path, replace(WRITTEN, name="first"), WRITTEN, writer=3)
-    study.grid("write").pair()
-    study.grid("write").assign_round()
+    assigned(study)
     with pytest.raises(StageError, match="`writer1` has 4 open pairs"):
         study.change_role("writer1", Role.RATER)
+    assert study.retire("writer1").counts == {"withdrawn": 4, "reassigned": 0, "vacant": 4}
+    study.add_people(["new"], Role.WRITER)
+    assert (dealt(study, "write", "write")["person"] == "new").sum() == 4
 
 
-def test_who_has_seen_answers_does_not_come_to_give_any(tmp_path: Path) -> None:
-    study = written(tmp_path, adjudicator=1)
-    with pytest.raises(StageError, match="is adjudicator and may have seen labels"):
-        study.change_role("adjudicator1", Role.RATER)
-
-
-def test_the_overview_says_how_far_each_round_is(tmp_path: Path) -> None:
-    study = written(tmp_path, RATED)
+def test_the_overview_says_how_far_each_round_is_and_a_round_has_the_options_of_its_plan(tmp_path: Path) -> None:
+    study = written(tmp_path, RATED, adjudicator=1)
     first, second = study.grid_overview()
     assert (first["rows"], first["columns"], first["cells"]) == (4, 3, 12)
-    assert first["rounds"] == [
-        {
-            **{"name": "write", "role": "writer", "counts": True, "dealt": True},
-            **{"open": 0, "done": 12, "skipped": 0, "withdrawn": 0, "vacant": 0},
-        }
-    ]
+    counts = {"open": 0, "done": 12, "skipped": 0, "withdrawn": 0, "vacant": 0}
+    assert first["rounds"] == [{"name": "write", "role": "writer", "counts": True, "dealt": True, **counts}]
     assert not second["rounds"][0]["dealt"]
-
-
-def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
-    study = study_of(tmp_path, RATED.__class__(**{**vars(RATED), "rows": SidePlan(names=CNS[:2])}))
     with study.grid("rate")._store.read() as tx:
         round_ = rounds.by_name(tx, "rate")
     assert (round_.role, round_.counts, round_.form) == (Role.RATER, True, RATE.form)
-    assert {
-        name: getattr(round_.options, name) for name in ("answers", "screen", "once_per_row", "edits", "after")
-    } == {**{"answers": 2, "screen": "row", "once_per_row": False, "edits": "", "after": ""}}
+    options = {"answers": 2, "screen": "row", "once_per_row": False, "edits": "", "after": ""}
+    assert {name: getattr(round_.options, name) for name in options} == options
+    with pytest.raises(StageError, match="is adjudicator and may have seen labels"):
+        study.change_role("adjudicator1", Role.RATER)
 
 
 # ---- a part of the cells
@@ -511,28 +379,19 @@ def test_options_of_a_round_are_those_of_its_plan(tmp_path: Path) -> None:
 
 def test_a_pilot_is_on_cells_that_are_drawn_and_asks_everybody(tmp_path: Path) -> None:
     pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", answers=0, people=3, cells=2, counts=False, seed=5)
-    plan = replace(WRITTEN, rounds=(pilot, *WRITTEN.rounds))
-    given = []
-    for name in ("one", "two"):
+    plan = replace(WRITTEN, rounds=(pilot, replace(pilot, name="all", cells=10_000), *WRITTEN.rounds))
+    drawn = []
+    for name in ("first", "second"):
         (tmp_path / name).mkdir()
         grid = study_of(tmp_path / name, plan).grid("write")
         grid.pair()
         assert grid.assign_round("pilot").counts["assignments"] == 2 * 3
         with grid._store.read() as tx:
-            given.append(assignments.assignments(tx, rounds.by_name(tx, "pilot"))["cell_id"].tolist())
-    assert given[0] == given[1]
-    assert len(set(given[0])) == 2
-
-
-def test_more_cells_than_there_are_cannot_be_drawn(tmp_path: Path) -> None:
-    pilot = RoundPlan("pilot", "pilot: one_of(no,yes)", people=3, cells=10_000)
-    grid = study_of(tmp_path, replace(WRITTEN, rounds=(pilot,))).grid("write")
-    grid.pair()
-    with pytest.raises(InputError, match=r"10,000 cells cannot be drawn; there are \d+"):
-        grid.assign_round("pilot")
-
-
-def test_a_part_of_the_cells_is_neither_none_nor_whole_rows() -> None:
+            drawn.append(assignments.assignments(tx, rounds.by_name(tx, "pilot"))["cell_id"].tolist())
+        with pytest.raises(InputError, match=r"10,000 cells cannot be drawn; there are 12"):
+            grid.assign_round("all")
+    assert drawn[0] == drawn[1]
+    assert len(set(drawn[0])) == 2
     for wrong in ({"cells": 0}, {"cells": 3, "screen": "row"}):
         with pytest.raises(InputError, match="cells is"):
             RoundPlan("pilot", "pilot: one_of(no,yes)", **wrong)

@@ -79,38 +79,25 @@ def test_the_row_is_what_is_edited_beside_what_it_was_translated_from(tmp_path: 
     assert last.untranslated is None
 
 
-def test_both_texts_stay_and_the_mended_ones_are_the_next_side(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    mend(study)
-    study.grid("reply").pair()
-    assert side(study, "reply", "row") == [MENDED, ROWS[1]["machine"], ROWS[2]["machine"]]
-    assert side(study, "localise", "row") == [row["machine"] for row in ROWS]
-
-
-def test_metadata_go_with_the_mended_text_which_answers_nothing(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    mend(study)
-    study.grid("reply").pair()
-    with study._store.read() as tx:
-        there = texts.texts_of(tx, "answer").set_index("body")["meta"]
-    about = {"source": "translated", "original": "Drinking tea is odd.", "original_language": "en", "group": "tea"}
-    assert there[MENDED] == about
-    study.add_people(["ana"], Role.ANNOTATOR)
-    study.grid("reply").assign_round("reply")
-    desk, ana = at_desk(study, "ana")
-    assert [task.answered for task in desk.tasks(ana, 9)] == [None] * 3
-
-
 @pytest.mark.server
-def test_a_reply_is_known_by_the_mended_text_its_group_and_the_first_source(tmp_path: Path) -> None:
+def test_a_mended_text_is_in_the_next_side_with_its_metadata_and_replies_are_known_by_it(tmp_path: Path) -> None:
     study = localised(tmp_path)
     mend(study)
     replied = study.grid("reply")
     replied.pair()
+    mended = [MENDED, ROWS[1]["machine"], ROWS[2]["machine"]]
+    assert side(study, "reply", "row") == mended
+    assert side(study, "localise", "row") == [row["machine"] for row in ROWS]
+    with study._store.read() as tx:
+        meta = texts.texts_of(tx, "answer").set_index("body")["meta"]
+    about = {"source": "translated", "original": "Drinking tea is odd.", "original_language": "en", "group": "tea"}
+    assert meta[MENDED] == about
     study.add_people(["ana"], Role.ANNOTATOR)
     replied.assign_round("reply")
     desk, ana = at_desk(study, "ana")
-    for at, task in enumerate(desk.tasks(ana, 9)):
+    tasks = desk.tasks(ana, 9)
+    assert [task.answered for task in tasks] == [None] * 3
+    for at, task in enumerate(tasks):
         give(desk, ana, f"A calm reply, the {at + 1}.", task.assignment_id)
     answers = replied.answers()
     assert dict(zip(answers["row"], answers["group"], strict=True))[MENDED] == "tea"
@@ -123,20 +110,17 @@ def test_a_reply_is_known_by_the_mended_text_its_group_and_the_first_source(tmp_
         assert task.answered is not None
         give(desk, rob, 4, task.assignment_id)
     rated = study.grid("rate").answers()
-    assert set(rated["answered"]) == {MENDED, ROWS[1]["machine"], ROWS[2]["machine"]}
+    assert set(rated["answered"]) == {*mended}
     assert set(rated["group"]) == {"tea", "cats", "rain"}
 
 
 def test_what_was_written_in_an_earlier_grid_keeps_what_it_answers_and_its_source(tmp_path: Path) -> None:
     mended = GridPlan("mend", SidePlan(answers="write"), SidePlan(names=("mended",)), (EDIT,))
-    rated = replace(RATE, rows=SidePlan(answers="mend"))
-    study = written(tmp_path, mended, rated)
-    for name, of in (("mend", "mend"), ("rate", "rate")):
+    study = written(tmp_path, mended, replace(RATE, rows=SidePlan(answers="mend")), rater=1)
+    for name in ("mend", "rate"):
         grid = study.grid(name)
         grid.pair()
-        if name == "rate":
-            study.add_people(["rob"], Role.RATER)
-        grid.assign_round(of)
+        grid.assign_round(name)
         grid.simulate(ALL_ANSWER)
     answers = study.grid("rate").answers()
     assert set(answers["answered"]) == set(WRITTEN.rows.names)
@@ -144,21 +128,28 @@ def test_what_was_written_in_an_earlier_grid_keeps_what_it_answers_and_its_sourc
 
 
 @pytest.mark.server
-def test_a_second_editor_has_what_the_first_wrote_and_what_was_translated(tmp_path: Path) -> None:
+def test_what_was_done_with_rows_is_counted_and_a_second_editor_has_what_the_first_wrote(tmp_path: Path) -> None:
     second = RoundPlan("polish", "text: edit(min_words=2)", role="annotator", edits="mend")
     study = localised(tmp_path, EDIT, second)
     mend(study)
+    grid = study.grid("localise")
+    curated = grid.curation("mend")
+    (source,) = curated.sources
+    assert (curated.edits, source.source, source.n, source.accepted, source.edited) == ("row", "translated", 3, 2, 1)
+    answers = grid.answers("mend").set_index("row")
+    assert answers["act"].to_dict() == {row["machine"]: "edited" if row is ROWS[0] else "accepted" for row in ROWS}
+    assert answers["original"].tolist() == answers.index.tolist()
     study.add_people(["ana"], Role.ANNOTATOR)
-    study.grid("localise").assign_round("polish")
+    grid.assign_round("polish")
     desk, ana = at_desk(study, "ana")
-    task = next(one for one in desk.tasks(ana, 9) if one.row.body == ROWS[0]["machine"])
+    task = next(task for task in desk.tasks(ana, 9) if task.row.body == ROWS[0]["machine"])
     assert task.original is not None
     assert task.original.body == MENDED
     assert task.untranslated is not None
     give(desk, ana, "چای نوشیدن کمی عجیب است.", task.assignment_id)
     with study._store.read() as tx:
-        there = texts.texts_of(tx, "answer").set_index("body")["meta"]
-    assert there["چای نوشیدن کمی عجیب است."]["group"] == "tea"
+        meta = texts.texts_of(tx, "answer").set_index("body")["meta"]
+    assert meta["چای نوشیدن کمی عجیب است."]["group"] == "tea"
 
 
 @pytest.mark.server
@@ -172,18 +163,8 @@ def test_a_sheet_has_the_row_as_the_text_to_be_edited_and_is_taken_in(tmp_path: 
     write_table(sheet.assign(text=MENDED), tmp_path / "wren.csv")
     grid.import_answers(tmp_path / "wren.csv", "mend")
     assert set(grid.answers("mend")["text"]) == {MENDED}
-
-
-@pytest.mark.server
-def test_what_was_done_with_rows_is_counted_by_their_sources(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    mend(study)
-    found = study.grid("localise").curation("mend")
-    (source,) = found.sources
-    assert (found.edits, source.source, source.n, source.accepted, source.edited) == ("row", "translated", 3, 2, 1)
-    answers = study.grid("localise").answers("mend").set_index("row")
-    assert answers["act"].to_dict() == {row["machine"]: "edited" if row is ROWS[0] else "accepted" for row in ROWS}
-    assert answers["original"].tolist() == answers.index.tolist()
+    study.grid("reply").pair()
+    assert side(study, "reply", "row") == [MENDED] * 3, "the same words for two rows are two texts"
 
 
 def test_rows_are_edited_after_a_round_that_asked_something_else_of_them(tmp_path: Path) -> None:
@@ -195,15 +176,6 @@ def test_rows_are_edited_after_a_round_that_asked_something_else_of_them(tmp_pat
     for task in desk.tasks(ana, 9):
         give(desk, ana, "yes", task.assignment_id)
     assert study.grid("localise").assign_round("mend").counts["cells"] == 3
-
-
-def test_the_same_words_for_two_rows_are_two_texts(tmp_path: Path) -> None:
-    study = localised(tmp_path)
-    desk, wren = at_desk(study, "wren")
-    for task in desk.tasks(wren, 9):
-        give(desk, wren, MENDED, task.assignment_id)
-    study.grid("reply").pair()
-    assert side(study, "reply", "row") == [MENDED] * 3
 
 
 @pytest.mark.parametrize(

@@ -47,26 +47,24 @@ def study(tmp_path: Path) -> Study:
 @pytest.mark.server
 def test_a_side_has_what_was_written_in_each_grid_and_says_by_whom(study: Study) -> None:
     desk, visitor = at_desk(study, "wren")
-    for task in desk.tasks(visitor, 9):
+    rate = study.grid("rate")
+    tasks = desk.tasks(visitor, 9)
+    with pytest.raises(StageError, match="2 answers are still open in round `write` of grid `write`"):
+        rate.pair()
+    for task in tasks:
         give(desk, visitor, f"{task.row.body} Is it?", task.assignment_id)
     with pytest.raises(StageError, match="round `say` of grid `replies` comes first"):
-        study.grid("rate").pair()
+        rate.pair()
     study.grid("replies").generate("say")
-    study.grid("rate").pair()
-    study.grid("rate").assign_round()
+    rate.pair()
+    rate.assign_round()
     desk, visitor = at_desk(study, "rob")
     for task in desk.tasks(visitor, 9):
         give(desk, visitor, 3, task.assignment_id)
-    table = study.grid("rate").answers().sort_values("cell")
+    table = rate.answers().sort_values("cell")
     assert table["row"].tolist() == [f"{row} {how}" for how in ("Is it?", "I do not think so.") for row in ROWS]
     assert table["source"].tolist() == ["people", "people", "plain", "plain"]
     assert table["answered"].tolist() == [*ROWS, *ROWS]
-
-
-def test_what_is_open_in_one_of_the_grids_is_waited_for(study: Study) -> None:
-    study.grid("replies").generate("say")
-    with pytest.raises(StageError, match="2 answers are still open in round `write` of grid `write`"):
-        study.grid("rate").pair()
 
 
 def test_a_grid_that_is_not_there_or_named_twice_is_refused(tmp_path: Path) -> None:

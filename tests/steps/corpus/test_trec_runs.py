@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -18,8 +18,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.models import encode, model_files
 from fcpair.models.model_files import Model
 from fcpair.params import Export, Import, Pair, Retrieve, Select
-from fcpair.recipe import Recipe, load_recipe
-from fcpair.records import RunRecord
+from fcpair.recipe import load_recipe
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.oversight import build_progress
 from fcpair.study import Study
@@ -106,96 +105,74 @@ def test_explain_says_which_run_brought_a_cn_in(at: At, tmp_path: Path) -> None:
     two = a_run(tmp_path / "more" / "one.trec", f"{hs} Q0 {ids(study, 'cn')[CNS[1]]} 1 3 x", f"{hs} Q0 {cn} 2 2.5 x")
     grid.retrieve(Retrieve(runs=(one, two)))
     grid.pair(Pair())
-    told = grid.explain(int(study_pairs(study, cn)[0]))
-    assert [(row["run"], row["source_id"], row["rank"], row["score"]) for row in told.brought_in_by] == [
+    with study._store.read() as tx:
+        pairs = cells.cells(tx)
+    pair = int(pairs["cell_id"][pairs["cn_id"] == cn].iloc[0])
+    assert [(row["run"], row["source_id"], row["rank"], row["score"]) for row in grid.explain(pair).brought_in_by] == [
         (str(two), hs, 2, 2.5),
         (str(one), hs, 1, 9.5),
     ]
-    said = CliRunner().invoke(main, ["explain", str(study_pairs(study, cn)[0]), "--study", study.place]).output
-    assert f"brought in: rank 1 for HS {hs} in the run {one}, score 9.5000" in " ".join(said.split())
+    output = CliRunner().invoke(main, ["explain", str(pair), "--study", study.place]).output
+    assert f"brought in: rank 1 for HS {hs} in the run {one}, score 9.5000" in " ".join(output.split())
 
 
-def study_pairs(study: Study, cn: int) -> NDArray[np.int64]:
-    with study._store.read() as tx:
-        pairs = cells.cells(tx)
-    return pairs["cell_id"][pairs["cn_id"] == cn].to_numpy()
-
-
-def test_a_rank_for_which_a_system_named_nothing_takes_its_place(at: At, tmp_path: Path) -> None:
+def test_a_run_that_cannot_be_is_refused_and_a_rank_for_which_a_system_named_nothing_takes_its_place(
+    at: At, tmp_path: Path
+) -> None:
     study = at("selected")
-    hs, cn = ids(study, "hs")[HS[0]], ids(study, "cn")
-    lines = (f"{hs} Q0 nothing-1 1 3 x", f"{hs} Q0 {cn[CNS[9]]} 2 2 x", f"{hs} Q0 {cn[CNS[10]]} 3 1 x")
-    study.grid().retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *lines),), depth=2))
-    assert candidates(study) == {CNS[9]}
-
-
-def test_everything_that_is_wrong_with_a_run_has_its_line(at: At, tmp_path: Path) -> None:
-    study = at("selected")
-    run = a_run(tmp_path / "r.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
-    with pytest.raises(InputError) as caught:
-        study.grid().retrieve(Retrieve(runs=(run,)))
-    assert [(f.line, f.message) for f in caught.value.findings] == [
-        (1, "cn_id `99` is not in the study"),
-        (2, "hs_id `q7` is not in the study"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("1 Q0 8", r":2: 3 columns; expected 6"),
-        ("1 Q0 8 second 1 x", r":2: rank is `second`; expected a whole number"),
-        ("1 Q0 7 2 1 x", r":2: cn_id 7 is duplicated for HS 1"),
-        ("1 Q0 8 2 9 x", r":2: rank 2 of HS 1 has a higher score than the rank above it"),
-    ],
-)
-def test_a_line_that_is_no_line_of_a_run_is_refused(at: At, tmp_path: Path, line: str, said: str) -> None:
-    study = at("selected")
-    run = a_run(tmp_path / "r.trec", "1 Q0 7 1 2 x", line)
-    assert_refused(study, lambda: study.grid().retrieve(Retrieve(runs=(run,))), InputError, said)
-
-
-def test_runs_and_a_list_a_run_twice_and_no_depth_are_refused(at: At, tmp_path: Path) -> None:
-    study = at("selected")
+    grid = study.grid()
     run = a_run(tmp_path / "r.trec", "5 Q0 7 1 2 x")
+    strange = a_run(tmp_path / "strange.trec", "1 Q0 99 1 2 x", "q7 Q0 99 1 2 x", "q7 Q0 7 2 1 x")
     listed = write_csv(tmp_path / "l.csv", [{"cn": CNS[0]}])
-    for options, said in (
+    refused: tuple[tuple[dict[str, Any], str], ...] = (
+        (
+            {"runs": (strange,)},
+            r"2 things[\s\S]*:1: cn_id `99` is not in the study\n.*:2: hs_id `q7` is not in the stu",
+        ),
         ({"runs": (run,), "cn_list": listed}, "either .*--cn-list FILE.* or .*--run FILE"),
         ({"runs": (run, tmp_path / "." / "r.trec")}, "a run is given twice"),
         ({"runs": (run,), "depth": 0}, "depth is 0; expected a whole number, 1 or more"),
         ({"runs": (tmp_path / "none",)}, "there is no such file"),
         ({"runs": (run,)}, "the runs name no CN for any of the selected HS"),
-    ):
-        assert_refused(study, lambda: study.grid().retrieve(Retrieve(**options)), InputError, said)  # noqa: B023
+    )
+    for options, message in refused:
+        assert_refused(study, lambda: grid.retrieve(Retrieve(**options)), InputError, message)  # noqa: B023
+    hs, cn = ids(study, "hs")[HS[0]], ids(study, "cn")
+    ranked = (f"{hs} Q0 nothing-1 1 3 x", f"{hs} Q0 {cn[CNS[9]]} 2 2 x", f"{hs} Q0 {cn[CNS[10]]} 3 1 x")
+    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", *ranked),), depth=2))
+    assert candidates(study) == {CNS[9]}
 
 
 # -- ids of the researcher's own
 
 
 @pytest.mark.server
-def test_a_run_names_texts_by_the_ids_of_the_corpus_and_a_text_may_have_two(collection: Study, tmp_path: Path) -> None:
-    run = a_run(tmp_path / "r.trec", "q1 Q0 d2 1 2 x", "q2 Q0 d3 1 2 x", "q2 Q0 d1 2 1 x")
-    collection.grid().retrieve(Retrieve(runs=(run,)))
-    assert candidates(collection) == {"Oil the chain.", "Find the hole, roughen the rubber and glue a patch on."}
-
-
-@pytest.mark.server
-def test_the_numbers_of_the_study_are_no_ids_where_the_corpus_has_its_own(collection: Study, tmp_path: Path) -> None:
-    run = a_run(tmp_path / "r.trec", "1 Q0 d2 1 2 x")
+def test_a_run_names_texts_by_the_ids_of_the_corpus_and_never_by_the_numbers_of_the_study(
+    collection: Study, tmp_path: Path
+) -> None:
     grid = collection.grid()
-    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, "hs_id `1` is not in")
-    a_run(run, "1 Q0 4 1 2 x")
-    refusal = "its ids are the study's numbers; expected the corpus's own ids"
-    assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, refusal)
+    run = tmp_path / "r.trec"
+    for line, refusal in (
+        ("1 Q0 d2 1 2 x", "hs_id `1` is not in"),
+        ("1 Q0 4 1 2 x", "its ids are the study's numbers; expected the corpus's own ids"),
+    ):
+        a_run(run, line)
+        assert_refused(collection, lambda: grid.retrieve(Retrieve(runs=(run,))), InputError, refusal)
+    a_run(run, "q1 Q0 d2 1 2 x", "q2 Q0 d3 1 2 x", "q2 Q0 d1 2 1 x")  # d1 and d3 are one text
+    grid.retrieve(Retrieve(runs=(run,)))
+    assert candidates(collection) == {"Oil the chain.", "Find the hole, roughen the rubber and glue a patch on."}
 
 
 @pytest.mark.server
 def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At, tmp_path: Path) -> None:
     """Before there is a label, or even a selection: a run over that file brings in what it names."""
+    with pytest.raises(StageError, match="fcpair import"):
+        at("empty").grid().export.corpus(tmp_path / "c.csv")
     study = at("imported")
     grid = study.grid()
-    run = grid.export.corpus(tmp_path / "corpus.csv")
-    assert run.counts["rows"] == 21
+    with pytest.raises(InputError, match="name the tier"):
+        grid.export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
+    assert grid.export.corpus(tmp_path / "corpus.csv").counts["rows"] == 21
     written = pd.read_csv(tmp_path / "corpus.csv")
     grid.select(Select(hs=6))
     row = written[written["cn"] == CNS[4]].iloc[0]
@@ -204,43 +181,38 @@ def test_the_corpus_is_written_with_the_ids_by_which_runs_name_its_texts(at: At,
     assert candidates(study) == {CNS[4]}
 
 
-@pytest.mark.server
-def test_a_pool_without_a_tier_and_a_study_without_a_corpus_are_refused(at: At, tmp_path: Path) -> None:
-    study = at("imported")
-    with pytest.raises(InputError, match="name the tier"):
-        study.grid().export.corpus(tmp_path / "c.csv", options=Export(pool="all"))
-    with pytest.raises(StageError, match="fcpair import"):
-        at("empty").grid().export.corpus(tmp_path / "c.csv")
-
-
 # -- texts without a pair
 
 
 @pytest.mark.server
-def test_texts_without_a_pair_are_selected_crossed_and_written(collection: Study, tmp_path: Path) -> None:
-    """3 queries x 3 documents; the one known pair is left out."""
+def test_texts_without_a_pair_are_selected_crossed_written_and_read_back_with_their_ids(
+    collection: Study, tmp_path: Path
+) -> None:
+    """3 queries x 3 documents; the one known pair is left out. Of six rows, one repeats a text."""
     grid = collection.grid()
+    assert collection.status()["stages"]["import"] == 5
+    assert (
+        collection.methods()
+        .sections[0]
+        .text.startswith(
+            "The corpus had 5 rows, with 3 distinct hate-speech messages and 3 distinct counter-narratives."
+        )
+    )
     listed = write_csv(tmp_path / "l.csv", [{"cn": cn} for cn in ids(collection, "cn")])
     grid.retrieve(Retrieve(cn_list=listed))
     assert grid.pair(Pair()).counts["pairs"] == 8
     collection.report(tmp_path / "report.html")
-    assert grid.export.corpus(tmp_path / "again.csv").counts["rows"] == 5
-
-
-@pytest.mark.server
-@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
-def test_an_exported_corpus_is_read_back_with_its_texts_and_ids(
-    collection: Study, tmp_path: Path, form: Literal["csv", "jsonl", "parquet"]
-) -> None:
-    path = tmp_path / f"again.{form}"
-    collection.grid().export.corpus(path)
-    other = Study.create(tmp_path / "other.db")
-    grid = other.grid()
-    assert other.import_corpus(Import(path, form, unpaired=True)).counts["without_pair"] == 4
-    assert (set(ids(other, "hs")), set(ids(other, "cn"))) == (set(ids(collection, "hs")), set(ids(collection, "cn")))
-    grid.select(Select(hs=3))
-    grid.retrieve(Retrieve(runs=(a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x"),)))
-    assert candidates(other) == {"Oil the chain."}
+    run = a_run(tmp_path / "r.trec", "q3 Q0 d3 1 1 x")
+    forms: tuple[Literal["csv", "jsonl", "parquet"], ...] = ("csv", "jsonl", "parquet")
+    for form in forms:
+        path = tmp_path / f"again.{form}"
+        assert grid.export.corpus(path).counts["rows"] == 5
+        other = Study.create(tmp_path / f"{form}.db")
+        assert other.import_corpus(Import(path, form, unpaired=True)).counts["without_pair"] == 4
+        assert all(set(ids(other, side)) == set(ids(collection, side)) for side in ("hs", "cn"))
+        other.grid().select(Select(hs=3))
+        other.grid().retrieve(Retrieve(runs=(run,)))
+        assert candidates(other) == {"Oil the chain."}
 
 
 def test_two_lists_of_texts_are_a_corpus_and_can_be_begun_again(tmp_path: Path) -> None:
@@ -288,22 +260,14 @@ def test_a_recipe_names_runs_beside_it_and_is_held_against_their_content(tmp_pat
     recipe.write_text('[import]\npath="c.csv"\n[select]\nhs=6\n[retrieve]\nruns=["r.trec"]\ndepth=3\n[pair]\n', "utf-8")
     read = load_recipe(recipe)
     assert read.retrieve == Retrieve(runs=(run,), depth=3)
-    study = Study.create(tmp_path / "s.db")
-    assert [one.stage for one in _until_people(study, read)] == ["import", "select", "retrieve", "pair"]
+    study, stages = Study.create(tmp_path / "s.db"), []
+    with pytest.raises(InputError, match=r"has no section \[assign\]"):
+        for done in study.walk(read):
+            stages.append(done.stage)
+    assert stages == ["import", "select", "retrieve", "pair"]
     a_run(run, "1 Q0 13 1 2 x")
     with pytest.raises(InputError, match=r"retrieve +runs .*r\.trec +that file with different content"):
-        _until_people(study, read)
-
-
-def _until_people(study: Study, recipe: Recipe) -> list[RunRecord]:
-    found = []
-    try:
-        for run in study.walk(recipe):
-            found.append(run)
-    except InputError as error:
-        if "has no section [assign]" not in str(error):
-            raise
-    return found
+        list(study.walk(read))
 
 
 def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
@@ -316,21 +280,3 @@ def test_the_command_takes_several_runs(at: At, tmp_path: Path) -> None:
     assert "retrieve: 2 candidates were brought in; runs: 0.trec: 1, 1.trec: 1" in said.output
     log = json.loads(CliRunner().invoke(main, ["log", "--format", "json", "--study", study.place]).output)
     assert log[-1]["params"]["runs"] == [str(run) for run in runs]
-
-
-def test_a_row_that_repeats_a_text_is_read_and_not_kept_as_import_and_status_both_say(tmp_path: Path) -> None:
-    """Of six rows, `c` has a pair and `d` stands in two rows."""
-    rows = [("a", "b"), ("a", "c"), ("a", "b"), ("", "c"), ("", "d"), ("", "d")]
-    study = Study.create(tmp_path / "lists.db")
-    path = write_csv(tmp_path / "c.csv", [{"hs": hs, "cn": cn} for hs, cn in rows])
-    run = study.import_corpus(Import(path, unpaired=True))
-    assert run.counts == {"rows": 6, "hs": 1, "cn": 3, "without_pair": 3, "repeated": 2}
-    assert run.notes == (
-        "2 rows without a pair repeat a text of another row, which is kept once: `status` and exports have 4 rows of "
-        "the 6 that were read",
-    )
-    assert study.status()["stages"]["import"] == 4
-    assert study.grid().export.corpus(tmp_path / "out.csv").counts["rows"] == 4
-    assert study.methods().sections[0].text == (
-        "The corpus had 4 rows, with 1 distinct hate-speech messages and 3 distinct counter-narratives."
-    )

@@ -1,24 +1,40 @@
-"""The lead's view: right figures at every stage, nothing written, nobody held up."""
+"""The lead's view: right figures at every stage, nothing written, nobody held up; and the answers on which it rests."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from sqlalchemy import text
 
-from fcpair.params import Adjudicate, Annotate, Simulate
-from fcpair.records import Role, Visitor
+from fcpair.errors import FcpairError, InputError, UnknownIdError
+from fcpair.params import Adjudicate, Annotate, Note, Simulate
+from fcpair.plans import GridPlan, RoundPlan, SidePlan
+from fcpair.records import Origin, Role, Visitor
+from fcpair.report.table_rows import log_lines
 from fcpair.steps.base import figure_cache
-from fcpair.steps.oversight.activity import StageActivity
+from fcpair.steps.oversight import dashboard
+from fcpair.steps.oversight.activity import StageActivity, current_labels
 from fcpair.steps.oversight.dashboard import Monitor
+from fcpair.steps.oversight.status import LONGEST_NOTE
+from fcpair.steps.rules.tallies import tally
+from fcpair.store import Tx
+from fcpair.store.answers import activity_log, judgements
+from fcpair.store.answers import answer_arrays as answer_arrays_module
+from fcpair.store.answers.answer_arrays import answer_arrays, n_by_origin
+from fcpair.store.assignment import rounds
+from fcpair.store.database.statements import column_chunks
 from fcpair.study import Study
-from steps.online import admit, give
-from steps.small import STAGES, dump
-
-At = Callable[[str], Study]
+from steps.calibrated import ALPHA, ALPHA_AFTER, calibrated
+from steps.online import admit, give, stored_id
+from steps.publication.releasing import full_form
+from steps.small import ANNOTATORS, STAGES, At, dump
 
 
 def answer(study: Study, visitor: Visitor, n: int, *, seconds: float | None = None) -> list[int]:
@@ -39,7 +55,7 @@ def change(study: Study, visitor: Visitor, *, seconds: float | None = None) -> N
 
 
 def stage(study: Study, name: str, now: datetime | None = None) -> StageActivity:
-    return next(one for one in Monitor(study.grid()).stages(now) if one.name == name)
+    return next(stage for stage in Monitor(study.grid()).stages(now) if stage.name == name)
 
 
 @pytest.mark.server
@@ -59,152 +75,82 @@ def test_every_panel_has_something_to_say_at_every_stage_and_writes_nothing(at: 
     assert dump(study) == before
 
 
-def test_progress_counts_each_persons_work(at: At) -> None:
+def test_progress_and_the_end_by_the_daily_rate_rest_on_the_answers_online(at: At) -> None:
     study = at("dealt")
-    answer(study, admit(study, "ana"), 3)
+    ana = admit(study, "ana")
+    answer(study, ana, 3)
     label = stage(study, "label")
-    by_name = {one.name: one for one in label.people}
-    assert (by_name["ana"].done, by_name["ana"].open, by_name["ana"].n_today) == (3, 11, 3)
-    assert (by_name["ben"].done, by_name["ben"].open, by_name["ben"].n_today) == (0, 14, 0)
+    work = {person.name: (person.done, person.open, person.n_today) for person in label.people}
+    assert (work["ana"], work["ben"]) == ((3, 11, 3), (0, 14, 0))
     assert (label.done, label.open, label.vacant) == (3, 39, 0)
-
-
-def test_the_end_by_the_daily_rate_rests_on_the_answers_online(at: At) -> None:
-    study = at("dealt")
-    answer(study, admit(study, "ana"), 3)
     now = datetime.now(UTC) + timedelta(hours=1)
     label = stage(study, "label", now)
     assert label.per_day == 3
     assert label.end_at == pytest.approx((now + timedelta(days=13)).timestamp())
-    assert [one.outlook.per_day for one in label.people] == [3, 0, 0]
+    assert [person.outlook.per_day for person in label.people] == [3, 0, 0]
     assert label.last_end is None
     assert label.longest_left_s is None
-
-
-def test_a_week_without_answers_leaves_the_end_undefined(at: At) -> None:
-    study = at("dealt")
-    answer(study, admit(study, "ana"), 3)
     label = stage(study, "label", datetime.now(UTC) + timedelta(days=8))
-    assert (label.per_day, label.end_at) == (0, None)
+    assert (label.per_day, label.end_at) == (0, None)  # after a week without answers
+    label = stage(at("labelled"), "label")  # from files, which have neither pace nor day
+    assert [(person.done, person.n_today, person.outlook.pace_s) for person in label.people] == [(14, 0, None)] * 3
 
 
-def test_answers_from_files_have_neither_pace_nor_day(at: At) -> None:
-    label = stage(at("labelled"), "label")
-    assert [(one.done, one.n_today, one.outlook.pace_s) for one in label.people] == [(14, 0, None)] * 3
-
-
-def test_going_back_to_an_answer_is_not_progress(at: At) -> None:
+@pytest.mark.server
+def test_neither_going_back_to_an_answer_nor_a_skip_is_progress(at: At) -> None:
     study = at("dealt")
     ana = admit(study, "ana")
     answer(study, ana, 2)
     change(study, ana)
     label = stage(study, "label")
-    assert label.done == 2
-    assert label.people[0].n_today == 3
-    assert label.per_day == 2
+    assert (label.done, label.people[0].n_today, label.per_day) == (2, 3, 2)
+    give(study.work_queue(Annotate()), ana, "skip")
+    assert stage(study, "label").per_day == 2
+    for name in ("ana", "ben"):
+        study.retire(name)
+    assert stage(study, "label").vacant > 0  # a skip that nobody can take
 
 
-def test_adjudicators_have_one_queue(at: At) -> None:
+def test_adjudicators_have_one_queue_and_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
     study = at("labelled")
     grid = study.grid()
     waiting = grid.waiting_pairs()
     grid.decide(waiting[0], 2, by="judy")
     adjudicating = stage(study, "adjudicate")
     assert (adjudicating.done, adjudicating.open) == (1, len(waiting) - 1)
-    assert [(one.name, one.done, one.n_today) for one in adjudicating.people] == [("judy", 1, 1)]
-
-
-def test_a_skip_that_nobody_can_take_is_told(at: At) -> None:
-    study = at("dealt")
-    study.retire("ana")
-    study.retire("ben")
-    assert stage(study, "label").vacant > 0
+    assert [(person.name, person.done, person.n_today) for person in adjudicating.people] == [("judy", 1, 1)]
+    grid.take_back(waiting[0], by="judy")
+    grid.decide(waiting[0], 0, by="jack")
+    work = [(person.name, person.done) for person in stage(study, "adjudicate").people]
+    assert work == [("judy", 0), ("jack", 1)]
 
 
 @pytest.mark.server
-def test_exposure_counts_pairs_texts_and_decisions(at: At) -> None:
+def test_exposure_counts_pairs_texts_and_decisions_but_not_of_simulated_people(at: At) -> None:
     grid = at("labelled").grid()
     grid.decide(grid.waiting_pairs()[0], 2, by="judy")
-    found = {one.name: read for one, read in Monitor(grid).exposures()}
-    assert (found["ana"].n_pairs, found["ana"].n_hs, found["ana"].n_today) == (14, 4, 0)
-    assert (found["judy"].n_pairs, found["judy"].n_hs, found["judy"].n_today) == (1, 1, 1)
-
-
-def test_simulated_people_have_read_nothing(at: At) -> None:
+    read = {person.name: (own.n_pairs, own.n_hs, own.n_today) for person, own in Monitor(grid).exposures()}
+    assert (read["ana"], read["judy"]) == ((14, 4, 0), (1, 1, 1))
     grid = at("dealt").grid()
     grid.simulate(Simulate(seed=3))
-    assert {read.n_pairs for _, read in Monitor(grid).exposures()} == {0}
+    assert {own.n_pairs for _, own in Monitor(grid).exposures()} == {0}
     assert "SIMULATED" in str(grid.desk.simulated_note)
 
 
-def test_answers_faster_than_reading_are_found_newest_first(at: At) -> None:
+def test_answers_faster_than_reading_are_found_newest_first_but_neither_skips_nor_changes(at: At) -> None:
+    """Nobody has to read what they do not want to judge, or have judged before."""
     study = at("dealt")
     ana, ben = admit(study, "ana"), admit(study, "ben")
+    give(study.work_queue(Annotate()), ben, "skip", seconds=0.1)
+    assert Monitor(study.grid()).speed().people == ()
     fast = answer(study, ana, 2, seconds=0.2)
     answer(study, ana, 1, seconds=30.0)
-    answer(study, ben, 1)
-    found = Monitor(study.grid()).speed()
-    assert [(one.name, one.n_timed, one.n_too_fast) for one in found.people] == [("ana", 3, 2)]
-    assert [one.cell_id for one in found.newest] == fast[::-1]
-    assert all(one.seconds < one.least_s for one in found.newest)
-
-
-def test_changing_an_answer_quickly_is_not_reading_fast(at: At) -> None:
-    study = at("dealt")
-    ana = admit(study, "ana")
-    answer(study, ana, 1, seconds=30.0)
     change(study, ana, seconds=0.1)
-    assert [(one.n_timed, one.n_too_fast) for one in Monitor(study.grid()).speed().people] == [(1, 0)]
-
-
-def test_a_quick_skip_is_not_reading_fast(at: At) -> None:
-    """Nobody has to read what they do not want to judge."""
-    study = at("dealt")
-    ana = admit(study, "ana")
-    give(study.work_queue(Annotate()), ana, "skip", seconds=0.1)
-    assert Monitor(study.grid()).speed().people == ()
-
-
-@pytest.mark.server
-def test_a_skip_does_not_take_the_stage_on(at: At) -> None:
-    study = at("dealt")
-    ana = admit(study, "ana")
-    answer(study, ana, 2)
-    give(study.work_queue(Annotate()), ana, "skip")
-    assert stage(study, "label").per_day == 2
-
-
-def test_a_pair_counts_for_the_one_whose_decision_stands(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    pair = grid.waiting_pairs()[0]
-    grid.decide(pair, 2, by="judy")
-    grid.take_back(pair, by="judy")
-    grid.decide(pair, 0, by="jack")
-    assert [(one.name, one.done) for one in stage(study, "adjudicate").people] == [("judy", 0), ("jack", 1)]
-
-
-@pytest.mark.server
-def test_flags_say_who_noted_what_and_whether_it_stands(at: At) -> None:
-    study = at("labelled")
-    grid = study.grid()
-    study.add_people(["judy"], Role.ADJUDICATOR)
-    pair = grid.waiting_pairs()[0]
-    with study._store.write() as tx:
-        from fcpair.steps.adjudication import adjudicate
-        from fcpair.steps.people.people import find_person
-
-        adjudicate.record_decision(tx, pair, None, find_person(tx, "judy"), "what of irony?", flagged=True)
-    flag = Monitor(grid).flags()[0]
-    assert (flag.cell_id, flag.outcome, flag.by, flag.note, flag.stands) == (
-        pair,
-        "discarded",
-        "judy",
-        "what of irony?",
-        True,
-    )
-    grid.take_back(pair, by="judy")
-    assert [one.stands for one in Monitor(grid).flags()] == [False]
+    answer(study, ben, 1)
+    speed = Monitor(study.grid()).speed()
+    assert [(person.name, person.n_timed, person.n_too_fast) for person in speed.people] == [("ana", 3, 2)]
+    assert [fast_answer.cell_id for fast_answer in speed.newest] == fast[::-1]
+    assert all(fast_answer.seconds < fast_answer.least_s for fast_answer in speed.newest)
 
 
 def test_figures_are_those_of_the_study(at: At) -> None:
@@ -218,28 +164,25 @@ def test_figures_are_those_of_the_study(at: At) -> None:
     assert [pd.DataFrame(rows).to_dict() for rows in tiers.tables] == [table.to_dict() for table in tables]
 
 
-def test_figures_follow_what_happens_and_are_kept_while_nothing_does(at: At) -> None:
+@pytest.mark.server
+def test_figures_follow_what_happens_unless_they_take_long(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = at("labelled").grid()
     monitor = Monitor(grid)
     before = parts(monitor)
-    assert all(one is old for one, old in zip(parts(monitor), before, strict=True))
+    assert all(new is old for new, old in zip(parts(monitor), before, strict=True))
     grid.adjudicate(Adjudicate("majority"))
-    assert not any(one is old for one, old in zip(parts(monitor), before, strict=True))
-
-
-def parts(monitor: Monitor) -> list[object]:
-    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.cell_map()]
-
-
-@pytest.mark.server
-def test_what_takes_long_is_not_made_at_every_change(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any(new is old for new, old in zip(parts(monitor), before, strict=True))
     monkeypatch.setattr(figure_cache, "SLOW_S", 0.0)
     monkeypatch.setattr(figure_cache, "REST_FACTOR", 1e6)
     grid = at("labelled").grid()
     monitor = Monitor(grid)
     before = parts(monitor)
     grid.adjudicate(Adjudicate("majority"))
-    assert all(one is old for one, old in zip(parts(monitor), before, strict=True))
+    assert all(new is old for new, old in zip(parts(monitor), before, strict=True))
+
+
+def parts(monitor: Monitor) -> list[object]:
+    return [monitor.alpha(), monitor.agreement(), monitor.decisions(), monitor.people(), monitor.cell_map()]
 
 
 @pytest.mark.server
@@ -250,8 +193,6 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
     ana = admit(study, "ana")
     monitor = Monitor(study.grid())
     with study._store.read() as tx:
-        from fcpair.store.answers import activity_log
-
         before = activity_log.change_marks(tx)
         writer = threading.Thread(target=answer, args=(study, ana, 1))
         writer.start()
@@ -260,3 +201,225 @@ def test_looking_holds_up_nobody_who_answers(at: At) -> None:
         assert activity_log.change_marks(tx) == before
     assert monitor.marks() != before
     study.close()
+
+
+# -- the tally that several figures share is the one that would be counted now, and counted once
+
+
+@pytest.mark.server
+def test_panels_of_a_moment_count_once_and_follow_what_happens(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_counted: list[int] = []
+
+    def counting(tx: Tx) -> object:
+        n_counted.append(1)
+        return tally(tx)
+
+    monkeypatch.setattr(dashboard, "tally", counting)
+    grid = at("labelled").grid()
+    monitor = Monitor(grid)
+    for _ in range(2):
+        monitor.notes()
+        monitor.stages()
+        monitor.headlines()
+        monitor.decisions()
+        monitor.cell_map()
+    assert len(n_counted) == 1
+    for _ in range(2):
+        with grid._store.read() as tx:
+            assert monitor._tally(tx) == tally(tx)
+        grid.adjudicate(Adjudicate("majority"))
+
+
+def test_the_notes_are_those_of_the_status(at: At) -> None:
+    study = at("dealt")
+    study.grid().simulate(Simulate(seed=1))
+    study.save_words(language="nl")  # in which there are no pages
+    monitor, status = Monitor(study.grid()), study.status()
+    assert list(monitor.notes().notes) == status["notes"] != []
+    assert monitor.simulated_note() == monitor.notes().simulated == status["simulated"] is not None
+
+
+@pytest.mark.server
+def test_a_calibration_counts_once_where_its_answers_are_carried_over(at: At) -> None:
+    """Twelve first answers and six second ones; once the first are labels, these twelve are what figures rest on."""
+    study = at("paired")
+    calibrated(study, "first")
+    for n in (18, 12):
+        with study.grid()._store.read() as tx:
+            assert judgements.n_by_origin(tx) == n_by_origin(tx) == {"online": n}
+        assert study.status()["judgements"] == {"online": n}
+        if n == 18:
+            study.grid().assign()
+    with study.grid()._store.read() as tx:
+        assert judgements.n_by_people(tx) == 30
+
+
+@pytest.mark.server
+def test_figures_of_a_simulated_calibration_say_so_whatever_people_answer_later(at: At) -> None:
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    grid = study.grid()
+    grid.calibration.start(pairs=4, seed=2)
+    assert grid.calibration.simulated_note is None
+    grid.simulate(seed=2)
+    grid.calibration.open_discussion()
+    grid.calibration.close()
+    assert (
+        grid.desk.simulated_note
+        == grid.calibration.simulated_note
+        == "12 of 12 judgements are SIMULATED; no figure here is about people"
+    )
+    grid.assign()
+    desk, ana = study.work_queue(), admit(study, "ana")
+    give(desk, ana, "appropriate", desk.tasks(ana, 1)[0].assignment_id)
+    assert grid.desk.simulated_note is Monitor(grid).simulated_note() is None
+    assert str(grid.calibration.simulated_note).startswith("12 of 12 judgements are SIMULATED")
+
+
+# -- every answer of a study: who gave it, when, on what, and which is the first on its pair
+
+
+@pytest.mark.server
+def test_answers_come_in_order_with_what_is_known_of_them(at: At) -> None:
+    study = at("dealt")
+    with study.grid()._store.read() as tx:
+        none = answer_arrays(tx)
+    assert (len(none), none.is_first().tolist()) == (0, [])
+    assert none.cell_id.dtype == np.dtype(np.int64)
+    ana, desk = admit(study, "ana"), study.work_queue(Annotate())
+    first, second = desk.tasks(ana, 2)
+    give(desk, ana, "appropriate", first.assignment_id, seconds=2.5)
+    give(desk, ana, "skip", second.assignment_id)
+    give(desk, ana, "not_sure", first.assignment_id)
+    with study.grid()._store.read() as tx:
+        answers = answer_arrays(tx)
+        times = tx.execute(text("SELECT at FROM judgement ORDER BY id")).scalars().all()
+        assert n_by_origin(tx) == {"online": 2}
+    assert len(answers) == 3
+    assert answers.assignment_id.tolist() == [stored_id(study, task) for task in (first, second, first)]
+    assert answers.person_id.tolist() == [ana.id] * 3
+    assert np.array_equal(answers.seconds, [2.5, np.nan, np.nan], equal_nan=True)
+    assert answers.skipped.tolist() == [False, True, False]
+    assert answers.is_first().tolist() == [True, True, False]
+    assert answers.current.tolist() == [False, True, True]
+    assert [bool(answer_id) for answer_id in answers.answer_id.tolist()] == [True, False, True]
+    assert answers.is_from(Origin.ONLINE).all()
+    assert not answers.is_from(Origin.SIMULATED).any()
+    assert [at.decode() for at in answers.at.tolist()] == times
+    assert answers.time.tolist() == [datetime.fromisoformat(time).timestamp() for time in times]
+    assert answers.where(answers.skipped).assignment_id.tolist() == [stored_id(study, second)]
+
+
+@pytest.mark.server
+def test_answers_that_were_read_are_not_read_again(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = at("labelled")
+    n_read: list[int] = []
+
+    def noting(tx: Tx, query: Any) -> Iterator[Any]:
+        for part in column_chunks(tx, query):
+            n_read.append(len(part[0]))
+            yield part
+
+    monkeypatch.setattr(answer_arrays_module, "column_chunks", noting)
+    with study._store.read() as tx:
+        before = answer_arrays(tx)
+        assert answer_arrays(tx) is before
+    assert n_read == [len(before)]
+    study.grid().withdraw(study.log()[-1].id, "labels")
+    with study._store.read() as tx:
+        after = answer_arrays(tx)
+    n_withdrawn = int(before.current.sum() - after.current.sum())
+    assert n_read == [len(before), n_withdrawn]
+    assert len(after) == len(before)
+    assert n_withdrawn > 0
+
+
+def test_who_reads_an_older_state_of_the_study_gets_its_answers(at: At) -> None:
+    study = at("dealt")
+    study.share()
+    ana, desk = admit(study, "ana"), study.work_queue(Annotate())
+    give(desk, ana, "appropriate", desk.tasks(ana)[0].assignment_id)
+    with study._store.read() as older:
+        rounds.primary(older)  # from now on it sees one state
+        give(desk, ana, "skip", desk.tasks(ana)[0].assignment_id)
+        with study._store.read() as newer:
+            assert len(answer_arrays(newer)) == 2
+        assert len(answer_arrays(older)) == 1
+
+
+def test_current_labels_are_those_of_the_study(at: At) -> None:
+    for stage_name in ("labelled", "checked"):
+        with at(stage_name).grid()._store.read() as tx:
+            expected = judgements.label_arrays(tx, "cell_id", "hs_id", "cn_id", "person_id", "code")
+            labels = current_labels(tx, answer_arrays(tx))
+        order = np.lexsort((labels["person_id"], labels["cell_id"]))
+        assert {name: column[order].tolist() for name, column in labels.items()} == {
+            name: column.tolist() for name, column in expected.items()
+        }
+
+
+def test_times_are_read_as_they_are_written() -> None:
+    times = [
+        "2026-03-02T08:00:00.000+00:00",
+        "2026-03-02T08:00:00.001+00:00",
+        "1969-12-31T23:59:59.999+00:00",
+        "2026-03-02T08:00:00+00:00",
+        "2026-03-02T08:00:00.123456+00:00",
+        "2026-03-02T08:00:00.000+01:00",
+        "2026-03-02T08:00:00Z",
+        "2026-03-02T08:00+05:30",
+    ]
+    read = answer_arrays_module._posix_times(np.array(times, "S32"))
+    assert read.tolist() == [datetime.fromisoformat(time).timestamp() for time in times]
+
+
+# -- notes in the log: what they keep, which are refused, and where nobody reads them
+
+TALKED = "Two annotators talked on Tuesday."
+REFUSED: tuple[tuple[Note, type[FcpairError], str, str], ...] = (
+    (Note(), InputError, "text", "the note is empty; write what happened"),
+    (Note(" \n"), InputError, "text", "the note is empty"),
+    (Note("x" * (LONGEST_NOTE + 1)), InputError, "text", "the note has 2,001 characters; expected at most 2,000"),
+    (Note(TALKED, 25), UnknownIdError, "pair", "there is no pair 25; the pairs of the grid are numbered from 1 to"),
+    (Note(TALKED, 2**62), UnknownIdError, "pair", "there is no pair"),
+)
+
+
+def test_a_note_is_a_run_with_its_text_and_its_pair_and_no_release_publishes_it(at: At, tmp_path: Path) -> None:
+    study = at("checked")
+    grid, before, n_runs = study.grid(), study.status(), len(study.log())
+    for note, error, parameter, message in REFUSED:
+        with pytest.raises(error, match=message) as refused:
+            grid.desk.add_note(note)
+        assert refused.value.parameter == parameter
+    assert len(study.log()) == n_runs
+    run = grid.desk.add_note(text=TALKED, pair=5)
+    assert study.log()[-1] == run
+    assert (run.stage, run.params, run.counts) == ("note", {"text": TALKED, "pair": 5}, {})
+    assert run.told == "a note about pair 5 was added to the log"
+    assert grid.desk.add_note(Note(TALKED)).told == "a note was added to the log"
+    assert study.status() == before
+    runs = tuple(grid.desk.add_note(text=TALKED, pair=pair) for pair in (5, 6))
+    assert [line.n for line in log_lines(runs)] == [1, 1]  # in a row, yet lines of their own
+    study.release("v1", tmp_path / "v1", full_form(tmp_path))
+    assert TALKED not in (tmp_path / "v1" / "runs.jsonl").read_text("utf-8")
+
+
+def test_a_note_on_a_planned_grid_names_it(tmp_path: Path) -> None:
+    sides = SidePlan(names=("a", "b")), SidePlan(names=("c",))
+    plan = GridPlan("rate", *sides, (RoundPlan("rate", "label: one_of(no,yes+)"),))
+    study = Study.create(tmp_path / "study.db", grids=[plan])
+    study.grid().pair()
+    assert study.grid().desk.add_note(text=TALKED, pair=2).params["grid"] == "rate"
+
+
+def test_the_report_has_agreement_before_and_after_a_calibration_where_there_was_one(at: At, tmp_path: Path) -> None:
+    study = at("paired")
+    calibrated(study)
+    page = study.report(tmp_path / "r.html").read_text("utf-8")
+    section = page[page.index("Calibration for round label") :]
+    assert "4 pairs that everybody answered first; people differ on 2, after the discussion on 1." in section
+    row = section[section.index("Krippendorff&#39;s alpha, nominal") :].split("</tr>")[0]
+    assert f"{ALPHA:.3f}" in row
+    assert f"{ALPHA_AFTER:.3f}" in row
+    assert "alibration" not in at("checked").report(tmp_path / "r.html").read_text("utf-8")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from servers import Database, copy_study
 
 from fcpair.bias.scoring import MEAN
 from fcpair.errors import FcpairError, InputError, UnknownIdError
@@ -26,13 +27,12 @@ from fcpair.steps.release.evaluate import note_evaluation
 from fcpair.store.corpus import grids
 from fcpair.study import Study
 from steps.calibrated import calibrated
-from steps.oversight.recounted import numbers_counted
+from steps.oversight.test_methods_counts import numbers_counted
 from steps.people.known import controls, qualification
 from steps.publication.releasing import full_form
-from steps.release.test_own_tiers import TIERS
-from steps.small import NAMES, labels_of, open_work, record
+from steps.release.test_tiers import TIERS
+from steps.small import NAMES, At, labels_of, open_work, record
 
-At = Callable[[str], Study]
 Walked = Callable[[str], Path]
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
@@ -85,19 +85,91 @@ def sections_of(study: Study, log: list[RunRecord]) -> list[Section]:
     return write_sections(log, states_of(study), evaluation)
 
 
-@pytest.fixture
-def study(at: At) -> Study:
+def with_counts(log: list[RunRecord], stage: str, params: dict[str, Any], **counts: Any) -> list[RunRecord]:
+    """The log with other parameters and counts of a stage."""
+    return [
+        replace(run, params=run.params | params, counts=run.counts | counts) if run.stage == stage else run
+        for run in log
+    ]
+
+
+@pytest.fixture(scope="module")
+def evaluated(database: Database, files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small study, checked, with agreement, tiers of its own and an evaluation."""
-    study = at("checked")
-    grid = study.grid()
-    note_agreement(grid, Agree())
-    grid.save.partition(Partition("majority", own_tiers=TIERS))
-    grid.evaluate(systems=["tfidf", "bm25"], tiers=["bronze", "draft"], measures=["NDCG", "MRR"], resamples=200)
-    return study
+    with database():
+        study = Study(copy_study(files["checked"], tmp_path_factory.mktemp("evaluated") / "study.db"))
+        grid = study.grid()
+        note_agreement(grid, Agree())
+        grid.save.partition(Partition("majority", own_tiers=TIERS))
+        grid.evaluate(systems=["tfidf", "bm25"], tiers=["bronze", "draft"], measures=["NDCG", "MRR"], resamples=200)
+        study.close()
+    return Path(study.place)
 
 
-def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study, tmp_path: Path) -> None:
+@pytest.fixture
+def study(evaluated: Path, tmp_path: Path) -> Study:
+    """A copy of the study that was evaluated."""
+    return Study(copy_study(evaluated, tmp_path / "study.db"))
+
+
+def test_it_says_what_was_done_stage_by_stage_with_numbers_of_the_log_or_of_what_commands_print(study: Study) -> None:
+    assert unfounded(study) == []
+    methods = study.methods()
+    for words in (
+        "The corpus had",
+        "distinct hate-speech messages",
+        "hate-speech messages were chosen from a list",
+        "pairs, all of which were to be judged",
+        "annotators as",
+        "Agreement was measured before adjudication",
+        "For validation",
+        "for which at least two labels, and more than half, equal the final one",
+        "The study's own tier `draft` holds",
+        "[@robertson2009]",
+    ):
+        assert words in methods.markdown, words
+    (run,) = [run for run in study.log() if run.stage == "agreement"]
+    for name, value in run.counts.items():  # an undefined figure says why, and others have an interval
+        kind, _, detail = name.partition(", ")
+        shown = f"{kind} ({detail})" if detail else kind
+        if value is None:
+            reason = run.counts["undefined"][name]
+            assert re.search(rf"{re.escape(shown)}(?: \[@\w+\])? was undefined, because {reason}", methods.markdown)
+    interval = r"Gwet's AC1 \[@gwet2008\] was -?\d\.\d{3} \(-?\d\.\d{3} to -?\d\.\d{3}\)\."
+    assert re.search(interval, methods.markdown)
+
+    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", methods.latex) for key in keys.split(",")}
+    assert cited == set(methods.keys) == set(re.findall(r"^@\w+\{(\w+),", methods.bib, re.MULTILINE))
+    assert not CITATION.search(methods.latex)
+    plain = re.sub(r"\\(text\w+|cite|paragraph)\{|\\[&%$#_{}]|[{}]", "", methods.latex)
+    assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
+
+
+def test_it_is_written_in_the_markup_of_its_name_and_changes_nothing_else(study: Study, tmp_path: Path, at: At) -> None:
+    n_runs, methods = len(study.log()), study.methods()
+    for _ in range(2):
+        written = study.methods().write(tmp_path / "paper", "latex")
+    assert [path.name for path in written] == ["methods.tex", "methods.bib"]
+    assert written[0].read_text("utf-8") == methods.latex
+    assert [path.name for path in methods.write(tmp_path / "new" / "m.tex")] == ["m.tex", "m.bib"]
+    assert (tmp_path / "new" / "m.tex").read_text("utf-8") == methods.latex
+    assert methods.write(tmp_path / "text.md")[0].read_text("utf-8") == methods.markdown
+    (tmp_path / "x.tex").mkdir()
+    for out, form, message in (
+        ("m.md", "latex", "a .md file holds markdown, not latex"),
+        ("x.tex", None, "there is a folder of that name; expected a file"),
+        ("text.bib", None, "there is a file of that name; expected a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            methods.write(tmp_path / out, form)  # type: ignore[arg-type]
+    assert len(study.log()) == n_runs
+    assert [section.heading for section in at("empty").methods().sections] == ["Software"]
+
+
+def test_a_release_but_no_draft_is_cited_once_with_what_is_in_it_and_its_digest(study: Study, tmp_path: Path) -> None:
     form = full_form(tmp_path)
+    study.release("v0", tmp_path / "v0", form, draft=True)
+    assert "Release" not in [section.heading for section in study.methods().sections]
     study.release("v1", tmp_path / "v1", form)
     run = study.release("v1", tmp_path / "again", form)
     study.release("ids", tmp_path / "ids", form, texts=False)
@@ -108,6 +180,7 @@ def test_a_release_is_cited_once_with_what_is_in_it_and_its_digest(study: Study,
     assert f"{sizes['bronze']} pairs in `bronze`" in text
     assert f" and {sizes['draft']} pairs in `draft`; its digest is `{run.counts['digest']}`" in text
     assert "released as `ids` without its texts, with" in text
+    assert "`v0`" not in text
     assert unfounded(study) == []
 
 
@@ -142,46 +215,24 @@ def test_what_software_answered_before_the_work_that_counts_is_said(at: At, tmp_
     assert unfounded(study) == []
 
 
-def test_each_number_is_of_the_log_or_of_what_commands_print(study: Study) -> None:
-    assert unfounded(study) == []
-
-
-def test_it_says_what_was_done_stage_by_stage(study: Study) -> None:
-    text = study.methods().markdown
-    for words in (
-        "The corpus had",
-        "distinct hate-speech messages",
-        "hate-speech messages were chosen from a list",
-        "pairs, all of which were to be judged",
-        "annotators as",
-        "Agreement was measured before adjudication",
-        "For validation",
-        "for which at least two labels, and more than half, equal the final one",
-        "The study's own tier `draft` holds",
-        "[@robertson2009]",
-    ):
-        assert words in text, words
-
-
-@pytest.mark.parametrize(
-    ("with_intervals", "tested"),
-    [
-        (("Gwet's AC1",), None),
-        (("Gwet's AC1", "Krippendorff's alpha, nominal"), "Krippendorff's alpha"),
+def test_figures_whose_intervals_invert_a_test_are_named() -> None:
+    cases: dict[tuple[str, ...], str | None] = {
+        ("Gwet's AC1",): None,
+        ("Gwet's AC1", "Krippendorff's alpha, nominal"): "Krippendorff's alpha",
         (
-            ("Fleiss' kappa, 2 labels", "Fleiss' kappa, 3 labels", "answer, Krippendorff's alpha, ordinal"),
-            "Fleiss' kappa and Krippendorff's alpha",
-        ),
-    ],
-)
-def test_figures_whose_intervals_invert_a_test_are_named(with_intervals: tuple[str, ...], tested: str | None) -> None:
-    figures = dict.fromkeys((*with_intervals, "Fleiss' kappa, 4 labels"), 0.5)
-    intervals = {name: [0.25, 0.75] for name in with_intervals}
-    counts = {"labels": 8, "pairs": 4, "overlapped": 4, **figures, "intervals": intervals}
+            "Fleiss' kappa, 2 labels",
+            "Fleiss' kappa, 3 labels",
+            "answer, Krippendorff's alpha, ordinal",
+        ): "Fleiss' kappa and Krippendorff's alpha",
+    }
     log = [RunRecord(1, "import", {}, {}, "1", "2026-11-26T00:00:00Z")]
-    sentence = write_sections(log, {MAIN: GridState(agreement=counts)})[0].text.rpartition(". ")[2]
-    expected = f"Those of {tested} also hold each true value" if tested else "Intervals, at a confidence level"
-    assert sentence.startswith(expected)
+    for with_intervals, tested in cases.items():
+        figures = dict.fromkeys((*with_intervals, "Fleiss' kappa, 4 labels"), 0.5)
+        intervals = {name: [0.25, 0.75] for name in with_intervals}
+        counts = {"labels": 8, "pairs": 4, "overlapped": 4, **figures, "intervals": intervals}
+        sentence = write_sections(log, {MAIN: GridState(agreement=counts)})[0].text.rpartition(". ")[2]
+        expected = f"Those of {tested} also hold each true value" if tested else "Intervals, at a confidence level"
+        assert sentence.startswith(expected)
 
 
 def test_what_was_imported_is_counted_until_it_is_withdrawn(study: Study) -> None:
@@ -219,31 +270,9 @@ def test_where_answers_come_from_is_said_of_those_that_stand() -> None:
     assert write_sections(log, {MAIN: GridState((alone,))})[0].text == text
 
 
-def test_an_undefined_figure_says_why_and_others_have_an_interval(study: Study) -> None:
-    (run,) = [run for run in study.log() if run.stage == "agreement"]
-    text = study.methods().markdown
-    for name, value in run.counts.items():
-        kind, _, detail = name.partition(", ")
-        shown = f"{kind} ({detail})" if detail else kind
-        if value is None:
-            assert re.search(
-                rf"{re.escape(shown)}(?: \[@\w+\])? was undefined, because {run.counts['undefined'][name]}", text
-            )
-    assert re.search(r"Gwet's AC1 \[@gwet2008\] was -?\d\.\d{3} \(-?\d\.\d{3} to -?\d\.\d{3}\)\.", text)
-
-
-def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> None:
-    methods = study.methods()
-    cited = {key for keys in re.findall(r"\\cite\{([^}]*)\}", methods.latex) for key in keys.split(",")}
-    assert cited == set(methods.keys) == set(re.findall(r"^@\w+\{(\w+),", methods.bib, re.MULTILINE))
-    assert not CITATION.search(methods.latex)
-    plain = re.sub(r"\\(text\w+|cite|paragraph)\{|\\[&%$#_{}]|[{}]", "", methods.latex)
-    assert not re.search(r"[\\&%$#_^`<>|]", plain.replace("~", ""))
-
-
-@pytest.mark.parametrize(
-    ("plan", "demands"),
-    [
+def test_the_rule_of_an_own_tier_is_told_in_words_and_with_its_own_name(study: Study, tmp_path: Path) -> None:
+    log, main = study.log(), states_of(study)[MAIN]
+    demands: tuple[tuple[dict[str, Any], str], ...] = (
         (
             {"answers": ["yes", "no"], "verdict": "any"},
             "the final label `yes` or `no`, and any number of labels, and a v",
@@ -254,15 +283,10 @@ def test_latex_and_markdown_cite_the_same_and_the_bib_has_it(study: Study) -> No
             {"counted": "definite", "agreement": "unanimous"},
             "any number of definite labels, all of which equal the fin",
         ),
-    ],
-)
-def test_the_rule_of_an_own_tier_is_told_in_words(study: Study, plan: dict[str, Any], demands: str) -> None:
-    state = replace(states_of(study)[MAIN], rules=Partition(own_tiers={"mine": plan}))
-    state = replace(state, tiers={**state.tiers, "mine": 1})
-    assert demands in write_sections(study.log(), {MAIN: state})[0].text
-
-
-def test_own_tiers_are_named_as_the_recipe_writes_them(study: Study, tmp_path: Path) -> None:
+    )
+    for plan, words in demands:
+        state = replace(main, rules=Partition(own_tiers={"mine": plan}), tiers={**main.tiers, "mine": 1})
+        assert words in write_sections(log, {MAIN: state})[0].text
     study.grid().release("draft", tmp_path / "draft.csv")
     text = study.methods().sections[0].text
     assert "scored on the tiers Bronze and `draft` by" in text
@@ -281,60 +305,56 @@ def test_whoever_was_dismissed_is_counted_without_a_name(study: Study) -> None:
     assert unfounded(study) == []
 
 
-def test_nothing_is_said_of_a_retrieval_that_was_not(at: At) -> None:
+def test_candidates_come_from_where_they_came(at: At) -> None:
     study = at("paired")
     log = study.log()
     (_, text), _software = sections_of(study, log)
     assert "served for retrieval" not in text
     (selection,) = [run for run in log if run.stage == "select"]
-    counts = {"source_cns": 5, "neighbours": 4, "candidates": 3}
-    params = {"k": 2, "model": "m", "count_duplicates": True}
-    retrieval = replace(selection, stage="retrieve", params=params, counts=counts)
-    (_, text), _software = sections_of(study, [*log, retrieval])
-    assert "served for retrieval alone. For each of them, the 2 nearest" in text
-    assert "of the model `m`, counted over the rows of the corpus, which" in text
-    assert "which gave 4 neighbours" in text
+    by_model = {"k": 2, "model": "m", "count_duplicates": True}
+    cases: tuple[tuple[dict[str, Any], dict[str, Any], tuple[str, ...]], ...] = (
+        (
+            by_model,
+            {"source_cns": 5, "neighbours": 4},
+            (
+                "served for retrieval alone. For each of them, the 2 nearest",
+                "of the model `m`, counted over the rows of the corpus, which",
+                "which gave 4 neighbours",
+            ),
+        ),
+        ({"cn_list": "cns.csv"}, {}, ("As candidates, 3 counter-narratives were taken from a list.",)),
+        ({"every_cn": True}, {}, ("were taken from the corpus: all that it has.",)),
+        ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, ("were taken from the first 10 ranks of `bm25` and `e5`.",)),
+    )
+    for params, counts, sentences in cases:
+        retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})
+        (_, text), _software = sections_of(study, [*log, retrieval])
+        assert all(sentence in text for sentence in sentences)
 
 
-def test_a_draft_is_no_release(study: Study, tmp_path: Path) -> None:
-    form = full_form(tmp_path)
-    study.release("v0", tmp_path / "v0", form, draft=True)
-    assert "Release" not in [section.heading for section in study.methods().sections]
-    study.release("v1", tmp_path / "v1", form)
-    *_, (heading, text), _software = study.methods().sections
-    assert heading == "Release"
-    assert "`v1`" in text
-    assert "`v0`" not in text
-
-
-def with_counts(log: list[RunRecord], stage: str, params: dict[str, Any], **counts: Any) -> list[RunRecord]:
-    """The log with other parameters and counts of a stage."""
-    return [
-        replace(run, params=run.params | params, counts=run.counts | counts) if run.stage == stage else run
-        for run in log
-    ]
-
-
-@pytest.mark.parametrize(
-    ("keep_known", "counts", "sentence"),
-    [
-        (False, {"in_corpus": 0}, "made 24 pairs, all of which were to be judged. "),
-        (False, {"in_corpus": 2}, "made 24 pairs, all of which were to be judged, leaving out 2 pairs that the corpus"),
-        (True, {"in_corpus": 1}, "made 24 pairs, all of which were to be judged, including 1 pair that the corpus"),
+def test_the_selection_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(study: Study) -> None:
+    judged = "made 24 pairs, all of which were to be judged"
+    cases: tuple[tuple[bool, dict[str, int], str], ...] = (
+        (False, {"in_corpus": 0}, f"{judged}. "),
+        (False, {"in_corpus": 2}, f"{judged}, leaving out 2 pairs that the corpus"),
+        (True, {"in_corpus": 1}, f"{judged}, including 1 pair that the corpus"),
         (
             False,
             {"in_corpus": 2, "of": 40},
             "counter-narratives make, leaving out 2 pairs that the corpus already had, 24 were drawn at random to be "
             "judged (seed 5)",
         ),
-    ],
-)
-def test_pairs_of_the_corpus_and_a_sample_are_told_as_they_were(
-    study: Study, keep_known: bool, counts: dict[str, int], sentence: str
-) -> None:
-    params = {"keep_known": keep_known, "seed": 5}
-    (_, text), _software = sections_of(study, with_counts(study.log(), "pair", params, pairs=24, **counts))
-    assert sentence in text
+    )
+    for keep_known, counts, sentence in cases:
+        params = {"keep_known": keep_known, "seed": 5}
+        (_, text), _software = sections_of(study, with_counts(study.log(), "pair", params, pairs=24, **counts))
+        assert sentence in text
+    for n, sentence in (
+        (6, "All 6 hate-speech messages were selected."),
+        (5, "Of these, 5 hate-speech messages were drawn at random"),
+    ):
+        log = with_counts(study.log(), "select", {"hs_list": None}, hs=n)
+        assert sentence in sections_of(study, log)[0].text
 
 
 def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
@@ -345,33 +365,19 @@ def test_pairs_that_were_open_to_all_are_told_as_such(at: At) -> None:
     assert unfounded(study) == []
 
 
-def test_nothing_is_drawn_where_a_selection_takes_all(study: Study) -> None:
-    log = with_counts(study.log(), "select", {"hs_list": None}, hs=6)
-    assert "All 6 hate-speech messages were selected." in sections_of(study, log)[0].text
-    log = with_counts(study.log(), "select", {"hs_list": None}, hs=5)
-    assert "Of these, 5 hate-speech messages were drawn at random" in sections_of(study, log)[0].text
-
-
-@pytest.mark.parametrize(
-    ("params", "counts", "sentence"),
-    [
-        ({"cn_list": "cns.csv"}, {}, "As candidates, 3 counter-narratives were taken from a list."),
-        ({"every_cn": True}, {}, "were taken from the corpus: all that it has."),
-        ({"depth": 10}, {"runs": {"bm25": 2, "e5": 3}}, "were taken from the first 10 ranks of `bm25` and `e5`."),
-    ],
-)
-def test_candidates_come_from_where_they_came(
-    study: Study, params: dict[str, Any], counts: dict[str, Any], sentence: str
-) -> None:
-    log = study.log()
-    selection = next(run for run in log if run.stage == "select")
-    retrieval = replace(selection, stage="retrieve", params=params, counts={"candidates": 3, **counts})
-    assert sentence in sections_of(study, [*log, retrieval])[0].text
-
-
-def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Study) -> None:
-    systems = ["tfidf(fit=/home/ana/my/train.csv)"]
-    (_, text), _software = sections_of(study, with_counts(study.log(), "evaluate", {"systems": systems}, systems=1))
+def test_systems_are_named_without_folders_of_a_machine_and_one_is_compared_with_none(study: Study) -> None:
+    told_as = {
+        "sbert:sentence-transformers/all-MiniLM-L6-v2": "sbert:sentence-transformers/all-MiniLM-L6-v2",
+        "run:/data/runs/a.trec": "run:a.trec",
+        "run:runs/a.trec": "run:runs/a.trec",
+        'bm25(k1=1,fit="/my, data/x.csv")': 'bm25(k1=1,fit="x.csv")',
+        r"bm25(fit=C:\data\x.csv)": "bm25(fit=x.csv)",
+        "embed(url=https://host/v1,model=m)": "embed(url=https://host/v1,model=m)",
+        "tfidf(fit=/home/ana/my/train.csv)": "tfidf(fit=train.csv)",
+    }
+    for system, name in told_as.items():
+        text = sections_of(study, with_counts(study.log(), "evaluate", {"systems": [system]}, systems=1))[0].text
+        assert f"(`{name}`" in text
     assert "with 1 system (`tfidf(fit=train.csv)` [@sparckjones1972]), which ranked a pool" in text
     assert "Bayesian bootstrap [@rubin1981] with 200 resamples (seed 0)" in text
     assert "smucker2007" not in text
@@ -379,22 +385,6 @@ def test_one_system_is_compared_with_none_and_a_file_is_in_no_folder(study: Stud
     assert ", each of which ranked a pool" in two
     assert "paired randomisation tests [@smucker2007], both with 200 resamples" in two
     assert "`MRR` [@voorhees1999]" in two
-
-
-@pytest.mark.parametrize(
-    ("system", "as_told"),
-    [
-        ("sbert:sentence-transformers/all-MiniLM-L6-v2", "sbert:sentence-transformers/all-MiniLM-L6-v2"),
-        ("run:/data/runs/a.trec", "run:a.trec"),
-        ("run:runs/a.trec", "run:runs/a.trec"),
-        ('bm25(k1=1,fit="/my, data/x.csv")', 'bm25(k1=1,fit="x.csv")'),
-        (r"bm25(fit=C:\data\x.csv)", "bm25(fit=x.csv)"),
-        ("embed(url=https://host/v1,model=m)", "embed(url=https://host/v1,model=m)"),
-    ],
-)
-def test_a_system_is_named_without_folders_of_a_machine(study: Study, system: str, as_told: str) -> None:
-    log = with_counts(study.log(), "evaluate", {"systems": [system]}, systems=1)
-    assert f"(`{as_told}`" in sections_of(study, log)[0].text
 
 
 def test_answers_that_do_not_count_for_agreement_are_told(study: Study) -> None:
@@ -450,7 +440,7 @@ def test_no_figure_is_about_a_number_of_labels_that_no_pair_has(at: At, tmp_path
     assert "3 labels" not in text
 
 
-def test_who_qualified_is_counted_without_names(at: At) -> None:
+def test_who_qualified_is_counted_without_names() -> None:
     state = GridState(standings={"passed": 3, "let on": 1, "waits": 1, "open": 2})
     run = RunRecord(1, "qualification", {"pass_mark": 0.8, "seed": 0}, {"pairs": 12}, "1", "2026-11-26T00:00:00Z")
     text = write_sections([run], {MAIN: state})[0].text
@@ -509,34 +499,6 @@ def test_where_no_evaluation_is_by_the_rules_of_now_none_is_described(study: Stu
     )
 
 
-def test_a_study_that_was_just_made_has_nothing_but_the_software(at: At) -> None:
-    assert [section.heading for section in at("empty").methods().sections] == ["Software"]
-
-
-def test_it_changes_nothing_and_replaces_what_it_wrote(study: Study, tmp_path: Path) -> None:
-    n_runs = len(study.log())
-    for _ in range(2):
-        written = study.methods().write(tmp_path / "paper", "latex")
-    assert [path.name for path in written] == ["methods.tex", "methods.bib"]
-    assert written[0].read_text("utf-8") == study.methods().latex
-    assert len(study.log()) == n_runs
-
-
-def test_a_file_is_written_in_the_markup_of_its_name(study: Study, tmp_path: Path) -> None:
-    methods = study.methods()
-    assert [path.name for path in methods.write(tmp_path / "new" / "m.tex")] == ["m.tex", "m.bib"]
-    assert (tmp_path / "new" / "m.tex").read_text("utf-8") == methods.latex
-    assert methods.write(tmp_path / "text.md")[0].read_text("utf-8") == methods.markdown
-    (tmp_path / "x.tex").mkdir()
-    for out, form, message in (
-        ("m.md", "latex", "a .md file holds markdown, not latex"),
-        ("x.tex", None, "there is a folder of that name; expected a file"),
-        ("text.bib", None, "there is a file of that name; expected a folder"),
-    ):
-        with pytest.raises(InputError, match=message):
-            methods.write(tmp_path / out, form)  # type: ignore[arg-type]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["write", "ask", "curate", "survey", "localise", "overlap", "printers"])
 def test_each_number_of_every_example_is_of_the_log_or_of_what_commands_print(name: str, walked: Walked) -> None:
@@ -554,8 +516,8 @@ def test_bias_that_was_scored_is_cited_with_the_figures_of_each_model(walked: Wa
     scored = grid.score_bias("bbq", survey="survey", smooth=0.01)
     text = _paragraph(study, "Grid test")
     assert "of the round `answer` was scored by the definitions of BBQ [@parrish2022], on 640 answers (13 of" in text
-    for model, one in scored.scores.items():
-        mean = next(of for of in one.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
+    for model, score in scored.scores.items():
+        mean = next(of for of in score.figures if (of.score, of.category) == ("s_ambiguous", MEAN))
         assert mean.value is not None
         assert re.search(rf"For `{model}`, [^;]*`s_ambiguous` was {mean.value:.3f}", text)
     divergence = scored.divergences["hasty"].figures[-1].value

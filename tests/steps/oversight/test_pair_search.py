@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,15 @@ from sqlalchemy import select, update
 from fcpair.errors import InputError, StageError
 from fcpair.pair_filter import FilterState, PairFilter
 from fcpair.records import TIERS, Role, Tier
+from fcpair.steps.oversight import pair_search
 from fcpair.store.assignment import rounds
 from fcpair.store.database.tables import assignment, person, text
 from fcpair.study import Study
-from steps.plans import RATED, study_of, written
+from steps.plans import RATED, WRITTEN, study_of, written
 from steps.scales import rated
-from steps.small import check, record, write_csv
+from steps.small import At, check, record, write_csv
 
 pytestmark = pytest.mark.server
-At = Callable[[str], Study]
 CHOICES: dict[str, tuple[Any, ...]] = {
     "words": ("", "CATS", "cyclists know", "é ask", "nowhere"),
     "person": ("", "ana", "ben", "vera"),
@@ -63,10 +62,9 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
     tiers = grid.tiers().table().pairs.set_index("cell_id")
     waiting = set(grid.waiting_pairs())
     with study._store.read() as tx:
-        of_round = {one.name: one for one in rounds.of_grid(tx)}
         query = select(assignment.c.cell_id, person.c.name, assignment.c.round_id, assignment.c.status)
         rows = tx.execute(query.join(person, person.c.id == assignment.c.person_id)).all()
-        labelling = next(one for one in of_round.values() if one.counts)
+        labelling = next(each for each in rounds.of_grid(tx) if each.counts)
     facts = {}
     for pair in grid.find_pairs().to_frame()["pair"].tolist():
         told = grid.explain(pair)
@@ -100,12 +98,12 @@ def facts_of(study: Study) -> dict[int, dict[str, Any]]:
 def matches(fact: dict[str, Any], asked: PairFilter) -> bool:
     """Whether a pair meets every condition, one after the other."""
     own = [asked.person] if asked.person else None
-    theirs = {said for who, said in fact["labels"] if asked.other in ("", who)}
+    theirs = {label for who, label in fact["labels"] if asked.other in ("", who)}
     least = {"": None, "none": 0}.get(asked.tier, asked.tier)
     return (
         all(word in fact["text"] for word in asked.words.casefold().split())
         and (own is None or asked.person in fact["given"])
-        and (not asked.answer or any(said == asked.answer and who in (own or [who]) for who, said in fact["labels"]))
+        and (not asked.answer or any(label == asked.answer and who in (own or [who]) for who, label in fact["labels"]))
         and (not asked.other or asked.other in fact["given"])
         and (not asked.other_answer or asked.other_answer in theirs)
         and (asked.skipped is None or asked.skipped == any(who in (own or [who]) for who in fact["skips"]))
@@ -120,9 +118,9 @@ def filters() -> list[PairFilter]:
     names = list(CHOICES)
     pairs = ((first, other) for at, first in enumerate(names) for other in names[at + 1 :])
     asked = (
-        PairFilter(**{first: one, other: two})
+        PairFilter(**{first: value, other: other_value})
         for first, other in pairs
-        for one, two in product(CHOICES[first], CHOICES[other])
+        for value, other_value in product(CHOICES[first], CHOICES[other])
     )
     return list(dict.fromkeys(asked))
 
@@ -142,17 +140,31 @@ def assert_found_as_said(study: Study) -> int:
 def test_every_two_filters_find_the_pairs_of_which_both_are_true(at: At, tmp_path: Path) -> None:
     study = unsettle(at("checked"), tmp_path)
     alone = [PairFilter(**{name: value}) for name, values in CHOICES.items() for value in values[1:]]
-    n_alone = {str(one.chosen): study.grid().find_pairs(**one.chosen).total for one in alone}
-    assert [one for one, n in n_alone.items() if not n] == ["{'words': 'nowhere'}"]
+    n_alone = {str(asked.chosen): study.grid().find_pairs(**asked.chosen).total for asked in alone}
+    assert [chosen for chosen, n in n_alone.items() if not n] == ["{'words': 'nowhere'}"]
     assert assert_found_as_said(study) > 150
 
 
-@pytest.mark.parametrize("stage", ["paired", "labelled"])
-def test_what_nobody_has_answered_or_decided_is_found_too(at: At, stage: str) -> None:
-    grid = at(stage).grid()
-    assert grid.find_pairs().total == grid.find_pairs(tier="none").total == 24
-    assert grid.find_pairs(state="decided").total == grid.find_pairs(tier="bronze").total == 0
-    assert grid.find_pairs(state="labelled").total == (24 if stage == "labelled" else 0)
+def test_choices_are_those_of_the_stage_and_what_nobody_has_answered_or_decided_is_found_too(at: At) -> None:
+    for stage, n_labelled in (("paired", 0), ("labelled", 24)):
+        grid = at(stage).grid()
+        assert grid.find_pairs().total == grid.find_pairs(tier="none").total == 24
+        assert grid.find_pairs(state="decided").total == grid.find_pairs(tier="bronze").total == 0
+        assert grid.find_pairs(state="labelled").total == n_labelled
+    for first, n, pairs, begin in (
+        (0, 10, range(1, 11), 0),
+        (20, 10, range(21, 25), 20),
+        (999, 10, range(21, 25), 20),
+        (-5, 10, range(1, 11), 0),
+        (0, None, range(1, 25), 0),
+    ):
+        part = grid.find_pairs(first=first, n=n)
+        assert (part.to_frame()["pair"].tolist(), part.total, part.first) == ([*pairs], 24, begin)
+    assert at("paired").grid().desk.search_choices().states == ()
+    dealt = at("dealt").grid().desk.search_choices()
+    assert (dealt.people, dealt.answers, dealt.states) == (("ana", "ben", "cleo"), (), ("open",))
+    checked = at("checked").grid().desk.search_choices()
+    assert (checked.states, checked.tiers) == (tuple(map(str, FilterState)), (*TIERS, "none"))
 
 
 def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At, tmp_path: Path) -> None:
@@ -161,7 +173,7 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
     searches = [{"state": state} for state in ("waiting", "valid", "not_valid")] + [{"tier": tier} for tier in TIERS]
 
     def results(searched: Any) -> list[list[int]]:
-        return [searched.find_pairs(**one).to_frame()["pair"].tolist() for one in searches]
+        return [searched.find_pairs(**asked).to_frame()["pair"].tolist() for asked in searches]
 
     def assert_current() -> None:
         with Study(study.place) as fresh:
@@ -178,11 +190,11 @@ def test_what_is_kept_between_searches_follows_every_answer_and_decision(at: At,
 
 
 def _checked_by(study: Study, name: str) -> list[int]:
-    said = [(row["person"], pair) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
-    return sorted({pair for who, pair in said if who == name})[:3]
+    answers = [(row["person"], pair) for pair in range(1, 25) for row in study.grid().explain(pair).answers]
+    return sorted({pair for who, pair in answers if who == name})[:3]
 
 
-def test_metadata_of_either_side_are_conditions_and_choices(at: At) -> None:
+def test_metadata_of_either_side_are_conditions_and_choices(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = at("checked").grid()
     choices = dict(grid.desk.search_choices().metadata)
     assert choices == {"hs.hs_topic": ("People who l",), "cn.cn_type": ("plain",)}
@@ -197,62 +209,32 @@ def test_metadata_of_either_side_are_conditions_and_choices(at: At) -> None:
         grid.find_pairs(metadata={"hs.topic": "Tea"})
     with pytest.raises(InputError, match="`metadata` of a search has 3; expected a text for each name"):
         grid.find_pairs(metadata={"hs.hs_topic": 3})  # type: ignore[dict-item]
-
-
-def test_values_of_metadata_that_are_many_are_typed(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fcpair.steps.oversight import pair_search
-
-    monkeypatch.setattr(pair_search, "MAX_VALUES", 0)
+    monkeypatch.setattr(pair_search, "MAX_VALUES", 0)  # values that are many are typed
     assert dict(at("checked").grid().desk.search_choices().metadata) == {"hs.hs_topic": (), "cn.cn_type": ()}
 
 
-def test_rows_say_labels_decision_verdict_and_tier(at: At) -> None:
-    rows = at("checked").grid().find_pairs(words="cyclists")
+UNKNOWN: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"person": "anna"}, "there is no person `anna`; did you mean `ana`"),
+    ({"answer": "apropriate"}, "there is no answer `apropriate`; did you mean `appropriate`"),
+    ({"tier": "golden"}, "there is no tier `golden`; did you mean `gold`"),
+    ({"state": "xyz"}, "there is no state `xyz`; expected open, labelled, waiting"),
+    ({"skipped": "yes"}, "`skipped` of a search is 'yes'; expected True, False or None"),
+    ({"words": 3}, "`words` of a search is 3; expected text"),
+)
+
+
+def test_rows_say_labels_decision_verdict_and_tier_and_unknown_names_are_refused(at: At) -> None:
+    grid = at("checked").grid()
+    rows = grid.find_pairs(words="cyclists")
     assert rows.to_frame().columns.tolist() == ["pair", "hs", "cn", "labels", "decision", "verdict", "tier"]
     by_pair = {row[0]: row[3:] for row in rows.to_frame().itertuples(index=False, name=None)}
     assert by_pair[6] == ("2 not_appropriate, 1 appropriate", "not_appropriate", "valid", "gold")
     assert by_pair[4] == ("2 not_appropriate", "not_appropriate", "not valid", "bronze")
     assert by_pair[5] == ("1 not_sure", "", "", "")
     assert repr(rows) == "<FoundPairs: 6, here 6 from place 0 on>"
-
-
-@pytest.mark.parametrize(
-    ("first", "n", "pairs", "begin"),
-    [
-        (0, 10, range(1, 11), 0),
-        (20, 10, range(21, 25), 20),
-        (999, 10, range(21, 25), 20),
-        (-5, 10, range(1, 11), 0),
-        (0, None, range(1, 25), 0),
-    ],
-)
-def test_pages_are_parts_of_all(at: At, first: int, n: int | None, pairs: range, begin: int) -> None:
-    part = at("labelled").grid().find_pairs(first=first, n=n)
-    assert (part.to_frame()["pair"].tolist(), part.total, part.first) == ([*pairs], 24, begin)
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        ({"person": "anna"}, "there is no person `anna`; did you mean `ana`"),
-        ({"answer": "apropriate"}, "there is no answer `apropriate`; did you mean `appropriate`"),
-        ({"tier": "golden"}, "there is no tier `golden`; did you mean `gold`"),
-        ({"state": "xyz"}, "there is no state `xyz`; expected open, labelled, waiting"),
-        ({"skipped": "yes"}, "`skipped` of a search is 'yes'; expected True, False or None"),
-        ({"words": 3}, "`words` of a search is 3; expected text"),
-    ],
-)
-def test_unknown_names_are_refused_with_the_nearest(at: At, asked: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        at("checked").grid().find_pairs(**asked)
-
-
-def test_choices_are_those_of_the_stage(at: At) -> None:
-    assert at("paired").grid().desk.search_choices().states == ()
-    dealt = at("dealt").grid().desk.search_choices()
-    assert (dealt.people, dealt.answers, dealt.states) == (("ana", "ben", "cleo"), (), ("open",))
-    checked = at("checked").grid().desk.search_choices()
-    assert (checked.states, checked.tiers) == (tuple(map(str, FilterState)), (*TIERS, "none"))
+    for asked, message in UNKNOWN:
+        with pytest.raises(InputError, match=message):
+            grid.find_pairs(**asked)
 
 
 @pytest.mark.slow
@@ -267,7 +249,5 @@ def test_a_scale_and_a_planned_grid_are_searched_by_their_own_answers(tmp_path: 
 
 
 def test_answers_that_are_no_labels_are_not_searched(tmp_path: Path) -> None:
-    from steps.plans import WRITTEN
-
     with pytest.raises(StageError, match="whose answers are not labels"):
         study_of(tmp_path, WRITTEN, writer=2).grid("write").find_pairs()

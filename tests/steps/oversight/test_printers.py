@@ -61,7 +61,7 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
     list(study.walk(recipe))
     run = RECIPE.parent / "printers.trec"
     options = Evaluate(systems=(f"run:{run}",), measures=("HitRatio",), cutoff=3, tiers=("bronze",), pool="all")
-    found = grid.evaluate(options)
+    outcome = grid.evaluate(options)
     bronze = grid.tier("bronze")
     answers = set(bronze["cn.cn_id"])
     helpful = set(bronze[bronze["label"] == "helps"][["hs.hs_id", "cn.cn_id"]].itertuples(index=False, name=None))
@@ -70,8 +70,8 @@ def test_the_run_over_printers_is_evaluated_by_the_ids_that_it_has(tmp_path: Pat
         ranked.setdefault(question, []).extend({answer} & answers)
     hits = [any((question, answer) in helpful for answer in named[:3]) for question, named in ranked.items()]
     assert (len(hits), sum(hits)) == (12, 4)
-    assert found.scores[0].score == pytest.approx(4 / 12)
-    assert found.systems[0].notes == (
+    assert outcome.scores[0].score == pytest.approx(4 / 12)
+    assert outcome.systems[0].notes == (
         "ignored: 23 of 57 lines, which name a CN that is not in the pool",
         "tied: 4 of 34 lines have the score of another line of the same HS; ties are broken by candidate order",
     )

@@ -1,21 +1,22 @@
-"""Walking a recipe: from the first stage that is not done, to where people have to act, and on from there."""
+"""Running a recipe: from the first stage that is not done to where people act, as `status` says, and on from there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import pytest
+from conftest import EXAMPLES
 
-from fcpair.errors import RecipeEndError, RecipeError
+from fcpair.errors import InputError, RecipeEndError, RecipeError
 from fcpair.params import (
     Adjudicate,
     Agree,
+    Annotate,
     Assign,
     Calibration,
-    Import,
     Pair,
     Partition,
     Retrieve,
@@ -24,37 +25,29 @@ from fcpair.params import (
     Simulate,
     Validate,
 )
-from fcpair.recipe import Recipe
-from fcpair.records import Tier
+from fcpair.plans import GridPlan, SidePlan
+from fcpair.recipe import Recipe, load_recipe
+from fcpair.records import Role, RunRecord, Tier
 from fcpair.study import Study
-from steps.small import SELECTED, check, label_of, open_work, record, set_candidates, standing, write_corpus, write_csv
+from steps.oversight.recipes import small_recipe
+from steps.plans import RATE, RATED, WRITE, WRITTEN, with_round
+from steps.small import At, check, label_of, labels_of, open_work, record, set_candidates, standing, write_csv
 
-At = Callable[[str], Study]
 FAR = 50  # more steps than any walk has
+DISCARD = Adjudicate("majority", "discard")
 
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
-    return Recipe(
-        Setup(title="Small"),
-        import_=Import(write_corpus(tmp_path / "corpus.csv"), only_language="en"),
-        select=Select(hs_list=write_csv(tmp_path / "hs.csv", [{"hs": hs} for hs in SELECTED])),
+    return small_recipe(
+        tmp_path,
         retrieve=Retrieve(k=2),
-        pair=Pair(),
         assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
         agreement=Agree(level=0.9),
-        adjudicate=Adjudicate("majority", "discard"),
+        adjudicate=DISCARD,
         validate=Validate(validators=2, seed=1),
         partition=Partition("majority"),
     )
-
-
-@pytest.fixture
-def finished(at: At) -> Study:
-    """A study in which nothing is left for people to do."""
-    study = at("checked")
-    study.grid().adjudicate(Adjudicate("majority", "discard"))
-    return study
 
 
 def walked(study: Study, recipe: Recipe) -> list[str]:
@@ -65,7 +58,14 @@ def walked(study: Study, recipe: Recipe) -> list[str]:
 
 def test_it_goes_from_the_first_stage_that_is_not_done_to_the_annotators(at: At, recipe: Recipe) -> None:
     assert walked(at("retrieved"), recipe) == ["pair", "assign"]
-    assert walked(at("paired"), recipe) == ["assign"]
+    study = at("paired")
+    with pytest.raises(RecipeEndError, match=r"no section \[assign\], which comes next"):
+        list(study.walk(replace(recipe, assign=None)))
+    assert walked(study, recipe) == ["assign"]
+    study = at("imported")  # the stages before the grid are not needed where it is
+    assert [run.stage for run in islice(study.walk(replace(recipe, retrieve=None)), 1)] == ["select"]
+    set_candidates(study, ["Have you met one?"])
+    assert next(study.walk(replace(recipe, pair=Pair()))).stage == "pair"
 
 
 @pytest.mark.slow
@@ -97,6 +97,8 @@ def test_it_goes_through_a_calibration_before_the_pairs_are_assigned(at: At, rec
     calibrating = replace(recipe, calibration=Calibration(pairs=6, counts="second", seed=1))
     assert walked(study, calibrating) == ["calibration"]
     assert walked(study, calibrating) == []
+    with pytest.raises(RecipeError, match=r"calibration +counts +first +second"):  # what counts of it is settled
+        walked(study, replace(recipe, calibration=Calibration(pairs=6, counts="first", seed=1)))
     simulated = replace(calibrating, simulate=Simulate(seed=1))
     expected = ["simulate", "discussion", "simulate", "close calibration", "assign", "simulate", "adjudicate"]
     assert walked(study, simulated)[: len(expected)] == expected
@@ -104,67 +106,44 @@ def test_it_goes_through_a_calibration_before_the_pairs_are_assigned(at: At, rec
     assert study.grid().agreement().n_pairs == 24
 
 
-def test_what_counts_of_a_calibration_is_not_changed_by_a_recipe_afterwards(at: At, recipe: Recipe) -> None:
-    study = at("paired")
-    walked(study, replace(recipe, calibration=Calibration(pairs=6, seed=1)))
-    with pytest.raises(RecipeError, match=r"calibration +counts +first +neither"):
-        walked(study, replace(recipe, calibration=Calibration(pairs=6, counts="first", seed=1)))
-
-
-def test_a_section_that_comes_next_and_is_not_there_is_named(at: At, recipe: Recipe) -> None:
-    study = at("paired")
-    with pytest.raises(RecipeEndError, match=r"no section \[assign\], which comes next"):
-        list(study.walk(replace(recipe, assign=None)))
-    assert walked(study, recipe) == ["assign"]
-
-
-def test_the_rules_of_the_recipe_become_the_study_s_own(finished: Study, recipe: Recipe) -> None:
-    grid = finished.grid()
-    assert walked(finished, recipe) == ["agreement", "partition"]
+@pytest.mark.server
+def test_the_rules_of_the_recipe_become_the_study_s_own(at: At, recipe: Recipe, tmp_path: Path) -> None:
+    study = at("checked")
+    grid = study.grid()
+    grid.adjudicate(DISCARD)  # so that nothing is left for people to do
+    assert grid.effective_options(Partition) == Partition()
+    assert walked(study, recipe) == ["agreement", "partition"]
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Agree) == Agree(level=0.9)
+    assert grid.effective_options(Agree, weights="linear") == Agree("linear", level=0.9)
     assert (
         str(grid.tiers().table().rules[-1])
         == "2 labels or more, at least two and more than half equal to the final one; valid"
     )
     assert grid.agreement().options.level == 0.9
-
-
-def test_what_is_given_comes_before_the_recipe(finished: Study, recipe: Recipe) -> None:
-    walked(finished, recipe)
-    assert finished.grid().effective_options(Agree, weights="linear") == Agree("linear", level=0.9)
-
-
-def test_without_a_recipe_the_defaults_hold(at: At) -> None:
-    assert at("checked").grid().effective_options(Partition) == Partition()
-
-
-@pytest.mark.server
-def test_a_release_does_not_change_the_study_s_own_rules(finished: Study, recipe: Recipe, tmp_path: Path) -> None:
-    grid = finished.grid()
-    walked(finished, recipe)
     grid.tiers(diamond="unanimous").release(Tier.BRONZE, tmp_path / "b.csv")
     assert grid.effective_options(Partition) == Partition("majority")
+    for rules in (Partition("unanimous"), Partition("majority")):
+        walked(study, replace(recipe, partition=rules))
+        assert grid.effective_options(Partition) == rules
 
 
-def test_a_recipe_that_goes_back_to_earlier_rules_is_heeded(finished: Study, recipe: Recipe) -> None:
-    for rules in (Partition("majority"), Partition("unanimous"), Partition("majority")):
-        walked(finished, replace(recipe, partition=rules))
-        assert finished.grid().effective_options(Partition) == rules
-
-
-def test_it_stops_where_conflicts_wait_for_a_person(at: At, recipe: Recipe) -> None:
-    study = at("labelled")
+def test_figures_are_noted_anew_that_no_longer_rest_on_all_answers_and_decisions(at: At, tmp_path: Path) -> None:
+    """Cleo, who dissents from two others, is no longer sure: the decision by majority and its verdict stand."""
+    study = at("checked")
     grid = study.grid()
-    manual = replace(recipe, adjudicate=Adjudicate("manual"))
-    assert walked(study, manual) == ["adjudicate"]
-    waiting = grid.waiting_pairs()
-    assert waiting
-    assert walked(study, manual) == []
-    for pair in waiting:
-        grid.decide(pair, 2, by="ada")
-    assert walked(study, manual) == ["validate"]
-    assert {pair for _, pair in open_work(study, checks=True)} == set(range(1, 25))
+    grid.adjudicate(DISCARD)
+    assert walked(study, study.recipe()) == ["agreement", "partition"]
+    assert walked(study, study.recipe()) == []
+    pairs = [number for number, _ in labels_of(study)]
+    pair = next(pair for pair, who in labels_of(study) if who == "cleo" and not pair % 3 and pairs.count(pair) == 3)
+    record(study, tmp_path, [("cleo", pair, "not_sure")], supersede=True)
+    figure = next(iter(grid.agreement().pooled))
+    assert walked(study, study.recipe()) == ["agreement", "partition"]
+    assert study.log()[-2].counts[figure.name] == figure.value
+    assert walked(study, study.recipe()) == []
+    grid.decide(int(grid.tier("gold")["pair"].iloc[0]), None, by="ada")
+    assert walked(study, study.recipe()) == ["partition"]
 
 
 def test_it_ends_when_no_pair_can_be_decided(at: At, recipe: Recipe, tmp_path: Path) -> None:
@@ -181,8 +160,273 @@ def test_a_decision_by_hand_before_does_not_stand_for_the_policy(at: At, recipe:
     assert len(standing(study)) == 24
 
 
-def test_the_stages_before_the_grid_are_not_needed_where_it_is(at: At, recipe: Recipe) -> None:
-    study = at("imported")
-    assert [run.stage for run in islice(study.walk(replace(recipe, retrieve=None)), 1)] == ["select"]
-    set_candidates(study, ["Have you met one?"])
-    assert next(study.walk(replace(recipe, pair=Pair()))).stage == "pair"
+# -- planned grids
+
+TITLE = Setup(title="Planned")
+PEOPLED = (with_round(WRITTEN, people=4), with_round(RATED, people=3))
+DECIDED = replace(PEOPLED[1], adjudicate=Adjudicate(policy="median", ties="discard"), partition=Partition())
+SIMULATED = Recipe(setup=TITLE, simulate=Simulate(skips=0.0, seed=4), grids=(PEOPLED[0], DECIDED))
+
+
+def begun(folder: Path, recipe: Recipe) -> Study:
+    return Study.create(folder / "study.db", recipe.setup, grids=recipe.grids)
+
+
+def stages(study: Study, recipe: Recipe) -> list[tuple[str, str]]:
+    """What the walk did: the stage, and the grid where the run names it."""
+    return [(run.stage, run.counts.get("grid", "")) for run in study.walk(recipe)]
+
+
+@pytest.mark.server
+def test_simulated_people_walk_it_to_the_end_and_the_policy_that_was_applied_holds(tmp_path: Path) -> None:
+    study = begun(tmp_path, SIMULATED)
+    assert stages(study, SIMULATED) == [
+        *(("pair", "write"), ("assign", "write"), ("simulate", "")),
+        *(("pair", "rate"), ("assign", "rate"), ("simulate", "")),
+        *(("adjudicate", ""), ("partition", "")),
+    ]
+    assert stages(study, SIMULATED) == []
+    assert study.status()["next"].startswith("everything has been answered")
+    other = replace(DECIDED, adjudicate=Adjudicate(policy="majority"))
+    with pytest.raises(RecipeError, match="adjudicate  policy  majority  median"):
+        list(study.walk(replace(SIMULATED, grids=(PEOPLED[0], other))))
+
+
+@pytest.mark.server
+def test_it_stops_where_people_answer_and_says_who(tmp_path: Path) -> None:
+    recipe = Recipe(setup=TITLE, annotate=Annotate(daily_limit=20), grids=PEOPLED)
+    study = begun(tmp_path, recipe)
+    assert stages(study, recipe) == [("annotate", ""), ("pair", "write"), ("assign", "write")]
+    assert study.effective_options(Annotate).daily_limit == 20  # the study's own, as there is no `main`
+    assert study.status()["next"] == (
+        "open answers in round `write` of grid `write`: 12 (w1 3, w2 3, w3 3, w4 3); `fcpair serve`"
+    )
+    assert stages(study, recipe) == []
+    with pytest.raises(RecipeError, match="grid   main  made of a corpus  no such grid"):
+        list(study.walk(Recipe(setup=TITLE, select=Select(hs=2))))
+
+
+def test_it_waits_for_people_and_goes_on_when_they_are_there(tmp_path: Path) -> None:
+    recipe = Recipe(setup=TITLE, grids=(WRITTEN,))
+    study = begun(tmp_path, recipe)
+    assert stages(study, recipe) == [("pair", "write")]
+    assert study.status()["next"] == (
+        "round `write` of grid `write` waits for people: `fcpair people add NAME --role writer`, then `fcpair assign "
+        "--grid write --round write`"
+    )
+    study.add_people(["ana", "ben", "cleo"], Role.WRITER)
+    assert stages(study, recipe) == [("assign", "write")]
+
+
+def test_a_grid_that_rests_on_no_other_is_walked_meanwhile(tmp_path: Path) -> None:
+    other = replace(PEOPLED[0], name="other")
+    recipe = Recipe(setup=TITLE, grids=(*PEOPLED, other))
+    assert stages(begun(tmp_path, recipe), recipe) == [
+        *(("pair", "write"), ("assign", "write"), ("pair", "other"), ("assign", "other"))
+    ]
+
+
+def test_a_further_grid_is_added(tmp_path: Path) -> None:
+    study = begun(tmp_path, Recipe(setup=TITLE, grids=PEOPLED[:1]))
+    recipe = Recipe(setup=TITLE, grids=PEOPLED)
+    assert stages(study, recipe) == [("grid", "rate"), ("pair", "write"), ("assign", "write")]
+    assert study.grids == ["write", "rate"]
+
+
+@pytest.mark.server
+def test_a_grid_is_added_beside_main(at: At) -> None:
+    study = at("dealt")
+    recipe = Recipe(grids=(PEOPLED[0],))
+    assert stages(study, recipe) == [("grid", "write"), ("pair", "write"), ("assign", "write")]
+    state = study.status()
+    assert state["next"].startswith("open labels: ")
+    assert [grid["name"] for grid in state["grids"]] == ["write"]
+    with pytest.raises(RecipeError, match="grid main  -    planned  made of a corpus"):
+        list(study.walk(Recipe(grids=(replace(WRITTEN, name="main"),))))
+
+
+CHANGES: list[tuple[GridPlan, str]] = [
+    (replace(WRITTEN, row_name="text"), "grid write  row_name  text    row"),
+    (
+        replace(WRITTEN, columns=SidePlan(names=("facts",))),
+        r"grid write  columns  kind: text, names: facts  kind: text",
+    ),
+    (with_round(WRITTEN, answers=2), "grid write, round write  answers  2       1"),
+    (with_round(WRITTEN, once_per_row=False), r"grid write, round write  once_per_row  false   true"),
+    (with_round(WRITTEN, role="rater"), "grid write, round write  role  rater   writer"),
+    (with_round(WRITTEN, form="text: text()"), r"round write  form  text: text\(\)  text: text\(min_words=2"),
+    (with_round(WRITTEN, seed=5), "grid write, round write  seed  5       0"),
+    (replace(WRITTEN, rounds=(WRITE, RATE)), "grid write  rounds  write, rate  write"),
+]
+
+
+def test_what_differs_from_the_plans_is_told_and_nothing_is_done(tmp_path: Path) -> None:
+    study = begun(tmp_path, Recipe(setup=TITLE, grids=(WRITTEN,)))
+    for changed, message in CHANGES:
+        with pytest.raises(RecipeError, match=message):
+            list(study.walk(Recipe(setup=TITLE, grids=(changed,))))
+    with pytest.raises(InputError, match="takes the answers of `other`, which is not an earlier grid"):
+        list(study.walk(Recipe(setup=TITLE, grids=(replace(RATED, rows=SidePlan(answers="other")),))))
+    assert study.grid_overview()[0]["cells"] == 0
+
+
+def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
+    first, other = (write_csv(tmp_path / f"{name}.csv", [{"text": name}]) for name in ("first", "other"))
+    plan = replace(WRITTEN, rows=SidePlan(file=first, column="text"))
+    study = begun(tmp_path, Recipe(setup=TITLE, grids=(plan,)))
+    moved = first.rename(tmp_path / "moved.csv")
+    same = replace(plan, rows=SidePlan(file=moved, column="text"))
+    assert stages(study, Recipe(setup=TITLE, grids=(same,))) == [("pair", "write")]
+    with pytest.raises(RecipeError, match=r"grid write  rows .*other\.csv"):
+        list(study.walk(Recipe(setup=TITLE, grids=(replace(plan, rows=SidePlan(file=other, column="text")),))))
+
+
+# -- what `status` says is next is what a recipe runs next, or waits for
+
+FIGURES = {"agreement", "partition"}  # noted when all is answered; `status` names such commands together
+WORDS = {"words"}  # saved as soon as a recipe has others than the study; `status` says nothing of them
+EVERYTHING = 40  # more stages and stops than any of these recipes has
+MANUAL = Adjudicate("manual")
+
+
+def command_of(run: RunRecord) -> str:
+    """The beginning of the command that does what a recipe has just run, with the grid and the round that runs name."""
+    facts = {**run.params, **run.counts}
+    options = [f" --{name} {facts[name]}" for name in ("grid", "round") if name in facts]
+    return f"`fcpair {'validate assign' if run.stage == 'validate' else run.stage}{''.join(options)}"
+
+
+def act_as_people(study: Study, sentence: str, habits: Simulate) -> None:
+    """Do what a sentence of `status` asks of people: decide what waits for a decision, or answer what is open."""
+    named = re.search("grid `(.+?)`", sentence)
+    grid = study.grid(named[1] if named else None)
+    if "wait for a decision" in sentence:
+        for cell in grid.waiting_pairs():
+            grid.decide(cell, max(grid.scheme.codes), by="ada")
+    else:
+        grid.simulate(habits)
+
+
+def asks_people(sentence: str) -> bool:
+    """Whether a sentence of `status` is about what people do, one by one."""
+    return "`fcpair serve`" in sentence or "wait for a decision" in sentence
+
+
+def is_left_at_the_end(sentence: str) -> bool:
+    """Whether a sentence of `status` holds when a recipe is done; what nobody is left to answer stops none."""
+    return (
+        sentence.startswith(("everything has been answered", "run `fcpair partition`")) or "nobody is left" in sentence
+    )
+
+
+def walk_with_people(study: Study, recipe: Recipe, habits: Simulate) -> list[str]:
+    """Run a recipe one stage at a time, with people who act where it stops; returns its stages and stops, in order.
+
+    Each time, what `status` says first, but for what people do meanwhile, is what the recipe then runs; and what it
+    says is next is people's where the recipe stops.
+    """
+    study.add_people(["ada"], Role.ADJUDICATOR)
+    walked: list[str] = []
+    while len(walked) < EVERYTHING:
+        state = study.status()
+        sentences = [state["next"], *state["also"]]
+        run = next(study.walk(recipe), None)
+        walked.append(run.stage if run else "people")
+        if run and run.stage in WORDS:
+            walked.pop()
+        elif run and run.stage not in FIGURES:
+            at = next((at for at, sentence in enumerate(sentences) if command_of(run) in sentence), None)
+            assert at is not None, f"{run.stage} was run, but status says: {sentences}"
+            assert all(map(asks_people, sentences[:at])), f"{run.stage} was run first, but status says: {sentences}"
+        elif run is None and asks_people(state["next"]):
+            act_as_people(study, state["next"], habits)
+        else:
+            assert all(map(is_left_at_the_end, sentences)), f"{run} was run, but status says: {sentences}"
+            if run is None:
+                return walked[:-1]
+    raise AssertionError(f"the recipe does not end: {walked}")
+
+
+@pytest.mark.parametrize(
+    ("name", "adjudicate", "expected"),
+    [
+        ("write", None, "pair assign people pair assign people adjudicate validate people partition"),
+        ("write", MANUAL, "pair assign people pair assign people adjudicate people validate people partition"),
+        ("curate", None, "pair generate assign people"),
+        ("localise", None, "pair assign people pair assign people"),
+        (
+            "writing",
+            None,
+            "pair assign pair people pair assign people assign people assign pair assign people people agreement",
+        ),
+    ],
+)
+def test_status_and_recipe_agree_at_every_stop_of_planned_grids(
+    tmp_path: Path, name: str, adjudicate: Adjudicate | None, expected: str
+) -> None:
+    example = load_recipe(EXAMPLES / f"{name}.toml")
+    plans = tuple(
+        replace(plan, adjudicate=plan.adjudicate and (adjudicate or plan.adjudicate)) for plan in example.grids
+    )
+    recipe = replace(example, simulate=None, grids=plans)
+    study = Study.create(tmp_path / "study.db", recipe.setup, grids=plans)
+    assert example.simulate
+    assert walk_with_people(study, recipe, example.simulate) == expected.split()
+
+
+def test_status_and_recipe_agree_at_every_stop_of_main(at: At) -> None:
+    recipe = Recipe(
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
+        adjudicate=MANUAL,
+        validate=Validate(validators=2, seed=1),
+        partition=Partition("majority"),
+    )
+    expected = "pair assign people adjudicate people validate people agreement partition"
+    assert walk_with_people(at("retrieved"), recipe, Simulate(skips=0.0, seed=1)) == expected.split()
+
+
+def test_pairs_decided_after_others_were_assigned_are_named_and_assigned(at: At) -> None:
+    study, validate = at("retrieved"), Validate(validators=2, seed=1)
+    recipe = Recipe(
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25, 3: 0.25}, seed=1),
+        simulate=Simulate(skips=0.0, seed=1),
+        adjudicate=MANUAL,
+        validate=validate,
+    )
+    study.add_people(["ada"], Role.ADJUDICATOR)
+    assert [run.stage for run in study.walk(recipe)] == ["pair", "assign", "simulate", "adjudicate"]
+    grid = study.grid()
+    grid.assign_validation(validate)
+    waiting = grid.waiting_pairs()
+    assert grid.desk.second_look_notes == []
+    for cell in waiting:
+        grid.decide(cell, max(grid.scheme.codes), by="ada")
+    n = len(waiting)
+    assert n > 1
+    state = study.status()
+    sentence = f"decided pairs that no validator has: {n:,}; run `fcpair validate assign --more`"
+    assert sentence in [state["next"], *state["also"]]
+    (note,) = grid.desk.second_look_notes
+    assert note.startswith(f"{n:,} pairs were decided after the others were assigned to validators: they have no")
+    runs = [run for run in study.walk(recipe) if run.stage == "validate"]
+    assert [run.counts["pairs"] for run in runs] == [n]
+    assert grid.desk.second_look_notes == []
+    assert sentence not in [study.status()["next"], *study.status()["also"]]
+
+
+def test_pairs_that_a_recipe_leaves_without_a_verdict_on_purpose_are_not_missed(at: At) -> None:
+    study, validate = at("retrieved"), Validate(validators=2, pairs=4, seed=1)
+    recipe = Recipe(
+        pair=Pair(),
+        assign=Assign(annotators=3, overlap={2: 0.25}, seed=1),
+        simulate=Simulate(skips=0.0, seed=1),
+        adjudicate=Adjudicate("majority", "discard"),
+        validate=validate,
+        partition=Partition(),
+    )
+    stages = [run.stage for run in study.walk(recipe)]
+    assert stages.count("validate") == 1
+    assert study.status()["pairs"]["no_verdict"] > 0
+    assert study.grid().desk.second_look_notes == []

@@ -23,9 +23,9 @@ from fcpair.store.answers.activity_log import ChangeMarks
 from fcpair.store.database.backends import sqlite
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from steps.small import dump
+from steps.small import At, dump
 
-At = Callable[[str], Study]
+Both = tuple[Study, Study]
 SLOW, REST_S = 2.0, 20.0
 assert SLOW_S < SLOW < SLOW_S * REST_FACTOR == REST_S / 2
 names = iter(f"figure{n}" for n in range(10_000))
@@ -44,10 +44,10 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    one = Clock()
-    monkeypatch.setattr(figure_cache, "monotonic", one)
+    clock = Clock()
+    monkeypatch.setattr(figure_cache, "monotonic", clock)
     monkeypatch.setattr(figure_cache, "SLOW_S", SLOW_S)
-    return one
+    return clock
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def both(at: At) -> Iterator[tuple[Study, Study]]:
+def both(at: At) -> Iterator[Both]:
     """One study, as two servers have it."""
     with closing(at("labelled")) as first, closing(Study(Path(first.place))) as second:
         yield first, second
@@ -84,8 +84,16 @@ class Figure:
         return made
 
 
+Two = tuple[Figure, Figure]
+
+
 @pytest.fixture
-def two(both: tuple[Study, Study], clock: Clock) -> tuple[Figure, Figure]:
+def two(both: Both, clock: Clock) -> Two:
+    return at_both(both, clock)
+
+
+def at_both(both: Both, clock: Clock) -> Two:
+    """A new figure at two servers."""
     name = next(names)
     return Figure(both[0], clock, name), Figure(both[1], clock, name)
 
@@ -96,33 +104,21 @@ def change(study: Study) -> None:
 
 
 @pytest.mark.server
-def test_one_that_rests_is_made_anew_where_another_server_has_shown_a_newer_one(
-    both: tuple[Study, Study], two: tuple[Figure, Figure]
-) -> None:
-    first, second = two
-    old = second.show()
-    change(both[0])
-    assert second.show() == old
-    new = first.show()
-    assert new > old
-    assert second.show() == new
-    assert first.show() == new  # nothing has changed since
+def test_one_that_rests_is_made_anew_where_another_server_has_shown_a_newer_one(both: Both, clock: Clock) -> None:
+    for takes_s in (SLOW, 0.0):  # a server that is quick to make it leaves word where another one is slow, too
+        first, second = at_both(both, clock)
+        first.takes_s = takes_s
+        old = second.show()
+        change(both[0])
+        if takes_s:
+            assert second.show() == old
+        new = first.show()
+        assert new > old
+        assert second.show() == new
+        assert first.show() == new  # nothing has changed since
 
 
-def test_a_server_that_is_quick_to_make_it_leaves_word_where_another_one_is_slow(
-    both: tuple[Study, Study], two: tuple[Figure, Figure]
-) -> None:
-    first, second = two
-    first.takes_s = 0.0
-    old = second.show()
-    change(both[0])
-    assert first.show() > old
-    assert second.show() > old
-
-
-def test_one_server_alone_has_it_rest_as_long_as_before(
-    both: tuple[Study, Study], two: tuple[Figure, Figure], clock: Clock
-) -> None:
+def test_one_server_alone_has_it_rest_as_long_as_before(both: Both, two: Two, clock: Clock) -> None:
     first, _ = two
     first.show()
     for _ in range(3):
@@ -134,9 +130,7 @@ def test_one_server_alone_has_it_rest_as_long_as_before(
     assert first.n_made == 2
 
 
-def test_what_no_server_finds_slow_is_made_at_every_change_and_nothing_is_written(
-    both: tuple[Study, Study], two: tuple[Figure, Figure]
-) -> None:
+def test_what_no_server_finds_slow_is_made_at_every_change_and_nothing_is_written(both: Both, two: Two) -> None:
     first, second = two
     first.takes_s = second.takes_s = 0.0
     for _ in range(2):
@@ -148,41 +142,32 @@ def test_what_no_server_finds_slow_is_made_at_every_change_and_nothing_is_writte
 
 
 @pytest.mark.server
-def test_what_another_server_overtakes_while_it_is_made_is_not_shown(
-    both: tuple[Study, Study], two: tuple[Figure, Figure]
-) -> None:
+def test_what_another_server_overtakes_while_it_is_made_is_not_shown(both: Both, two: Two, clock: Clock) -> None:
     first, second = two
     seen: list[ChangeMarks] = []
 
-    def overtake() -> None:
+    def overtake_once() -> None:
         first.meanwhile = lambda: None
         change(both[0])
         seen.append(second.show())
 
-    first.meanwhile = overtake
+    first.meanwhile = overtake_once
     assert first.show() == seen[0]
     assert first.n_made == 2
-
-
-def test_where_others_are_always_quicker_one_is_asked_to_come_back(
-    both: tuple[Study, Study], two: tuple[Figure, Figure], clock: Clock
-) -> None:
-    first, second = two
+    first, second = at_both(both, clock)
 
     def overtake() -> None:
         clock.now += 2 * REST_S
         change(both[0])
         second.show()
 
-    first.meanwhile = overtake
+    first.meanwhile = overtake  # where others are always quicker, one is asked to come back
     with pytest.raises(BusyError, match="newer figures"):
         first.show()
     assert first.n_made == MAX_TRIES
 
 
-def test_it_is_shown_where_nothing_can_be_written(
-    both: tuple[Study, Study], two: tuple[Figure, Figure], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_shown_where_nothing_can_be_written(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def full(_store: Store, **_: object) -> Iterator[None]:
         raise StudyError("the disk is full")
@@ -219,23 +204,21 @@ def test_what_is_made_of_a_value_that_rests_is_made_anew_when_that_has_rested(
 
 
 @pytest.mark.slow
-def test_two_monitors_of_a_study_never_go_back(
-    both: tuple[Study, Study], clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_monitors_of_a_study_never_go_back(both: Both, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_cache, "SLOW_S", -1.0)
     monkeypatch.setattr(figure_cache, "REST_FACTOR", 1e12)
-    first, second = (Monitor(one.grid()) for one in both)
+    first, second = (Monitor(study.grid()) for study in both)
     before = looked_at(second)
     both[0].grid().adjudicate(Adjudicate("majority"))
-    assert all(one is old for one, old in zip(looked_at(second), before, strict=True))
+    assert all(new is old for new, old in zip(looked_at(second), before, strict=True))
     looked_at(first)
-    assert not any(one is old for one, old in zip(looked_at(second), before, strict=True))
+    assert not any(new is old for new, old in zip(looked_at(second), before, strict=True))
     assert repr(first.decisions()) == repr(second.decisions()) != repr(before[0])
 
 
-def looked_at(one: Monitor) -> list[object]:
-    figures = [one.decisions(), one.agreement(), one.people(), one.cell_map()]
-    return [*figures, one.notes(), one.speed(), one.stages(), one.exposures()]
+def looked_at(monitor: Monitor) -> list[object]:
+    figures = [monitor.decisions(), monitor.agreement(), monitor.people(), monitor.cell_map()]
+    return [*figures, monitor.notes(), monitor.speed(), monitor.stages(), monitor.exposures()]
 
 
 ACTS = st.lists(
@@ -247,10 +230,9 @@ ACTS = st.lists(
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(acts=ACTS)
 def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
-    both: tuple[Study, Study], clock: Clock, acts: list[tuple[str, float]]
+    both: Both, clock: Clock, acts: list[tuple[str, float]]
 ) -> None:
-    name = next(names)
-    servers = {at: Figure(study, clock, name) for at, study in zip(("first", "second"), both, strict=True)}
+    servers = dict(zip(("first", "second"), at_both(both, clock), strict=True))
     seen: list[ChangeMarks] = []
     for what, seconds in acts:
         if what == "change":
@@ -263,9 +245,7 @@ def test_whoever_is_asked_and_however_long_it_takes_no_figure_goes_back(
     assert seen == sorted(seen)
 
 
-def test_of_more_figures_than_are_kept_the_one_asked_for_longest_ago_is_made_anew(
-    at: At, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_more_than_are_kept_the_one_asked_for_longest_ago_goes(at: At, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figure_cache, "MOST_KEPT", 2)
     figures = FigureCache(at("labelled").grid()._store)
     made: list[str] = []
@@ -275,9 +255,7 @@ def test_of_more_figures_than_are_kept_the_one_asked_for_longest_ago_is_made_ane
 
 
 @pytest.mark.files
-def test_looking_writes_nothing_into_a_file_which_one_server_has(
-    both: tuple[Study, Study], two: tuple[Figure, Figure], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_looking_writes_nothing_into_the_file_of_one(both: Both, two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite.SQLITE, "MANY_WRITE", False)
     before = dump(both[0])
     for _ in range(2):
@@ -287,7 +265,7 @@ def test_looking_writes_nothing_into_a_file_which_one_server_has(
 
 
 @pytest.mark.server
-def test_a_copy_has_what_was_shown(both: tuple[Study, Study], two: tuple[Figure, Figure], tmp_path: Path) -> None:
+def test_a_copy_has_what_was_shown(both: Both, two: Two, tmp_path: Path) -> None:
     two[0].show()
     Study.copy(Path(both[0].place), tmp_path / "copy.db", lambda *_: None)
     assert execute(tmp_path / "copy.db", "SELECT n FROM shown") == [(1,)]

@@ -70,19 +70,23 @@ def test_known_pairs_leave_every_shard_as_it_is(at: At, tmp_path: Path) -> None:
             assert not set(cells) & set(shards[name])
 
 
-def test_everybody_qualifies_on_as_many_pairs(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION)
-    assert len({len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()}) == 1
-    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=3)
-    assert {len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()} == {3}
-
-
-def test_control_pairs_are_the_stated_share_of_a_shard(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, Known.CONTROLS)
-    shards, known = cells_by_person(study), cells_by_person(study, Known.CONTROLS)
-    assert {name: len(known[name]) for name in shards} == {
+def test_everybody_has_as_many_qualification_pairs_and_the_stated_share_of_control_pairs(
+    at: At, tmp_path: Path
+) -> None:
+    study = at("paired")
+    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
+    study.grid().save.controls(Controls(known_table(study, tmp_path / "few.csv", [2, 4]), rate=0.4))
+    assert_refused(study, lambda: study.grid().assign(DEAL), InputError, "asks for 9 control pairs in the shard of")
+    dealt(study, tmp_path, *Known)
+    shards, controlled = cells_by_person(study), cells_by_person(study, Known.CONTROLS)
+    assert {name: len(controlled[name]) for name in shards} == {
         name: round(len(cells) / 9) for name, cells in shards.items()
     }
+    assert len({len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()}) == 1
+    options = qualification(study, tmp_path)
+    assert_refused(study, lambda: study.grid().save.qualification(options), StageError, "have been assigned already")
+    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=3)
+    assert {len(cells) for cells in cells_by_person(study, Known.QUALIFICATION).values()} == {3}
 
 
 @pytest.mark.server
@@ -107,30 +111,22 @@ def test_whoever_is_below_the_pass_mark_waits_until_the_lead_lets_them_on(at: At
     study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=4)
     desk, ana = at_desk(study, "ana")
     first, *others = desk.tasks(ana, 50)
-    give(desk, ana, right_answer(first.cell_id), first.assignment_id)
+    give(desk, ana, "not_sure", first.assignment_id)
+    give(desk, ana, right_answer(first.cell_id), first.assignment_id)  # a change of mind, until it is over
     for task in others:
         give(desk, ana, "not_sure", task.assignment_id)
+    assert desk.answers(ana, n=50) == []
+    with pytest.raises(ConflictError, match="qualification is over"):
+        give(desk, ana, right_answer(others[0].cell_id), others[0].assignment_id)
     assert desk.tasks(ana, 50) == []
     assert desk.progress(ana).open == 0
-    (row,) = (one for one in study.grid().desk.known_scores() if one["name"] == "ana")
+    (row,) = (score for score in study.grid().desk.known_scores() if score["name"] == "ana")
     assert (row["right"], row["answered"], row["assigned"], row["standing"]) == (1, 4, 4, "waits")
     assert (round(row["low"], 4), round(row["high"], 4)) == (0.0456, 0.6994)  # Wilson's of 1 of 4
     study.grid().desk.let_on("ana")
     assert len(desk.tasks(ana, 50)) == len(cells_by_person(study)["ana"])
     with pytest.raises(StageError, match="not waiting to be let on"):
         study.grid().desk.let_on("ana")
-
-
-def test_answers_of_a_qualification_cannot_be_changed_once_it_is_over(at: At, tmp_path: Path) -> None:
-    study = dealt(at("paired"), tmp_path, Known.QUALIFICATION, pairs=2)
-    desk, ana = at_desk(study, "ana")
-    tasks = desk.tasks(ana, 50)
-    give(desk, ana, "not_sure", tasks[0].assignment_id)
-    give(desk, ana, right_answer(tasks[0].cell_id), tasks[0].assignment_id)
-    give(desk, ana, "not_sure", tasks[1].assignment_id)
-    assert desk.answers(ana, n=50) == []
-    with pytest.raises(ConflictError, match="qualification is over"):
-        give(desk, ana, right_answer(tasks[1].cell_id), tasks[1].assignment_id)
 
 
 @contextmanager
@@ -219,15 +215,9 @@ def test_control_pairs_come_anywhere_in_a_shard(at: At, tmp_path: Path) -> None:
         study.grid().assign(DEAL)
         desk, ana = at_desk(study, "ana")
         known = set(cells_by_person(study, Known.CONTROLS)["ana"])
-        places.update(at for at, one in enumerate(desk.tasks(ana, 50)) if one.cell_id in known)
+        places.update(at for at, task in enumerate(desk.tasks(ana, 50)) if task.cell_id in known)
         study.close()
-    assert len(places) == len(cells_by_person_count(places))
-    assert min(places) == 0
-
-
-def cells_by_person_count(places: Counter[int]) -> list[int]:
-    """Every place up to the last one at which there ever was a control pair."""
-    return list(range(max(places) + 1))
+    assert sorted(places) == list(range(max(places) + 1))
 
 
 @pytest.mark.server
@@ -241,18 +231,10 @@ def test_tiers_and_agreement_are_the_same_with_and_without_known_pairs(
         grid = study.grid()
         grid.simulate(Simulate(seed=3, skips=skips))
         grid.adjudicate(Adjudicate("majority"))
-        folder = tmp_path / f"out{len(uses)}"
-        folder.mkdir()
         status = study.status()
-        outcomes.append(
-            (
-                grid.labels().drop(columns="time").to_csv(),
-                repr(grid.agreement()),
-                grid.tier("bronze").to_csv(),
-                grid.tier("silver").to_csv(),
-                {name: status[name] for name in ("overlap", "rounds", "judgements", "pairs", "people")},
-            )
-        )
+        counts = {name: status[name] for name in ("overlap", "rounds", "judgements", "pairs", "people")}
+        tiers = [grid.tier(name).to_csv() for name in ("bronze", "silver")]
+        outcomes.append((grid.labels().drop(columns="time").to_csv(), repr(grid.agreement()), tiers, counts))
         study.close()
     assert outcomes[0] == outcomes[1]
 
@@ -298,43 +280,30 @@ def test_nobody_sees_a_pair_twice_or_a_control_pair_move_when_somebody_leaves(at
     assert not seen & set(shown)
 
 
-def refused(study: Study, folder: Path, rows: list[dict[str, Any]], match: str) -> None:
-    path = write_csv(folder / "known.csv", rows)
-    assert_refused(study, lambda: study.grid().save.qualification(Qualification(path)), InputError, match)
-
-
 @pytest.mark.server
 def test_tables_that_cannot_be_are_refused_and_leave_the_study_as_it_was(at: At, tmp_path: Path) -> None:
     study = at("paired")
+    save = study.grid().save
     table = known_table(study, tmp_path / "good.csv", [1, 2])
     with table.open(encoding="utf-8", newline="") as file:
         row, other = csv.DictReader(file)
-    refused(study, tmp_path, [row, {**other, "column": "Nobody said this."}], ":3: this pair is not in the grid")
-    refused(study, tmp_path, [row, {**row, "answer": "not_sure"}], ":3: this pair has a known answer in line 2")
-    refused(study, tmp_path, [{**row, "answer": "fine"}], "`answer` is 'fine'")
-    refused(study, tmp_path, [{**row, "explanation": ""}], "`explanation` is empty")
+    for rows, match in (
+        ([row, {**other, "column": "Nobody said this."}], ":3: this pair is not in the grid"),
+        ([row, {**row, "answer": "not_sure"}], ":3: this pair has a known answer in line 2"),
+        ([{**row, "answer": "fine"}], "`answer` is 'fine'"),
+        ([{**row, "explanation": ""}], "`explanation` is empty"),
+    ):
+        wrong = write_csv(tmp_path / "known.csv", rows)
+        assert_refused(study, lambda: save.qualification(Qualification(wrong)), InputError, match)  # noqa: B023
     for call, match in (
         (lambda: Qualification(table, pass_mark=1.2), "1.2, which nobody reaches"),
         (lambda: Controls(table, rate=0.0), "rate is 0"),
-        (lambda: study.grid().save.qualification(Qualification(table, known_pairs=3)), "has 2 pairs; lower it"),
+        (lambda: save.qualification(Qualification(table, known_pairs=3)), "has 2 pairs; lower it"),
     ):
         assert_refused(study, call, InputError, match)
-    study.grid().save.controls(Controls(table))
+    save.controls(Controls(table))
     with pytest.raises(InputError, match=r"this pair is among those of \[controls\]"):
-        study.grid().save.qualification(Qualification(table))
-
-
-def test_too_few_known_pairs_are_refused_where_shards_are_made(at: At, tmp_path: Path) -> None:
-    study = at("paired")
-    study.add_people(list(ANNOTATORS), Role.ANNOTATOR)
-    study.grid().save.controls(Controls(known_table(study, tmp_path / "few.csv", [1, 2]), rate=0.4))
-    assert_refused(study, lambda: study.grid().assign(DEAL), InputError, "asks for 9 control pairs in the shard of")
-
-
-def test_known_pairs_are_set_before_shards_are_made(at: At, tmp_path: Path) -> None:
-    study = at("dealt")
-    options = qualification(study, tmp_path)
-    assert_refused(study, lambda: study.grid().save.qualification(options), StageError, "have been assigned already")
+        save.qualification(Qualification(table))
 
 
 def test_known_pairs_are_set_after_a_calibration_and_nobody_is_given_one_of_its_batch(at: At, tmp_path: Path) -> None:

@@ -156,21 +156,7 @@ def test_in_open_assignment_one_may_ask_again_for_what_was_taken(at: At) -> None
 # -- what is shown
 
 
-def test_the_discussion_shows_nothing_of_a_topic_that_somebody_left_out(at: At) -> None:
-    study = about_tea(at("paired"))
-    visitors = discussing(study)
-    (before,) = study.discussions(visitors["ana"])
-    rain = [pair for pair in before.pairs if pair.row.body not in TEA]
-    assert len(rain) < len(before.pairs)
-    leave_out(study, "ana", "tea")
-    assert [pair for one in study.discussions(visitors["ana"]) for pair in one.pairs] == rain
-    leave_out(study, "ana", "tea", "rain")
-    assert study.discussions(visitors["ana"]) == []
-    assert not study.has_discussion(visitors["ana"])
-    assert len(study.discussions(visitors["ben"])[0].pairs) == len(before.pairs)
-
-
-def test_nobody_is_asked_again_about_a_topic_that_they_left_out_before_the_discussion(at: At) -> None:
+def test_the_discussion_shows_nothing_of_a_topic_that_somebody_left_out_and_does_not_ask_again(at: At) -> None:
     study = about_tea(at("paired"))
     visitors = begin(study)
     answer_all(study, visitors, FIRST)
@@ -179,8 +165,16 @@ def test_nobody_is_asked_again_about_a_topic_that_they_left_out_before_the_discu
     desk = study.work_queue()
     assert desk.tasks(visitors["ana"], 50) == []
     assert desk.tasks(visitors["ben"], 50) != []
+    assert study.discussions(visitors["ana"]) == []
+    assert not study.has_discussion(visitors["ana"])
     leave_out(study, "ana")
     assert len(desk.tasks(visitors["ana"], 50)) == 2
+    (before,) = study.discussions(visitors["ana"])
+    rain = [pair for pair in before.pairs if pair.row.body not in TEA]
+    assert len(rain) < len(before.pairs)
+    leave_out(study, "ana", "tea")
+    assert [pair for discussion in study.discussions(visitors["ana"]) for pair in discussion.pairs] == rain
+    assert len(study.discussions(visitors["ben"])[0].pairs) == len(before.pairs)
 
 
 def test_own_answers_on_a_topic_are_not_shown_once_it_is_left_out(at: At) -> None:

@@ -46,19 +46,17 @@ def next_day(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     return lambda: monkeypatch.setattr("fcpair.steps.people.terms._midnight", lambda: "2999-01-01")
 
 
-@pytest.mark.parametrize(
-    ("today", "read", "daily", "total", "room"),
-    [(3, 9, None, None, None), (3, 9, 5, None, 2), (3, 9, 5, 10, 1), (3, 9, None, 4, 0), (7, 9, 5, None, 0)],
-)
-def test_the_room_is_what_the_nearer_limit_leaves(
-    today: int, read: int, daily: int | None, total: int | None, room: int | None
-) -> None:
-    allowance = ReadingAllowance(today, read, daily, total)
-    assert allowance.n_remaining == room
-    assert (allowance.limit is None) == (room != 0)
-
-
-def test_what_a_limit_says() -> None:
+def test_the_room_is_what_the_nearer_limit_leaves() -> None:
+    for given, room in {
+        (3, 9, None, None): None,
+        (3, 9, 5, None): 2,
+        (3, 9, 5, 10): 1,
+        (3, 9, None, 4): 0,
+        (7, 9, 5, None): 0,
+    }.items():
+        allowance = ReadingAllowance(*given)
+        assert allowance.n_remaining == room
+        assert (allowance.limit is None) == (room != 0)
     assert ReadingAllowance(2, 9, 2, None).limit == (
         "You have read 2 pairs today, as many as one person may read in a day. Please come back tomorrow."
     )
@@ -67,9 +65,11 @@ def test_what_a_limit_says() -> None:
     )
 
 
-def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
+def test_limits_hold_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=2)
+    in_all, june = docket_of(study, "june", total_limit=1)
+    decide(in_all, june, first(in_all, june))
     for _ in range(2):
         decide(docket, judy, first(docket, judy))
     assert docket.next(judy) is None
@@ -83,73 +83,42 @@ def test_a_daily_limit_holds_for_those_who_decide(at: At, next_day: Callable[[],
     next_day()
     assert docket.reading_allowance(judy) == ReadingAllowance(0, 2, 2, None)
     assert docket.next(judy) is not None
-
-
-def test_a_total_limit_holds_for_those_who_decide(at: At, next_day: Callable[[], None]) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", total_limit=1)
-    decide(docket, judy, first(docket, judy))
-    next_day()
-    assert docket.next(judy) is None
-    assert "in this study" in str(docket.reading_allowance(judy).limit)
+    assert in_all.next(june) is None
+    assert "in this study" in str(in_all.reading_allowance(june).limit)
 
 
 def test_what_one_has_decided_can_be_changed_and_taken_back_at_the_limit(at: At) -> None:
     study = at("labelled")
     docket, judy = docket_of(study, "judy", daily_limit=1)
     case = first(docket, judy)
-    decide(docket, judy, case)
+    ruling = DecisionRequest("request-1", case.cell_id, "appropriate")
+    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)  # though it reaches the limit by itself
     decide(docket, judy, docket.case(judy, case.cell_id), "not_appropriate")
     docket.undo(judy, case.cell_id, "undo-1234")
     assert docket.reading_allowance(judy) == ReadingAllowance(1, 1, 1, None)  # one pair, whatever was done to it
     decide(docket, judy, docket.case(judy, case.cell_id), "irreconcilable")
     assert docket.decisions(judy)[0].outcome == "irreconcilable"
-
-
-def test_a_repeated_request_is_answered_as_the_first_time_though_the_limit_is_reached_by_it(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    ruling = DecisionRequest("request-1", first(docket, judy).cell_id, "appropriate")
-    assert docket.decide(judy, ruling) == docket.decide(judy, ruling)
-
-
-def test_the_limit_of_one_is_not_that_of_another(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
     _, june = docket_of(study, "june")
-    decide(docket, judy, first(docket, judy))
-    assert docket.next(june) is not None
-
-
-def test_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
-    study = at("dealt")
-    desk, ana = at_desk(study, "ana", Annotate(daily_limit=2))
-    give(desk, ana, NAMES[0])
-    give(desk, ana, NAMES[0])
-    study.hand_over("ana")
-    study.change_role("ana", Role.ADJUDICATOR)
-    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
-    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
-    assert docket.next(ana.id) is None
-
-
-def test_who_decides_and_then_checks_has_one_allowance(at: At) -> None:
-    study = at("labelled")
-    docket, judy = docket_of(study, "judy", daily_limit=1)
-    decide(docket, judy, first(docket, judy))
+    assert docket.next(june) is not None, "the limit of one is not that of another"
     study.change_role("judy", Role.VALIDATOR)
     visitor = study.access.by_id(judy)
     assert visitor is not None
     assert study.work_queue(Annotate(daily_limit=1)).progress(visitor).limit is not None
 
 
-def test_progress_tells_the_limits_before_they_are_reached(at: At) -> None:
-    desk, ana = at_desk(at("dealt"), "ana", Annotate(daily_limit=3, total_limit=9))
+def test_progress_tells_the_limits_and_who_labels_and_then_decides_has_one_allowance(at: At) -> None:
+    study = at("dealt")
+    desk, ana = at_desk(study, "ana", Annotate(daily_limit=3, total_limit=9))
     give(desk, ana, NAMES[0])
     give(desk, ana, "skip")
     progress = desk.progress(ana)
     assert (progress.today, progress.daily_limit, progress.read, progress.total_limit) == (2, 3, 2, 9)
     assert progress.limit is None
+    study.hand_over("ana")
+    study.change_role("ana", Role.ADJUDICATOR)
+    docket = AdjudicationQueue(study.grid()).with_terms(Annotate(daily_limit=2))
+    assert docket.reading_allowance(ana.id) == ReadingAllowance(2, 2, 2, None)
+    assert docket.next(ana.id) is None
 
 
 @pytest.fixture
@@ -166,8 +135,15 @@ def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
     return set_
 
 
-def test_a_limit_that_rests_on_a_time_that_lies_ahead_says_so(at: At, clock_of: Callable[[timedelta], None]) -> None:
+def test_a_limit_that_rests_on_a_time_that_lies_ahead_by_more_than_a_minute_says_so(
+    at: At, clock_of: Callable[[timedelta], None]
+) -> None:
     study = at("dealt")
+    desk, ben = at_desk(study, "ben", Annotate(daily_limit=1))
+    clock_of(timedelta(minutes=1))
+    give(desk, ben, NAMES[0])
+    assert str(desk.progress(ben).limit).endswith("Please come back tomorrow.")
+    assert not any("clock" in note for note in study.status()["notes"])
     desk, ana = at_desk(study, "ana", Annotate(daily_limit=3))
     clock_of(timedelta(days=2))
     give(desk, ana, NAMES[0])
@@ -191,12 +167,3 @@ def test_a_limit_of_decisions_that_lie_ahead_says_so(at: At, clock_of: Callable[
     decide(docket, judy, first(docket, judy))
     assert "The recorded time of 1 of them is in the future" in str(docket.reading_allowance(judy).limit)
     assert any("clock" in note for note in study.status()["notes"])
-
-
-def test_a_clock_that_is_set_right_by_a_minute_is_not_wrong(at: At, clock_of: Callable[[timedelta], None]) -> None:
-    study = at("dealt")
-    desk, ana = at_desk(study, "ana", Annotate(daily_limit=1))
-    clock_of(timedelta(minutes=1))
-    give(desk, ana, NAMES[0])
-    assert str(desk.progress(ana).limit).endswith("Please come back tomorrow.")
-    assert not any("clock" in note for note in study.status()["notes"])

@@ -54,17 +54,11 @@ CONTRADICTIONS = {
 }
 
 
-def rows(study: Study, query: str) -> list[tuple[int, ...]]:
-    return execute(study.place, query)
-
-
 def labels_of_each(study: Study) -> Counter[int]:
     """How many labels each pair has or will have: answered, open, or waiting for somebody to give them."""
     found: Counter[int] = Counter()
-    slots = rows(
-        study,
-        f"SELECT id, cell_id, status IN ('open', 'done'), replaces FROM assignment WHERE round_id IN {LABELLING}",
-    )
+    query = f"SELECT id, cell_id, status IN ('open', 'done'), replaces FROM assignment WHERE round_id IN {LABELLING}"
+    slots = execute(study.place, query)
     passed_on = {replaces for *_, replaces in slots}
     for number, pair, is_filled, _ in slots:
         found[pair] += bool(is_filled or number not in passed_on)
@@ -165,7 +159,7 @@ class Walk:
             "SELECT p.name, a.cell_id, a.id FROM assignment a JOIN person p ON p.id = a.person_id "
             f"WHERE a.round_id IN {LABELLING}"
         )
-        name, pair, number = self.random.choice(rows(self.study, dealt))
+        name, pair, number = self.random.choice(execute(self.study.place, dealt))
         before = labels_of_each(self.study)
         record(self.study, self.folder, [(str(name), pair, self.random.choice(NAMES))], supersede=True)
         extra = labels_of_each(self.study) - before
@@ -174,7 +168,7 @@ class Walk:
 
     def _answered_by_another(self, number: int) -> bool:
         """Whether somebody who took the slot over has answered: then a late label is one more, not lost."""
-        later = rows(self.study, f"SELECT id, status = 'done' FROM assignment WHERE replaces = {number}")
+        later = execute(self.study.place, f"SELECT id, status = 'done' FROM assignment WHERE replaces = {number}")
         return bool(later) and (bool(later[0][1]) or self._answered_by_another(later[0][0]))
 
 
@@ -186,7 +180,7 @@ def test_every_pair_keeps_as_many_labels_as_were_planned(at: At, tmp_path: Path,
         walk.step()
         assert labels_of_each(walk.study) == walk.planned
         for what, query in CONTRADICTIONS.items():
-            assert rows(walk.study, query) == [], what
+            assert execute(walk.study.place, query) == [], what
     assert min(walk.done[act] for act in ("answer", "skip", "go_back", "opt_out", "late_sheet")) > 0
 
 

@@ -20,7 +20,7 @@ from fcpair.store.corpus import sides, texts
 from fcpair.store.database.tables import text
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
-from steps.small import SELECTED, assert_refused
+from steps.small import SELECTED, assert_refused, open_work
 
 At = Callable[[str], Study]
 TOPIC = "topic"
@@ -64,45 +64,34 @@ def ticked(study: Study, name: str, split: str = ",;") -> list[str]:
     return [topic.value for topic in study.access.topics(person, TOPIC, split) if topic.opted_out]
 
 
-def test_the_topics_listed_are_the_parts_each_once(at: At) -> None:
+@pytest.mark.server
+def test_the_topics_are_the_parts_of_values_and_whoever_leaves_one_out_has_no_open_pair_that_names_it(at: At) -> None:
     study = mixed(at("dealt"))
     ana = admit(study, "ana").id
-    assert [one.value for one in study.access.topics(ana, TOPIC)] == ["TERRORISM", "crimes", "rapism"]
-    assert [one.value for one in study.access.topics(ana, TOPIC, "")] == sorted(one.strip() for one in MIXED)
-
-
-def test_each_topic_counts_the_open_pairs_that_name_it(at: At) -> None:
-    study = mixed(at("dealt"))
-    ana = admit(study, "ana").id
-    hs = hs_open(study, "ana")
-    found = {one.value: one.open for one in study.access.topics(ana, TOPIC)}
-    assert found == {
-        "TERRORISM": sum(one in TERROR for one in hs),
+    assert [topic.value for topic in study.access.topics(ana, TOPIC, "")] == sorted(value.strip() for value in MIXED)
+    hs, n_open = hs_open(study, "ana"), len(open_work(study))
+    assert {topic.value: topic.open for topic in study.access.topics(ana, TOPIC)} == {
+        "TERRORISM": sum(body in TERROR for body in hs),
         "crimes": hs.count(SELECTED[2]),
         "rapism": hs.count(SELECTED[0]) + hs.count(SELECTED[3]),
     }
-
-
-def test_who_leaves_a_topic_out_has_no_open_pair_that_names_it_among_others(at: At) -> None:
-    study = mixed(at("dealt"))
     assert read_by(study, "ana") & TERROR
-    study.access.opt_out(admit(study, "ana").id, TOPIC, ["terrorism"])
+    counts = study.access.opt_out(ana, TOPIC, ["terrorism"]).counts
     assert read_by(study, "ana") == {SELECTED[3]}
+    assert counts["withdrawn"] == counts["reassigned"] + counts["vacant"] > 0
+    assert len(open_work(study)) == n_open - counts["vacant"]
 
 
-def test_without_a_split_a_value_is_one_topic(at: At) -> None:
+def test_a_value_is_split_at_the_characters_that_a_recipe_names_or_at_none(at: At) -> None:
     study = mixed(at("dealt"))
     study.access.opt_out(admit(study, "ana").id, TOPIC, ["terrorism"], split="")
     assert read_by(study, "ana") == {SELECTED[0], SELECTED[2], SELECTED[3]}
     ben = admit(study, "ben").id
     assert_refused(study, lambda: study.access.opt_out(ben, TOPIC, ["crimes"], split=""), InputError, "`crimes`")
-
-
-def test_a_recipe_can_name_other_characters_to_split_at(at: At) -> None:
-    study = describe(at("dealt"), {SELECTED[0]: "tea/coffee", SELECTED[1]: "tea, black"})
-    study.access.opt_out(admit(study, "ana").id, TOPIC, ["tea"], split="/")
-    assert SELECTED[0] not in read_by(study, "ana")
-    assert SELECTED[1] in read_by(study, "ana")
+    describe(study, {SELECTED[0]: "tea/coffee", SELECTED[1]: "tea, black"})
+    study.access.opt_out(ben, TOPIC, ["tea"], split="/")
+    assert SELECTED[0] not in read_by(study, "ben")
+    assert SELECTED[1] in read_by(study, "ben")
 
 
 def _hand_over(study: Study) -> None:
@@ -123,6 +112,7 @@ def _skip(study: Study) -> None:
 
 def _deal_anew(study: Study) -> None:
     study.grid().assign(Assign(overlap={2: 0.5}, seed=3), redo=True)
+    assert {pair for _, pair in open_work(study)} == set(range(1, 25))
 
 
 @pytest.mark.server
@@ -134,36 +124,34 @@ def test_nothing_of_a_topic_comes_to_who_left_it_out(at: At, act: Callable[[Stud
     assert read_by(study, "ana") <= {SELECTED[3]}
 
 
-def test_who_joins_takes_what_nobody_else_may_read(at: At) -> None:
+def test_who_joins_takes_what_nobody_else_may_read_and_another_split_later_takes_nothing_back(at: At) -> None:
     study = mixed(at("dealt"))
-    for name in ("ana", "ben", "cleo"):
+    names = ("ana", "ben", "cleo")
+    for name in names:
         study.access.opt_out(admit(study, name).id, TOPIC, ["Terrorism"])
-    assert not any(read_by(study, name) & TERROR for name in ("ana", "ben", "cleo"))
+    assert not any(read_by(study, name) & TERROR for name in names)
     study.add_people(["dora"], Role.ANNOTATOR)
     assert read_by(study, "dora") == TERROR
+    study.grid().assign(Assign(seed=3), redo=True)
+    assert {*names} == {name for name in names if read_by(study, name) == {SELECTED[3]}}
+    assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
 
 
 @pytest.mark.server
-def test_a_validator_is_dealt_nothing_that_they_left_out(at: At) -> None:
+def test_nobody_is_asked_to_check_or_to_decide_what_they_left_out_in_whatever_role(at: At) -> None:
     study = mixed(at("decided"))
-    study.add_people(["vera", "walt"], Role.VALIDATOR)
-    study.access.opt_out(admit(study, "vera").id, TOPIC, ["terrorism"])
-    study.grid().assign_validation(Validate())
-    assert read_by(study, "vera", checks=True) == {SELECTED[3]}
-    assert read_by(study, "walt", checks=True) >= TERROR
-
-
-@pytest.mark.server
-def test_an_adjudicator_is_not_asked_to_decide_what_they_left_out_in_another_role(at: At) -> None:
-    study = mixed(at("labelled"))
     grid = study.grid()
-    study.add_people(["judy"], Role.VALIDATOR)
-    judy = admit(study, "judy").id
-    study.access.opt_out(judy, TOPIC, ["terrorism"])
+    study.add_people(["vera", "walt", "judy"], Role.VALIDATOR)
+    vera, judy = (admit(study, name).id for name in ("vera", "judy"))
+    for person in (vera, judy):
+        study.access.opt_out(person, TOPIC, ["terrorism"])
     study.change_role("judy", Role.ADJUDICATOR)
     queue, case = AdjudicationQueue(grid).state(judy), AdjudicationQueue(grid).next(judy)
     assert queue.for_others > 0
     assert case is None or grid.explain(case.cell_id).hs == SELECTED[3]
+    grid.assign_validation(Validate())
+    assert read_by(study, "vera", checks=True) == {SELECTED[3]}
+    assert read_by(study, "walt", checks=True) >= TERROR
 
 
 @pytest.mark.server
@@ -173,58 +161,36 @@ def test_what_an_older_fcpair_kept_holds_for_each_of_its_parts(at: At) -> None:
     assert ticked(study, "ana") == ["TERRORISM", "rapism"]
     study.access.spare()
     assert read_by(study, "ana") == set()
-    log = study.log()[-1]
-    assert (log.params, log.counts["withdrawn"] > 0) == ({"spare": ["ana"]}, True)
-    n_runs = len(study.log())
+    log = study.log()
+    assert (log[-1].params, log[-1].counts["withdrawn"] > 0) == ({"spare": ["ana"]}, True)
     study.access.spare()
-    assert len(study.log()) == n_runs
+    assert len(study.log()) == len(log)
 
 
-def test_sheets_hold_nothing_that_an_older_fcpair_left_dealt(at: At, tmp_path: Path) -> None:
+@pytest.mark.server
+def test_sheets_and_a_server_begin_by_passing_on_what_an_older_fcpair_left_dealt(at: At, tmp_path: Path) -> None:
     study = mixed(at("dealt"))
     keep(study, "ana", '{"topic": ["terrorism"]}')
     study.grid().sheets.write_labels(tmp_path)
     with (tmp_path / "ana.csv").open(encoding="utf-8") as sheet:
         assert {row["hs"] for row in csv.DictReader(sheet)} == {SELECTED[3]}
+    keep(study, "ben", '{"topic": ["terrorism"]}')
+    with Site(study, Annotate(opt_out=TOPIC)).stranger():
+        assert read_by(study, "ben") == {SELECTED[3]}
 
 
 @pytest.mark.server
-def test_a_server_begins_by_passing_on_what_an_older_fcpair_left_dealt(at: At) -> None:
+def test_what_is_not_listed_now_stays_left_out_and_the_lead_is_told(at: At) -> None:
     study = mixed(at("dealt"))
-    keep(study, "ana", '{"topic": ["terrorism"]}')
-    site = Site(study, Annotate(opt_out=TOPIC))
-    with site.stranger():
-        assert read_by(study, "ana") == {SELECTED[3]}
-
-
-def test_another_split_later_takes_nothing_back(at: At) -> None:
-    study = mixed(at("dealt"))
-    ana = admit(study, "ana").id
-    study.access.opt_out(ana, TOPIC, ["terrorism"])
-    study.grid().assign(Assign(seed=3), redo=True)
-    assert read_by(study, "ana") == {SELECTED[3]}
-    assert ticked(study, "ana", "") == ["crimes;TERRORISM", "rapism , Terrorism", "terrorism"]
-
-
-@pytest.mark.server
-def test_what_is_not_listed_now_stays_left_out(at: At) -> None:
-    study = mixed(at("dealt"))
-    ana = admit(study, "ana").id
     keep(study, "ana", '{"topic": ["terrorism", "weather"]}')
-    study.access.opt_out(ana, TOPIC, ["rapism"])
+    keep(study, "ben", '{"topic": ["rapism , Terrorism"]}')
+    study.access.opt_out(admit(study, "ana").id, TOPIC, ["rapism"])
     describe(study, {SELECTED[3]: "weather, tea"})
     study.access.spare()
     assert ticked(study, "ana") == ["rapism", "weather"]
     assert SELECTED[3] not in read_by(study, "ana")
-
-
-@pytest.mark.server
-def test_the_lead_is_told_topics_by_column(at: At) -> None:
-    study = mixed(at("dealt"))
-    keep(study, "ben", '{"topic": ["rapism , Terrorism"]}')
-    study.access.opt_out(admit(study, "ana").id, TOPIC, ["crimes"])
-    left = {one["name"]: one["opted_out"] for one in study.access.terms()}
-    assert (left["ana"], left["ben"]) == ({TOPIC: ["crimes"]}, {TOPIC: ["Terrorism", "rapism"]})
+    left_out = {row["name"]: row["opted_out"] for row in study.access.terms()}
+    assert (left_out["ana"], left_out["ben"]) == ({TOPIC: ["rapism", "weather"]}, {TOPIC: ["Terrorism", "rapism"]})
 
 
 @pytest.fixture

@@ -28,6 +28,6 @@ def pairs_of(study: Study, validator: str) -> list[int]:
     """The pairs whose label a validator agreed with."""
     with study._store.read() as tx:
         rows = judgements.current_verdicts(tx, "cell_id", "person_id", "code")
-    person_id = next(one.id for one in study.people if one.name == validator)
+    person_id = next(person.id for person in study.people if person.name == validator)
     agreed = rows[(rows["person_id"] == person_id) & (rows["code"] == 1)]
     return [int(cell) for cell in to_public_number(agreed["cell_id"])]

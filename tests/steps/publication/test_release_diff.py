@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,9 +21,9 @@ from fcpair.records import Role
 from fcpair.steps.publication.release_folder import RECORD
 from fcpair.study import Study
 from steps.publication.releasing import full_form, pairs_of
-from steps.small import check, record
+from steps.small import At, check, open_work, record
 
-At = Callable[[str], Study]
+OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}
 
 
 @pytest.fixture(scope="module")
@@ -34,72 +35,71 @@ def released(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
         yield study, folder / "v1"
 
 
-def changes_after(study: Study, folder: Path, change: Callable[[], object], seed: int = 0) -> list[PairChange]:
+def changes_after(study: Study, folder: Path, change: Callable[[], object]) -> list[PairChange]:
     """What differs between a release before a change and one after it."""
     form = full_form(folder)
     study.release("v1", folder / "v1", form)
     change()
-    study.release("v2", folder / "v2", form, seed=seed)
+    study.release("v2", folder / "v2", form)
     return list(Study.diff(folder / "v1", folder / "v2"))
 
 
-def test_a_release_does_not_differ_from_itself(at: At, tmp_path: Path) -> None:
-    assert changes_after(at("checked"), tmp_path, lambda: None) == []
-
-
-def test_another_answer_is_named_with_who_gave_it(at: At, tmp_path: Path) -> None:
-    study = at("checked")
+def test_each_change_of_an_answer_a_verdict_or_a_decision_is_named_with_who_made_it(at: At, tmp_path: Path) -> None:
+    study, form = at("checked"), full_form(tmp_path)
     diamond = study.grid().tier("diamond")
-    pair = int(diamond["pair"][diamond["n_labels"] == 3].iloc[0])
-    (label,) = set(diamond.loc[diamond["pair"] == pair, "label"])
+    answered = int(diamond["pair"][diamond["n_labels"] == 3].iloc[0])
+    (label,) = set(diamond.loc[diamond["pair"] == answered, "label"])
     other = "not_appropriate" if label == "appropriate" else "appropriate"
-    (change,) = changes_after(study, tmp_path, lambda: record(study, tmp_path, [("ben", pair, other)], supersede=True))
+    checked = next(pair for pair in pairs_of(study, "vera") if pair != answered)
+    silver = study.grid().tier("silver")
+    decided = silver[~silver["pair"].isin([answered, checked])].iloc[0]
+    study.add_people(["judge-judy"], Role.ADJUDICATOR)
+
+    def change_all() -> None:
+        record(study, tmp_path, [("ben", answered, other)], supersede=True)
+        check(study, tmp_path, [("vera", checked, "disagree")], supersede=True)
+        study.grid().decide(int(decided["pair"]), 0 if decided["label"] == "appropriate" else 2, by="judge-judy")
+
+    changes = {change.pair: change for change in changes_after(study, tmp_path, change_all)}
+    assert set(changes) == {answered, checked, decided["pair"]}
+    change = changes[answered]
     assert (change.change, change.tier_before, change.tier_after) == ("changed", "diamond", "gold")
-    (who,) = pseudonyms_that_answered(tmp_path / "v2", pair, other)
+    labels = pd.read_parquet(tmp_path / "v2/data/labels.parquet")
+    (who,) = labels["annotator"][(labels["pair"] == answered) & (labels["label"] == other)]
     assert f"answer of {who}: {label} -> {other}" in change.because
-
-
-def pseudonyms_that_answered(folder: Path, pair: int, label: str) -> list[str]:
-    rows = pd.read_parquet(folder / "data" / "labels.parquet")
-    return [str(one) for one in rows["annotator"][(rows["pair"] == pair) & (rows["label"] == label)]]
-
-
-def test_another_verdict_is_named(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    pair = pairs_of(study, "vera")[0]
-    disagree = [("vera", pair, "disagree")]
-    (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True))
-    assert (change.pair, change.change, change.tier_after) == (pair, "changed", "bronze")
+    change = changes[checked]
+    assert (change.change, change.tier_after) == ("changed", "bronze")
     (because,) = change.because
     assert because.startswith("verdict of p")
     assert because.endswith(": agree -> disagree")
-
-
-def test_a_decision_by_a_person_lets_a_pair_go(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    study.add_people(["judge-judy"], Role.ADJUDICATOR)
-    row = study.grid().tier("silver").iloc[0]
-    code = 0 if row["label"] == "appropriate" else 2
-    (change,) = changes_after(study, tmp_path, lambda: study.grid().decide(int(row["pair"]), code, by="judge-judy"))
-    assert (change.pair, change.change, change.tier_after) == (int(row["pair"]), "went", "")
-    assert change.label_before == row["label"] != change.label_after
+    change = changes[decided["pair"]]
+    assert (change.change, change.tier_after) == ("went", "")
+    assert change.label_before == decided["label"] != change.label_after
     assert any(clause.startswith("decision: ") and " -> " in clause for clause in change.because)
     assert not any("judge-judy" in clause for clause in change.because)
 
+    study.release("v3", tmp_path / "v3", form, seed=5)  # other pseudonyms, which are no change
+    under_others = {change.pair: change for change in Study.diff(tmp_path / "v1", tmp_path / "v3")}
+    assert set(under_others) == set(changes)
+    assert under_others[checked].because == ("verdict: agree -> disagree",)
+    before, after = (", ".join(sorted(labels)) for labels in ([label] * 3, [label, label, other]))
+    assert f"answer: {before} -> {after}" in under_others[answered].because
 
-def test_a_rule_is_named_where_nothing_else_differs(at: At, tmp_path: Path) -> None:
+
+def test_a_rule_is_named_where_nothing_else_differs_in_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
     study = at("checked")
-    changes = changes_after(study, tmp_path, lambda: study.grid().save.partition(Partition("majority")))
-    assert changes
+    assert changes_after(study, tmp_path, lambda: study.grid().save.partition(Partition("majority")))
+    changes = Study.diff(tmp_path / "v1", tmp_path / "v2")
     for change in changes:
         assert (change.change, change.tier_before, change.tier_after) == ("changed", "gold", "diamond")
         assert change.because == (
             "rule of diamond: 2 labels or more, all equal to the final one; valid -> 2 labels or more, at least two "
             "and more than half equal to the final one; valid",
         )
-
-
-OWN_TIERS = {"yes": {"answers": ["appropriate"], "verdict": "none"}, "strict": {"labels": 3, "within": "gold"}}
+    frame = changes.to_frame()
+    assert len(frame) == len(changes)
+    assert set(frame["change"]) == {"changed"}
+    assert repr(changes) == f"<ReleaseChanges: 0 came, 0 went, {len(changes)} changed>"
 
 
 def test_a_tier_of_its_own_is_named_by_the_rule_of_each_pair_that_came_into_it(at: At, tmp_path: Path) -> None:
@@ -145,8 +145,6 @@ def test_a_verdict_moves_a_pair_between_tiers_that_are_not_nested(at: At, tmp_pa
 
 def test_pairs_come_with_their_first_verdicts(at: At, tmp_path: Path) -> None:
     study = at("checking")
-    from steps.small import open_work
-
     some = [(who, pair, "agree") for who, pair in open_work(study, checks=True)][:3]
     changes = changes_after(study, tmp_path, lambda: check(study, tmp_path, some))
     assert {(change.pair, change.change, change.tier_before) for change in changes} == {
@@ -155,142 +153,125 @@ def test_pairs_come_with_their_first_verdicts(at: At, tmp_path: Path) -> None:
     assert all(any(": none -> agree" in clause for clause in change.because) for change in changes)
 
 
-def test_other_pseudonyms_are_no_change(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    pair = pairs_of(study, "vera")[0]
-    disagree = [("vera", pair, "disagree")]
-    (change,) = changes_after(study, tmp_path, lambda: check(study, tmp_path, disagree, supersede=True), seed=5)
-    assert change.because == ("verdict: agree -> disagree",)
-
-
-def test_releases_without_texts_are_compared_as_well(at: At, tmp_path: Path) -> None:
-    study, form = at("checked"), full_form(tmp_path)
-    study.release("v1", tmp_path / "v1", form)
+def test_a_release_does_not_differ_from_itself_unless_it_was_changed(at: At, tmp_path: Path) -> None:
+    study, form, v1 = at("checked"), full_form(tmp_path), tmp_path / "v1"
+    assert changes_after(study, tmp_path, lambda: None) == []
     study.release("v1-ids", tmp_path / "v1-ids", form, texts=False)
-    assert list(Study.diff(tmp_path / "v1", tmp_path / "v1-ids")) == []
-
-
-def test_a_folder_that_was_changed_is_not_compared(at: At, tmp_path: Path) -> None:
-    study, form = at("checked"), full_form(tmp_path)
-    study.release("v1", tmp_path / "v1", form)
-    (tmp_path / "v1" / "runs.jsonl").write_text("")
+    assert list(Study.diff(v1, tmp_path / "v1-ids")) == []
+    (v1 / "runs.jsonl").write_text("")
     with pytest.raises(InputError, match=r"v1: runs.jsonl was changed; `fcpair verify` lists"):
-        Study.diff(tmp_path / "v1", tmp_path / "v1")
+        Study.diff(v1, v1)
     with pytest.raises(InputError, match="there is no such folder"):
-        Study.diff(tmp_path / "none", tmp_path / "v1")
+        Study.diff(tmp_path / "none", v1)
 
 
-def test_the_frame_has_a_row_for_each_pair(at: At, tmp_path: Path) -> None:
-    study = at("checked")
-    changes_after(study, tmp_path, lambda: study.grid().save.partition(Partition("majority")))
-    changes = Study.diff(tmp_path / "v1", tmp_path / "v2")
-    frame = changes.to_frame()
-    assert len(frame) == len(changes)
-    assert set(frame["change"]) == {"changed"}
-    assert repr(changes) == f"<ReleaseChanges: 0 came, 0 went, {len(changes)} changed>"
+# -- releases that somebody forged
 
 
-@pytest.mark.parametrize("name", ["../../v2/data/", "a/b", "x" * 300, "a\nb\x1b[2J", ""])
-def test_a_grid_that_none_can_be_called_is_no_part_of_a_path(at: At, tmp_path: Path, name: str) -> None:
-    study, form = at("checked"), full_form(tmp_path)
-    study.release("v1", tmp_path / "v1", form)
-    shutil.copytree(tmp_path / "v1", tmp_path / "forged")
-    record = json.loads((tmp_path / "v1/release.json").read_text("utf-8"))
-    (tmp_path / "forged/release.json").write_text(json.dumps({**record, "rules": {name: {}}}), "utf-8")
-    (tmp_path / "forged" / SUMS).unlink()
-    write_sums(tmp_path / "forged")
-    with pytest.raises(InputError, match="none that fcpair gives") as refusal:
-        Study.diff(tmp_path / "v1", tmp_path / "forged")
-    assert str(refusal.value).isprintable()
-    assert len(str(refusal.value)) < 400
-
-
-def test_words_of_a_foreign_release_do_not_forge_lines_or_fill_the_screen(at: At, tmp_path: Path) -> None:
-    study, form = at("checked"), full_form(tmp_path)
-    study.release("v1", tmp_path / "v1", form)
-    shutil.copytree(tmp_path / "v1", tmp_path / "forged")
-    for table, column in (("pairs", "label"), ("labels", "label"), ("decisions", "decision"), ("verdicts", "verdict")):
-        path = tmp_path / f"forged/data/{table}.parquet"
-        rows = pd.read_parquet(path)
-        rows.assign(**{column: "\x1b[2J\n" + "x" * 10_000}).to_parquet(path, index=False)
-    (tmp_path / "forged" / SUMS).unlink()
-    write_sums(tmp_path / "forged")
-    for change in Study.diff(tmp_path / "v1", tmp_path / "forged"):
-        words = [change.label_after, *change.because]
-        assert all(word.isprintable() and len(word) < 2_100 for word in words)
-
-
-def overwritten(folder: Path, change: Callable[[Path], object]) -> Path:
+def forged(folder: Path, change: Callable[[Path], object]) -> Path:
     """A copy of a release that somebody changed, with the digests of what is there now."""
-    copy = Path(shutil.copytree(folder, folder.with_name("changed"), dirs_exist_ok=True))
+    copy = folder.with_name("forged")
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder, copy)
     change(copy)
     (copy / SUMS).unlink()
     write_sums(copy)
     return copy
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("rules", [1]), ("rules", "x"), ("rules", None), ("rules", {"main": None}), ("rules", {"main": {"gold": 3}})),
-        *(("rules", {"../main": {}}), ("last_run", "x"), ("last_run", None), ("last_run", [1]), ("last_run", True)),
-        *(("last_run", 1.0), ("seed", "x"), ("seed", [1]), ("seed", 1e300)),
-        *(("study", "x"), ("pseudonyms", [{}]), ("texts", "x"), ("name", {})),
-    ],
-)
-def test_a_record_whose_values_are_of_other_types_is_refused(
-    released: tuple[Study, Path], name: str, value: object
-) -> None:
-    study, folder = released
+def in_record(**values: object) -> Callable[[Path], object]:
+    """Other values in the record of a release."""
 
     def change(copy: Path) -> None:
-        record = json.loads((copy / RECORD).read_text("utf-8")) | {name: value}
-        (copy / RECORD).write_text(json.dumps(record), "utf-8")
+        record = json.loads((copy / RECORD).read_text("utf-8"))
+        (copy / RECORD).write_text(json.dumps({**record, **values}), "utf-8")
 
-    copy = overwritten(folder, change)
-    for act in (lambda: Study.diff(folder, copy), lambda: Study.verify(copy, study)):
-        with pytest.raises(InputError, match=r"is no release: release.json is not as `fcpair release` writes it: "):
-            act()
+    return change
 
 
-def test_a_record_that_is_nested_without_end_is_refused(released: tuple[Study, Path]) -> None:
-    folder = released[1]
-    copy = overwritten(folder, lambda copy: (copy / RECORD).write_text("[" * 100_000 + "]" * 100_000))
-    with pytest.raises(InputError, match=r"release.json cannot be read \(cannot be read: too many brackets"):
-        Study.diff(folder, copy)
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "value"),
-    [
-        *(("pairs", "hs_sha256", value) for value in (3, [1], {"a": 1}, None)),
-        *(("pairs", "pair", "x"), ("pairs", "pair", [1]), ("pairs", "tier", 3), ("pairs", "own_tiers", ["a", "b"])),
-        *(("decisions", "by", ["ana", "ben"]), ("labels", "label", []), ("verdicts", "validator", [1])),
-    ],
-)
-def test_a_table_whose_columns_are_of_other_types_is_refused(
-    released: tuple[Study, Path], table: str, column: str, value: object
-) -> None:
-    folder = released[1]
+def in_table(table: str, column: str, value: object) -> Callable[[Path], object]:
+    """Another value in each row of a column of a table."""
 
     def change(copy: Path) -> None:
         path = copy / "data" / f"{table}.parquet"
         rows = pd.read_parquet(path)
-        rows.assign(**{column: pd.Series([value] * len(rows), dtype=object)}).to_parquet(path)
+        rows.assign(**{column: pd.Series([value] * len(rows), dtype=object)}).to_parquet(path, index=False)
 
-    with pytest.raises(InputError, match=rf"{table}.parquet: row 1: `{column}` is "):
-        Study.diff(folder, overwritten(folder, change))
+    return change
 
 
-def test_a_table_without_a_column_is_refused(released: tuple[Study, Path]) -> None:
+def test_a_grid_that_none_can_be_called_is_no_part_of_a_path(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+    for name in ("../../v2/data/", "a/b", "x" * 300, "a\nb\x1b[2J", ""):
+        with pytest.raises(InputError, match="none that fcpair gives") as refusal:
+            Study.diff(folder, forged(folder, in_record(rules={name: {}})))
+        assert str(refusal.value).isprintable()
+        assert len(str(refusal.value)) < 400
+
+
+def test_words_of_a_foreign_release_do_not_forge_lines_or_fill_the_screen(released: tuple[Study, Path]) -> None:
     folder = released[1]
 
-    def change(copy: Path) -> None:
+    def change_all(copy: Path) -> None:
+        columns = {"pairs": "label", "labels": "label", "decisions": "decision", "verdicts": "verdict"}
+        for table, column in columns.items():
+            in_table(table, column, "\x1b[2J\n" + "x" * 10_000)(copy)
+
+    changes = Study.diff(folder, forged(folder, change_all))
+    for change in changes:
+        words = [change.label_after, *change.because]
+        assert all(word.isprintable() and len(word) < 2_100 for word in words)
+
+
+WRONG_VALUES: dict[str, list[object]] = {
+    "rules": [[1], "x", None, {"main": None}, {"main": {"gold": 3}}, {"../main": {}}],
+    "last_run": ["x", None, [1], True, 1.0],
+    "seed": ["x", [1], 1e300],
+    "study": ["x"],
+    "pseudonyms": [[{}]],
+    "texts": ["x"],
+    "name": [{}],
+}
+
+
+def test_a_record_whose_values_are_of_other_types_or_nested_too_deep_is_refused(released: tuple[Study, Path]) -> None:
+    study, folder = released
+    message = r"is no release: release.json is not as `fcpair release` writes it: "
+    for name, values in WRONG_VALUES.items():
+        for value in values:
+            copy = forged(folder, in_record(**{name: value}))
+            for act in (partial(Study.diff, folder, copy), partial(Study.verify, copy, study)):
+                with pytest.raises(InputError, match=message):
+                    act()
+    copy = forged(folder, lambda copy: (copy / RECORD).write_text("[" * 100_000 + "]" * 100_000))
+    with pytest.raises(InputError, match=r"release.json cannot be read \(cannot be read: too many brackets"):
+        Study.diff(folder, copy)
+
+
+WRONG_COLUMNS: dict[tuple[str, str], list[object]] = {
+    ("pairs", "hs_sha256"): [3, [1], {"a": 1}, None],
+    ("pairs", "pair"): ["x", [1]],
+    ("pairs", "tier"): [3],
+    ("pairs", "own_tiers"): [["a", "b"]],
+    ("decisions", "by"): [["ana", "ben"]],
+    ("labels", "label"): [[]],
+    ("verdicts", "validator"): [[1]],
+}
+
+
+def test_a_table_whose_columns_are_of_other_types_or_missing_is_refused(released: tuple[Study, Path]) -> None:
+    folder = released[1]
+    for (table, column), values in WRONG_COLUMNS.items():
+        for value in values:
+            with pytest.raises(InputError, match=rf"{table}.parquet: row 1: `{column}` is "):
+                Study.diff(folder, forged(folder, in_table(table, column, value)))
+
+    def drop_annotator(copy: Path) -> None:
         path = copy / "data" / "labels.parquet"
         pd.read_parquet(path).drop(columns="annotator").to_parquet(path)
 
     with pytest.raises(InputError, match=r"labels.parquet: row 1: `annotator` is missing"):
-        Study.diff(folder, overwritten(folder, change))
+        Study.diff(folder, forged(folder, drop_annotator))
 
 
 def test_a_tree_of_1_500_folders_is_a_fault_and_no_error(released: tuple[Study, Path]) -> None:

@@ -23,10 +23,11 @@ from steps.publication.releasing import bytes_of, full_form
 pytestmark = pytest.mark.files
 
 
-def test_a_survey_is_counted_in_cells_of_five_or_more(tmp_path: Path) -> None:
-    study = surveyed(tmp_path)
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    counts = pd.read_parquet(tmp_path / "v1/data/survey-ask-answer.parquet")
+def test_a_survey_is_counted_in_cells_of_five_or_more_and_tells_no_respondent(tmp_path: Path) -> None:
+    """Few skips may be one respondent's: eight statements, two columns and eleven people, of whom some skip."""
+    study, folder = surveyed(tmp_path, skips=0.02), tmp_path / "v1"
+    study.release("v1", folder, full_form(tmp_path))
+    counts = pd.read_parquet(folder / "data/survey-ask-answer.parquet")
     assert counts["people"].min() >= LEAST_COUNTED
     assert set(counts.groupby(["row", "column"])["people"].sum()) == {11}
     answers = study.grid().answers().assign(answer=lambda rows: rows["answer"].where(~rows["skipped"], "skip"))
@@ -34,6 +35,27 @@ def test_a_survey_is_counted_in_cells_of_five_or_more(tmp_path: Path) -> None:
     for row in counts[counts["answer"] != MERGED].itertuples():
         assert row.people == known[str(row.row), str(row.column), str(row.answer)]
     assert set(counts["row"]) == set(STATEMENTS)
+
+    for path in (folder / "data").glob("*.parquet"):
+        assert not {"by", "annotator"} & set(pd.read_parquet(path).columns)
+    log = (folder / "runs.jsonl").read_text("utf-8")
+    assert '"p3"' not in log
+    (run,) = [run for run in study.log() if run.stage == "simulate"]
+    (public_run,) = [line for line in map(json.loads, log.splitlines()) if line["stage"] == "simulate"]
+    assert run.counts["skips"] > 0
+    assert public_run["counts"]["answers and skips"] == run.counts["answers"] + run.counts["skips"] == 8 * 2 * 11
+    assert not {"answers", "skips"} & public_run["counts"].keys()
+    assert not (folder / "agreement.csv").exists()
+    for document in ("datasheet.md", "README.md"):
+        assert "greement" not in (folder / document).read_text("utf-8")
+
+    form = full_form(tmp_path)
+    stated = ReleaseForm({**form.answers, "rai.synthetic_texts": "all CNs, by a model"})
+    study.release("v2", tmp_path / "v2", stated)
+    croissant = json.loads((tmp_path / "v2/croissant.json").read_text("utf-8"))
+    assert croissant["rai:hasSyntheticData"] is True
+    assert "Texts by machines: all CNs, by a model." in croissant["rai:dataCollection"]
+    assert "Texts by machines: all CNs, by a model" in (tmp_path / "v2/README.md").read_text("utf-8")
 
 
 def test_what_people_said_about_themselves_is_counted_the_same_way(tmp_path: Path) -> None:
@@ -43,34 +65,6 @@ def test_what_people_said_about_themselves_is_counted_the_same_way(tmp_path: Pat
     assert "| Gender | woman | 7 |" in statement
     assert f"| Gender | {MERGED} | 7 |" in statement
     assert "another" not in statement
-
-
-def test_no_single_respondent_is_in_a_release(tmp_path: Path) -> None:
-    study = surveyed(tmp_path)
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    for path in (tmp_path / "v1/data").glob("*.parquet"):
-        assert not {"by", "annotator"} & set(pd.read_parquet(path).columns)
-    log = (tmp_path / "v1/runs.jsonl").read_text("utf-8")
-    assert '"p3"' not in log
-
-
-def test_the_log_of_a_survey_counts_answers_and_skips_together(tmp_path: Path) -> None:
-    """Few skips may be one respondent's: eight statements, two columns and eleven people, of whom some skip."""
-    study = surveyed(tmp_path, skips=0.02)
-    (run,) = [run for run in study.log() if run.stage == "simulate"]
-    assert run.counts["skips"] > 0
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    runs = [json.loads(line) for line in (tmp_path / "v1/runs.jsonl").read_text("utf-8").splitlines()]
-    (public_run,) = [run for run in runs if run["stage"] == "simulate"]
-    assert public_run["counts"]["answers and skips"] == run.counts["answers"] + run.counts["skips"] == 8 * 2 * 11
-    assert not {"answers", "skips"} & public_run["counts"].keys()
-
-
-def test_agreement_among_respondents_is_not_released(tmp_path: Path) -> None:
-    surveyed(tmp_path).release("v1", tmp_path / "v1", full_form(tmp_path))
-    assert not (tmp_path / "v1/agreement.csv").exists()
-    assert "greement" not in (tmp_path / "v1/datasheet.md").read_text("utf-8")
-    assert "greement" not in (tmp_path / "v1/README.md").read_text("utf-8")
 
 
 def test_shares_of_a_survey_are_no_metadata_of_the_statements_that_it_kept(tmp_path: Path) -> None:
@@ -92,51 +86,20 @@ def test_shares_of_a_survey_are_no_metadata_of_the_statements_that_it_kept(tmp_p
     assert list(rows.columns) == ["row_number", "row", "topic", "source"]
 
 
-def test_documents_name_every_round_and_what_its_columns_hold(tmp_path: Path) -> None:
-    curated(tmp_path).release("v1", tmp_path / "v1", full_form(tmp_path))
-    card, datasheet = ((tmp_path / "v1" / name).read_text("utf-8") for name in ("README.md", "datasheet.md"))
+def test_documents_say_what_planned_grids_ask_and_what_is_simulated_or_generated(tmp_path: Path) -> None:
+    study, folder = curated(tmp_path), tmp_path / "v1"
+    study.release("v1", folder, full_form(tmp_path))
+    card, datasheet = ((folder / name).read_text("utf-8") for name in ("README.md", "datasheet.md"))
     assert "- The question of round propose of grid replies: `text: text" in datasheet
     assert "- The question of round sift of grid replies: `" in datasheet
     assert "| the answer to `" in card
     assert "qrels" not in card
-
-
-def test_answers_of_models_keep_their_names_and_those_of_people_do_not(tmp_path: Path) -> None:
-    study = curated(tmp_path)
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    proposed = pd.read_parquet(tmp_path / "v1/data/replies-propose.parquet")
-    sifted = pd.read_parquet(tmp_path / "v1/data/replies-sift.parquet")
-    assert set(proposed["by"]) == {"plain"}
-    assert set(proposed["row"]) == set(ROWS)
-    assert set(sifted["by"]).isdisjoint({"ana", "plain"})
-    assert {"act", "original"} <= set(sifted.columns)
-    assert not {"seconds", "time", "note"} & set(sifted.columns)
-
-
-def test_card_and_croissant_say_what_is_simulated_and_generated(tmp_path: Path) -> None:
-    study = curated(tmp_path)
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
     sentence = "2 of 4 answers were made up by simulated people and 2 of 4 answers were given by language models"
-    assert f"**{sentence}.**" in (tmp_path / "v1/README.md").read_text("utf-8")
-    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
+    assert f"**{sentence}.**" in card
+
+    croissant = json.loads((folder / "croissant.json").read_text("utf-8"))
     assert croissant["rai:hasSyntheticData"] is True
     assert sentence in croissant["prov:wasGeneratedBy"]["description"]
-
-
-def test_texts_by_machines_are_said_where_the_form_says_so(tmp_path: Path) -> None:
-    form = full_form(tmp_path)
-    stated = ReleaseForm({**form.answers, "rai.synthetic_texts": "all CNs, by a model"})
-    surveyed(tmp_path).release("v1", tmp_path / "v1", stated)
-    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
-    assert croissant["rai:hasSyntheticData"] is True
-    assert "Texts by machines: all CNs, by a model." in croissant["rai:dataCollection"]
-    assert "Texts by machines: all CNs, by a model" in (tmp_path / "v1/README.md").read_text("utf-8")
-
-
-def test_croissant_has_every_field_that_is_asked_for(tmp_path: Path) -> None:
-    study = curated(tmp_path)
-    study.release("v1", tmp_path / "v1", full_form(tmp_path))
-    croissant = json.loads((tmp_path / "v1/croissant.json").read_text("utf-8"))
     asked = {
         *("rai:dataLimitations", "rai:dataBiases", "rai:personalSensitiveInformation", "rai:dataUseCases"),
         *("rai:dataSocialImpact", "rai:hasSyntheticData", "prov:wasDerivedFrom", "prov:wasGeneratedBy"),
@@ -145,12 +108,17 @@ def test_croissant_has_every_field_that_is_asked_for(tmp_path: Path) -> None:
     assert croissant["license"] == ["https://spdx.org/licenses/CC-BY-4.0"]
     assert croissant["conformsTo"][0] == "http://mlcommons.org/croissant/1.1"
 
+    proposed = pd.read_parquet(folder / "data/replies-propose.parquet")
+    sifted = pd.read_parquet(folder / "data/replies-sift.parquet")
+    assert set(proposed["by"]) == {"plain"}
+    assert set(proposed["row"]) == set(ROWS)
+    assert set(sifted["by"]).isdisjoint({"ana", "plain"})
+    assert {"act", "original"} <= set(sifted.columns)
+    assert not {"seconds", "time", "note"} & set(sifted.columns)
 
-def test_without_texts_no_text_of_a_planned_grid_is_in_any_byte(tmp_path: Path) -> None:
-    study = curated(tmp_path)
     written = [text for text in study.grid().texts("propose")["text"] if text]
-    study.release("v1", tmp_path / "v1", full_form(tmp_path), texts=False)
-    for name, content in bytes_of(tmp_path / "v1").items():
+    study.release("ids", tmp_path / "ids", full_form(tmp_path), texts=False)
+    for name, content in bytes_of(tmp_path / "ids").items():
         if name.startswith("data/"):
             assert not [text for text in (*ROWS, *written) if text.encode() in content], name
 

@@ -68,35 +68,23 @@ def test_a_study_without_words_says_none(tmp_path: Path) -> None:
     assert (shown.row_text, shown.column_text, shown.texts, shown.single_column) == (None, None, {}, False)
 
 
-def test_words_are_set_one_by_one_and_leave_a_run_and_the_recipe(tmp_path: Path) -> None:
+def test_words_are_set_one_by_one_and_leave_a_run_and_the_recipe_which_may_change_them(tmp_path: Path) -> None:
     study = rated(tmp_path)
+    recipe = replace(study.recipe(), words=WORDS)
     assert study.save_words(WORDS).counts == {"nouns": 0, "questions": 1, "options": 2, "sides": 3}
     study.save_words(nouns={"rater": "reply"}, language="fa")
     expected = replace(WORDS, nouns={"rater": "reply"}, language="fa")
     assert study.effective_options(Words) == study.recipe().words == expected
     assert '[words.nouns]\nrater = "reply"' in study.recipe_text()
-
-
-def test_a_recipe_sets_words_and_may_change_them_at_any_time(tmp_path: Path) -> None:
-    study = rated(tmp_path)
-    recipe = replace(study.recipe(), words=WORDS)
     assert [run.stage for run in study.walk(recipe)] == ["words"]
     assert list(study.walk(recipe)) == []
     list(study.walk(replace(recipe, words=Words(sides={"row": "Text"}))))
     assert round_form(study, "rater1").row_text == "Text"
-
-
-def test_a_word_for_a_column_that_is_called_path_is_no_file(tmp_path: Path) -> None:
-    study = rated(tmp_path)
-    study.save_words(sides={"path": "Way"})
+    study.save_words(sides={"path": "Way"})  # a column that is called path is no file
     assert study.effective_options(Words).sides == {"path": "Way"}
-
-
-def test_words_for_what_a_study_does_not_have_are_refused_all_at_once(tmp_path: Path) -> None:
-    study = rated(tmp_path)
     with pytest.raises(InputError, match=r"`questions` has `rates`.*did you mean `rate`\?; .*`options` has `rate/9`"):
         study.save_words(questions={"rates": "?"}, options={"rate/9": "!"})
-    assert study.effective_options(Words) == Words()
+    assert study.effective_options(Words) == Words(sides={"path": "Way"})
 
 
 def test_validators_read_the_wording_of_the_label_that_they_check(files: dict[str, Path], tmp_path: Path) -> None:
@@ -159,13 +147,10 @@ def test_who_rates_what_others_wrote_rates_replies_and_rounds_of_two_kinds_have_
     assert study.page_words(Role.RATER).noun.one == "item"
 
 
-@pytest.mark.parametrize("role", [Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR])
-def test_a_study_of_pairs_has_pairs(files: dict[str, Path], role: Role) -> None:
+def test_a_study_of_pairs_has_pairs_and_a_side_its_wording(files: dict[str, Path], tmp_path: Path) -> None:
     study = Study(files["checking"])
-    assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative", "en")
-
-
-def test_a_side_of_the_grid_has_its_wording(tmp_path: Path) -> None:
+    for role in (Role.ANNOTATOR, Role.VALIDATOR, Role.ADJUDICATOR):
+        assert study.page_words(role) == (("pair", "pairs"), "hate speech", "counter-narrative", "en")
     study = Study(forms.build(tmp_path))
     study.save_words(sides={"hate speech": "Message"})
     shown: Any = study.page_words(Role.WRITER, "write")

@@ -41,17 +41,14 @@ def fill(tx: Tx, rows: list[int], columns: list[int]) -> None:
     cells.fill(tx)
 
 
-def test_cells_are_numbered_from_1_in_each_grid(both: Store) -> None:
+def test_cells_are_numbered_from_1_in_each_grid_and_every_grid_is_sealed(both: Store) -> None:
     with both.read() as tx:
         assert cells.cells(tx)["cell_id"].tolist() == [1, 2, 3, 4, 5, 6]
         assert cells.number_range(tx) == (1, 6)
     with both.for_grid(2).read() as tx:
-        found = cells.cells(tx)
-        assert (found["cell_id"] - SECOND).tolist() == [1, 2, 3, 4]
-        assert list(zip(found["hs_id"], found["cn_id"], strict=True)) == [(1, 4), (1, 5), (2, 4), (2, 5)]
-
-
-def test_every_grid_is_sealed(both: Store) -> None:
+        made = cells.cells(tx)
+        assert (made["cell_id"] - SECOND).tolist() == [1, 2, 3, 4]
+        assert list(zip(made["hs_id"], made["cn_id"], strict=True)) == [(1, 4), (1, 5), (2, 4), (2, 5)]
     for number in (7, SECOND + 5):
         with pytest.raises(IntegrityError, match="the grid is sealed"), both.write() as tx:
             tx.execute(insert(cell), [{"id": number, "row_id": 1, "column_id": 3}])
@@ -86,7 +83,7 @@ def test_cells_follow_the_order_of_the_sides(store: Store) -> None:
             assert not study_checks.whole_grid(tx, keep_known=True).faults
 
 
-def test_work_and_answers_are_of_one_grid(both: Store) -> None:
+def test_work_answers_and_settings_are_of_one_grid(both: Store) -> None:
     with both.write() as tx:
         ana = people.add_people(tx, ["ana"], Role.ANNOTATOR)[0].id
     for grid, pair in ((1, 1), (2, SECOND + 1)):
@@ -98,15 +95,10 @@ def test_work_and_answers_are_of_one_grid(both: Store) -> None:
     with both.for_grid(2).write() as tx:
         adjudications.add_adjudications(tx, pd.DataFrame({"cell_id": [SECOND + 1], "rule": ["person"], "code": [2]}))
         assert adjudications.current_adjudications(tx)["cell_id"].tolist() == [SECOND + 1]
-    with both.read() as tx:
-        assert adjudications.current_adjudications(tx).empty
-
-
-def test_settings_are_of_one_grid(both: Store) -> None:
-    with both.for_grid(2).write() as tx:
         run = runs.add_run(tx, "partition", {}, {}, "0.6", None)
         settings.save_settings(tx, "partition", {"diamond": "majority"}, run.id)
         assert settings.of_stage(tx, "partition") == {"diamond": "majority"}
     with both.read() as tx:
+        assert adjudications.current_adjudications(tx).empty
         assert settings.of_stage(tx, "partition") == {}
-        assert [one.name for one in grids.keys(tx)] == ["main", "other"]
+        assert [grid.name for grid in grids.keys(tx)] == ["main", "other"]

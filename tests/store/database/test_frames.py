@@ -1,9 +1,9 @@
-"""Values: what is put into a table comes out as it was."""
+"""Values: what is put into a table comes out as it was, by way of SQLAlchemy or of the driver."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +11,33 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import JSON, Boolean, Float, Integer, LargeBinary, String, Table, insert, select
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    insert,
+    select,
+)
 from sqlalchemy.exc import IntegrityError
 
 from fcpair.records import Origin, Role, Status
-from fcpair.store import Store, Tx
+from fcpair.store import Store
 from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.database.statements import CHUNK, frame, insert_rows, records
-from fcpair.store.database.tables import metadata, person, source_pair, text
+from fcpair.store.database.statements import CHUNK, PreparedStatement, frame, insert_rows, records
+from fcpair.store.database.tables import metadata, person, source_pair
 from fcpair.store.oversight import build_progress, runs
 from fcpair.store.people import people
+from store.conftest import undone
 
 pytestmark = pytest.mark.files
 
@@ -46,18 +60,6 @@ CHECKED = {
         row | {"skipped": row["answer_id"] is None, "withdraws": row["withdraws"] if row["answer_id"] is None else None}
     )
 }
-
-
-class UndoneError(Exception):
-    """Ends a transaction of which nothing is to stay."""
-
-
-@contextmanager
-def undone(store: Store, *, bulk: bool = False) -> Iterator[Tx]:
-    """A transaction that leaves nothing behind."""
-    with suppress(UndoneError), store.write(bulk=bulk) as tx:
-        yield tx
-        raise UndoneError
 
 
 def rows_of(table: Table) -> st.SearchStrategy[dict[str, Any]]:
@@ -84,12 +86,6 @@ def test_a_row_of_every_table_comes_out_as_it_went_in(lasting_store: Store, tabl
         assert dict(tx.execute(select(table).where(*key)).one()._mapping) == row
 
 
-def test_what_is_undone_leaves_nothing(lasting_store: Store) -> None:
-    with lasting_store.read() as tx:
-        assert people.people(tx) == []
-        assert texts.texts_of(tx, "hs").empty
-
-
 @given(
     bodies=st.lists(TEXT, min_size=1, max_size=5, unique=True), meta=st.dictionaries(TEXT, TEXT, max_size=3), lang=TEXT
 )
@@ -113,52 +109,35 @@ def test_a_run_comes_out_as_it_was_noted(lasting_store: Store, params: dict[str,
     assert (noted.params, noted.counts, noted.model) == (params, counts, {"name": "m"})
 
 
-def test_runs_come_oldest_first_and_by_stage(store: Store) -> None:
+def test_people_and_runs_come_in_the_order_in_which_they_came_and_a_release_as_it_was_noted(
+    store: Store, tmp_path: Path
+) -> None:
     with store.write() as tx:
-        for stage in ("select", "pair", "select"):
-            runs.add_run(tx, stage, {}, {}, "0.1", None)
-        assert [run.stage for run in runs.runs(tx)] == ["select", "pair", "select"]
-        assert [run.id for run in runs.runs(tx, "select")] == [1, 3]
-
-
-def test_a_release_comes_out_as_it_was_noted(store: Store, tmp_path: Path) -> None:
-    with store.write() as tx:
-        runs.add_release(tx, "gold", {"rule": "two labels"}, {"pairs": 7}, str(tmp_path / "gold.csv"), "ab" * 32)
-        released = runs.releases(tx)
-    at = released[0].pop("at")
-    assert released == [
-        {
-            "tier": "gold",
-            "rule": {"rule": "two labels"},
-            "counts": {"pairs": 7},
-            "file": str(tmp_path / "gold.csv"),
-            "path": str(tmp_path / "gold.csv"),
-            "sha256": "ab" * 32,
-        }
-    ]
-    assert at.endswith("+00:00")
-
-
-def test_people_come_in_the_order_in_which_they_came(store: Store) -> None:
-    with store.write() as tx:
+        assert set(build_progress.n_built(tx).values()) == {0}
         people.add_people(tx, ["zoe", "ana"], Role.ANNOTATOR)
         people.add_people(tx, ["bo"], Role.VALIDATOR)
         people.retire(tx, 1)
         assert [(one.name, one.retired) for one in people.people(tx)] == [("zoe", True), ("ana", False), ("bo", False)]
         assert [one.name for one in people.people(tx, Role.ANNOTATOR, active=True)] == ["ana"]
+        for stage in ("select", "pair", "select"):
+            runs.add_run(tx, stage, {}, {}, "0.1", None)
+        assert [run.stage for run in runs.runs(tx)] == ["select", "pair", "select"]
+        assert [run.id for run in runs.runs(tx, "select")] == [1, 3]
+        file = str(tmp_path / "gold.csv")
+        runs.add_release(tx, "gold", {"rule": "two labels"}, {"pairs": 7}, file, "ab" * 32)
+        (release,) = runs.releases(tx)
+    assert release.pop("at").endswith("+00:00")
+    rule = {"tier": "gold", "rule": {"rule": "two labels"}, "counts": {"pairs": 7}}
+    assert release == {**rule, "file": file, "path": file, "sha256": "ab" * 32}
 
 
-def test_a_pseudonym_is_there_once(store: Store) -> None:
+def test_a_pseudonym_is_there_once_and_a_text_once_on_a_side_but_on_both(store: Store) -> None:
     with store.write() as tx:
         people.add_people(tx, ["ana"], Role.ANNOTATOR)
-    with pytest.raises(IntegrityError), store.write() as tx:
-        people.add_people(tx, ["ana"], Role.LEAD)
-
-
-def test_the_same_text_is_there_once_on_a_side_but_may_stand_on_both(store: Store) -> None:
-    with store.write() as tx:
         texts.add_texts(tx, "hs", [("d", "same", "", {})])
         texts.add_texts(tx, "cn", [("d", "same", "", {})])
+    with pytest.raises(IntegrityError), store.write() as tx:
+        people.add_people(tx, ["ana"], Role.LEAD)
     with pytest.raises(IntegrityError), store.write() as tx:
         texts.add_texts(tx, "cn", [("d", "other", "", {})])
 
@@ -170,13 +149,6 @@ def test_more_rows_than_a_chunk_are_written_and_read_in_order(store: Store) -> N
         read = frame(tx, select(person.c.id, person.c.name).order_by(person.c.id))
     assert read["id"].tolist() == list(range(1, n + 1))
     assert read["name"].tolist() == [f"p{at}" for at in range(n)]
-
-
-def test_no_rows_are_an_empty_frame_with_the_columns_of_the_query(store: Store) -> None:
-    with store.read() as tx:
-        read = frame(tx, select(text.c.id, text.c.body.label("words")))
-    assert list(read.columns) == ["id", "words"]
-    assert read.empty
 
 
 def test_what_is_missing_in_a_frame_is_null() -> None:
@@ -219,6 +191,85 @@ def test_the_current_answer_is_the_latest(store: Store) -> None:
         assert judgements.n_judgements(tx) == 2
 
 
-def test_an_empty_study_has_built_nothing(store: Store) -> None:
-    with store.read() as tx:
-        assert set(build_progress.n_built(tx).values()) == {0}
+thing = Table(
+    "thing",
+    MetaData(),
+    Column("id", Integer, primary_key=True),
+    Column("name", String),
+    Column("yes", Boolean),
+    Column("share", Float),
+    Column("digest", LargeBinary),
+    Column("reply", JSON(none_as_null=True)),
+)
+COLUMNS = tuple(thing.c.keys())
+ADD = PreparedStatement(insert(thing), COLUMNS)
+NAMED = (
+    select(thing).where(thing.c.name == bindparam("wanted"), thing.c.id > 0).order_by(thing.c.id).limit(bindparam("n"))
+)
+FIND = PreparedStatement(NAMED)
+SHORT = st.text(st.characters(codec="utf-8"), max_size=5)
+ROWS = st.fixed_dictionaries(
+    {
+        "name": SHORT,
+        "yes": st.none() | st.booleans(),
+        "share": st.none() | st.floats(allow_nan=False),
+        "digest": st.none() | st.binary(max_size=5),
+        "reply": st.none() | st.dictionaries(SHORT, st.integers(-(2**60), 2**60) | SHORT, max_size=3),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def things(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = Store.create(tmp_path_factory.mktemp("ready") / "study.db", thing.create)
+    yield store
+    store.close()
+
+
+@given(rows=st.lists(ROWS, min_size=1, max_size=4))
+def test_what_goes_in_and_comes_out_is_as_by_sqlalchemy(things: Store, rows: list[dict[str, object]]) -> None:
+    with things.write() as tx:
+        for at, row in enumerate(rows, 1):
+            ADD.execute(tx, id=at, **row)
+        tx.execute(insert(thing), [{"id": len(rows) + at, **row} for at, row in enumerate(rows, 1)])
+        for row in rows:
+            wanted = {"wanted": str(row["name"]), "n": 100}
+            ready = [tuple(found) for found in FIND.all(tx, **wanted)]
+            by_sqlalchemy = [tuple(found) for found in tx.execute(NAMED, wanted)]
+            assert ready == by_sqlalchemy
+            assert [type(value) for one in ready for value in one] == [
+                type(value) for one in by_sqlalchemy for value in one
+            ]
+        stored = (
+            "SELECT name, yes, share, digest, reply, typeof(yes), typeof(reply) FROM thing WHERE id {} ? ORDER BY id"
+        )
+        of_both = [tx.exec_driver_sql(stored.format(side), (len(rows),)).all() for side in ("<=", ">")]
+        assert of_both[0] == of_both[1]
+        tx.rollback()
+
+
+def test_a_row_has_its_columns_as_attributes_and_none_is_none_and_a_parameter_that_is_missing_is_an_error(
+    things: Store,
+) -> None:
+    with things.write() as tx:
+        ADD.execute(tx, id=7, name="a", yes=True, share=0.5, digest=b"d", reply={"a": 1})
+        found = FIND.first(tx, wanted="a", n=1)
+        assert (found.id, found.yes, found.reply) == (7, True, {"a": 1})
+        assert FIND.first(tx, wanted="b", n=1) is None
+        tx.rollback()
+    with things.write() as tx:
+        with pytest.raises(KeyError, match="digest"):
+            ADD.execute(tx, id=7, name="a", yes=True, share=0.5, reply=None)
+        assert FIND.all(tx, wanted="a", n=9) == []
+
+
+def test_what_the_database_refuses_is_told_as_ever(things: Store) -> None:
+    row = {"name": "a", "yes": True, "share": 0.5, "digest": b"", "reply": None}
+    with pytest.raises(sqlite3.IntegrityError, match="UNIQUE"), things.write() as tx:
+        ADD.execute(tx, id=1, **row)
+        ADD.execute(tx, id=1, **row)
+    gone = PreparedStatement(select(Table("gone", MetaData(), Column("id", Integer))))
+    with pytest.raises(sqlite3.OperationalError, match="gone"), things.read() as tx:
+        gone.all(tx)
+    with things.read() as tx:
+        assert FIND.all(tx, wanted="a", n=9) == []

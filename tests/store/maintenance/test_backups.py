@@ -8,10 +8,8 @@ import sqlite3
 import stat
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -27,29 +25,18 @@ from fcpair.store.database import backends, backup_format, schema
 from fcpair.store.database.backends import Place, postgres_server, sqlite_file
 from fcpair.store.database.backup_format import Manifest
 from fcpair.study import Study
+from store.conftest import KINDS, NewPlace, being_answered
 
 pytestmark = pytest.mark.files  # each is about both databases
 
-KINDS = ("file", "database")
 N_FLIPS, N_CUTS = 150, 40
 
 
-@pytest.fixture
-def new(tmp_path: Path, postgres: Server, programs: Path) -> Callable[[str], Place]:
-    """A place where nothing is, of either kind."""
-    numbers = count(1)
-
-    def make(kind: str) -> Place:
-        if kind == "file":
-            return tmp_path / f"study-{next(numbers)}.db"
-        url = postgres.make(f"backup_{tmp_path.name[-20:]}_{next(numbers)}")
-        return str(url.render_as_string(hide_password=False))
-
-    return make
+Studies = Callable[[str, str], Place]
 
 
 @pytest.fixture
-def studies(files: dict[str, Path], new: Callable[[str], Place]) -> Callable[[str, str], Place]:
+def studies(files: dict[str, Path], new: NewPlace, programs: Path) -> Studies:
     """The small study at a stage, of either kind."""
 
     def make(kind: str, stage: str) -> Place:
@@ -60,11 +47,7 @@ def studies(files: dict[str, Path], new: Callable[[str], Place]) -> Callable[[st
     return make
 
 
-Studies = Callable[[str, str], Place]
-New = Callable[[str], Place]
-
-
-def digest_of(place: Place, new: New) -> str:
+def digest_of(place: Place, new: NewPlace) -> str:
     """The digest of all rows."""
     return Study.copy(place, new("file"), lambda done, total: None).digest
 
@@ -78,22 +61,22 @@ def whole(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> P
 # -- taken for a study
 
 
-@pytest.mark.parametrize(
-    "words", [["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]]
-)
-def test_whoever_takes_it_for_a_study_is_told_of_restore(whole: Path, words: list[str]) -> None:
-    result = CliRunner().invoke(main, [*words, "--study", str(whole)])
-    assert result.exit_code == 2
-    assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
-
-
-def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(whole: Path, tmp_path: Path) -> None:
+def test_whoever_takes_it_for_a_study_is_told_of_restore_and_it_can_be_unpacked_without_fcpair(
+    whole: Path, files: dict[str, Path], tmp_path: Path
+) -> None:
+    """Also one that is cut off, or of a database."""
+    for words in (["status"], ["doctor"], ["doctor", "--as-it-is"], ["upgrade"], ["serve"], ["backup", "again.backup"]):
+        result = CliRunner().invoke(main, [*words, "--study", str(whole)])
+        assert result.exit_code == 2
+        assert f"{whole} is a backup of a study; `fcpair restore {whole} --study OTHER` brings" in result.stderr
     cut = tmp_path / "cut.backup"
     cut.write_bytes(whole.read_bytes()[:3000])
     of_database = Path(__file__).parents[2] / "assets" / "0012-postgresql.backup"
     for file in (cut, of_database):
         with pytest.raises(StudyError, match="is a backup of a study; `fcpair restore"):
             Study(file)
+    shutil.unpack_archive(whole, tmp_path, "zip")
+    assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
 
 
 # -- there and back
@@ -102,21 +85,20 @@ def test_one_that_is_cut_off_or_of_a_database_is_still_no_study_but_a_backup(who
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("stage", ["empty", "checked"])
-def test_what_is_restored_is_the_same_study(studies: Studies, new: New, tmp_path: Path, kind: str, stage: str) -> None:
+def test_what_is_restored_is_the_same_study(
+    studies: Studies, new: NewPlace, tmp_path: Path, kind: str, stage: str
+) -> None:
     source, again = studies(kind, stage), new(kind)
     file = Study.back_up(source, tmp_path / "one.backup")
     restored = Study.restore(file, again)
     assert restored.health is not None
-    assert (restored.kind, restored.schema, restored.health.is_sound) == (_called(kind), schema.HEAD, True)
+    kind_name = {"file": "sqlite", "database": "postgresql"}[kind]
+    assert (restored.kind, restored.schema, restored.health.is_sound) == (kind_name, schema.HEAD, True)
     assert digest_of(again, new) == digest_of(source, new)
 
 
-def _called(kind: str) -> str:
-    return {"file": "sqlite", "database": "postgresql"}[kind]
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_restored_study_is_worked_on(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     again = new(kind)
     Study.restore(Study.back_up(studies(kind, "checking"), tmp_path / "one.backup"), again)
     study = Study(again)
@@ -128,59 +110,37 @@ def test_a_restored_study_is_worked_on(studies: Studies, new: New, tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_backup_while_people_answer_is_sound(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_backup_while_people_answer_is_sound(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     source = studies(kind, "dealt")
-    study, done = Study(source), threading.Event()
-    study.share()
-    desk, ana = at_desk(study, "ana")
-
-    def answer() -> None:
-        while desk.tasks(ana) and not done.is_set():
-            give(desk, ana, "appropriate")
-
-    answering = threading.Thread(target=answer)
-    answering.start()
-    try:
+    with being_answered(source):
         made = [Study.back_up(source, tmp_path / f"{at}.backup") for at in range(3)]
-    finally:
-        done.set()
-        answering.join()
-        study.close()
     for file in made:
-        assert (health := Study.restore(file, new(kind)).health) is not None
+        health = Study.restore(file, new(kind)).health
+        assert health is not None
         assert health.is_sound
 
 
-def test_a_backup_is_readable_to_its_owner_alone_and_nothing_else_is_left(
+def test_a_backup_is_readable_to_its_owner_alone_nothing_else_is_left_and_no_file_is_replaced(
     files: dict[str, Path], tmp_path: Path
 ) -> None:
-    file = Study.back_up(files["checked"], tmp_path / "one.backup")
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file, again = tmp_path / "one.backup", tmp_path / "again.db"
+    file.write_bytes(b"mine")
+    with pytest.raises(StudyError, match="exists already; name another file"):
+        Study.back_up(files["checked"], file)
+    assert file.read_bytes() == b"mine"
+    file.unlink()
+    Study.back_up(files["checked"], file)
     assert list(tmp_path.iterdir()) == [file]
-    again = tmp_path / "again.db"
     Study.restore(file, again)
-    assert stat.S_IMODE(again.stat().st_mode) == 0o600
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, again)] == [0o600, 0o600]
     assert sorted(tmp_path.iterdir()) == [again, file]
-
-
-def test_it_can_be_unpacked_without_fcpair(whole: Path, files: dict[str, Path], tmp_path: Path) -> None:
-    shutil.unpack_archive(whole, tmp_path, "zip")
-    assert dump(tmp_path / "study.sqlite") == dump(files["checked"])
 
 
 # -- what is there is not touched
 
 
-def test_a_file_that_is_there_is_refused(files: dict[str, Path], tmp_path: Path) -> None:
-    file = tmp_path / "one.backup"
-    file.write_bytes(b"mine")
-    with pytest.raises(StudyError, match="exists already; name another file"):
-        Study.back_up(files["checked"], file)
-    assert file.read_bytes() == b"mine"
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_a_study_that_is_there_is_not_restored_over(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     there, other = studies(kind, "dealt"), studies(kind, "checked")
     before = Study.doctor(there).digest
     file = Study.back_up(other, tmp_path / "one.backup")
@@ -208,7 +168,7 @@ def test_where_a_study_is_being_restored_none_is_begun(
     assert Study.doctor(target).is_sound
 
 
-def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: New, tmp_path: Path) -> None:
+def test_a_backup_goes_back_to_the_kind_of_place_it_is_of(studies: Studies, new: NewPlace, tmp_path: Path) -> None:
     for kind, other in (KINDS, KINDS[::-1]):
         place = new(other)
         with pytest.raises(StudyError, match="`fcpair copy` takes it to"):
@@ -262,19 +222,11 @@ def test_another_file_is_no_backup(files: dict[str, Path], tmp_path: Path) -> No
     assert "there is no backup" in refused(tmp_path / "none", tmp_path / "again.db")
 
 
-@pytest.mark.parametrize(
-    ("change", "said"), [({"schema": "0999"}, "newer fcpair"), ({"kind": "oracle"}, "newer fcpair")]
-)
-def test_one_of_a_newer_fcpair_is_refused(whole: Path, tmp_path: Path, change: dict[str, str], said: str) -> None:
+@pytest.mark.parametrize("change", [{"schema": "0999"}, {"kind": "oracle"}, {"format": 2}])
+def test_one_of_a_newer_fcpair_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
     like: dict[str, Any] = {"kind": "sqlite", "schema": "0006", "fcpair": "9.0", "at": "2030", "member": "study.sqlite"}
     file = tmp_path / "newer.backup"
     backup_format.write(file, Manifest(**(like | change)), lambda to: to.write(b"x"))
-    assert said in refused(file, tmp_path / "again.db")
-
-
-def test_one_of_another_format_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "newer.backup"
-    backup_format.write(file, Manifest("sqlite", "0006", "9", "2030", "x", format=2), lambda to: to.write(b"x"))
     assert "newer fcpair" in refused(file, tmp_path / "again.db")
 
 
@@ -294,14 +246,6 @@ def test_a_disk_that_fills_up_half_way_leaves_nothing(files: dict[str, Path], wh
         assert list(tmp_path.iterdir()) == []
 
 
-def a_program(folder: Path, name: str, does: str) -> Path:
-    """A program of a given name, which says that it is of PostgreSQL 99."""
-    says = f'[ "$1" = --version ] && {{ echo "{name} (PostgreSQL) 99.1"; exit 0; }}'
-    (folder / name).write_text(f"#!/bin/sh\n{says}\n{does}\n")
-    (folder / name).chmod(0o755)
-    return folder
-
-
 @pytest.fixture
 def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which programs of PostgreSQL's are looked for, and which has none."""
@@ -310,27 +254,27 @@ def bin_(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     return folder
 
 
-def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for(studies: Studies, bin_: Path, tmp_path: Path) -> None:
+def test_a_pg_dump_that_is_missing_or_too_old_is_asked_for_and_one_that_fails_leaves_nothing(
+    studies: Studies, bin_: Path, tmp_path: Path
+) -> None:
     source, file = studies("database", "empty"), tmp_path / "one.backup"
     with pytest.raises(StudyError, match=r"pg_dump was not found in .*apt-get install postgresql-client"):
         Study.back_up(source, file)
-    a_program(bin_, "pg_dump", "exit 0")
-    (bin_ / "pg_dump").write_text((bin_ / "pg_dump").read_text().replace("99.1", "9.6"))
-    with pytest.raises(StudyError, match=r"pg_dump is of PostgreSQL 9, and \d+ or newer is needed"):
-        Study.back_up(source, file)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_pg_dump_that_fails_half_way_leaves_nothing(studies: Studies, bin_: Path, tmp_path: Path) -> None:
-    source = studies("database", "empty")
-    a_program(bin_, "pg_dump", "head -c 100000 /dev/zero; echo 'pg_dump: error: server closed' >&2; exit 1")
-    with pytest.raises(StudyError, match="pg_dump failed: pg_dump: error: server closed"):
-        Study.back_up(source, tmp_path / "one.backup")
+    fails = "head -c 100000 /dev/zero; echo 'pg_dump: error: server closed' >&2; exit 1"
+    for version, does, message in (
+        ("9.6", "exit 0", r"pg_dump is of PostgreSQL 9, and \d+ or newer is needed"),
+        ("99.1", fails, "pg_dump failed: pg_dump: error: server closed"),
+    ):
+        program = f'[ "$1" = --version ] && {{ echo "pg_dump (PostgreSQL) {version}"; exit 0; }}\n{does}'
+        (bin_ / "pg_dump").write_text(f"#!/bin/sh\n{program}\n")
+        (bin_ / "pg_dump").chmod(0o755)
+        with pytest.raises(StudyError, match=message):
+            Study.back_up(source, file)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_pg_restore_that_fails_leaves_nothing(
-    studies: Studies, new: New, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
+    studies: Studies, new: NewPlace, tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, target = Study.back_up(studies("database", "checked"), tmp_path / "one.backup"), new("database")
     monkeypatch.setattr("shutil.copyfileobj", lambda content, to: to.write(content.read(20_000)))
@@ -343,7 +287,7 @@ def test_a_pg_restore_that_fails_leaves_nothing(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_commands_back_up_check_and_restore(studies: Studies, new: New, tmp_path: Path, kind: str) -> None:
+def test_the_commands_back_up_check_and_restore(studies: Studies, new: NewPlace, tmp_path: Path, kind: str) -> None:
     source, again, file = str(studies(kind, "checked")), str(new(kind)), str(tmp_path / "one.backup")
     run = CliRunner().invoke
     made = run(main, ["backup", file, "--study", source])

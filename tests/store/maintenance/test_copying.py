@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from servers import Server
 from sqlalchemy import insert
 from steps.online import at_desk, give
 from steps.small import labels_of
@@ -25,33 +23,17 @@ from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.examination_records import CopyReport
 from fcpair.store import Store, Tx
+from fcpair.store.corpus import cells
 from fcpair.store.database import backends
 from fcpair.store.database.backends import Place
 from fcpair.store.database.tables import assignment, neighbour, person, setting, text
 from fcpair.store.oversight import runs
 from fcpair.study import Study
-from store.conftest import first_rows
+from store.conftest import KINDS, NewPlace, being_answered, first_rows
 
 pytestmark = pytest.mark.files  # each is about both databases
 
-NewPlace = Callable[[str], Place]
-KINDS = ("file", "database")
 BOTH_WAYS = [("file", "database"), ("database", "file"), ("file", "file"), ("database", "database")]
-
-
-@pytest.fixture
-def new(tmp_path: Path, postgres: Server) -> Iterator[NewPlace]:
-    """A place where nothing is, of either kind."""
-    numbers, made = count(1), []
-
-    def make(kind: str) -> Place:
-        if kind == "file":
-            return tmp_path / f"copy-{next(numbers)}.db"
-        made.append(f"copying_{tmp_path.name[-20:]}_{next(numbers)}")
-        return str(postgres.make(made[-1]).render_as_string(hide_password=False))
-
-    yield make
-    postgres.drop(*made)
 
 
 def copied(source: Place, target: Place) -> CopyReport:
@@ -83,26 +65,13 @@ def test_a_copy_has_the_same_digests_at_any_stage(files: dict[str, Path], new: N
 
 
 @pytest.mark.parametrize(("kind", "other"), BOTH_WAYS)
-def test_a_copy_goes_on_where_the_study_stood(files: dict[str, Path], new: NewPlace, kind: str, other: str) -> None:
+def test_a_copy_goes_on_where_the_study_stood_and_no_number_is_given_out_twice(
+    files: dict[str, Path], new: NewPlace, kind: str, other: str
+) -> None:
     source, target = new(kind), new(other)
     copied(files["checking"], source)
-    copied(source, target)
-    study = Study(target)
-    desk, vera = at_desk(study, "vera")
-    while desk.tasks(vera):
-        give(desk, vera, "agree")
-    study.grid().tiers().table()
-    study.close()
-    assert Study.doctor(target).is_sound
-    assert len(labels_of(Study(source))) == 42
-
-
-@pytest.mark.parametrize(("kind", "other"), BOTH_WAYS)
-def test_no_number_is_given_out_twice(files: dict[str, Path], new: NewPlace, kind: str, other: str) -> None:
-    source, target = new(kind), new(other)
-    copied(files["dealt"], source)
     top = run_sql(source, "SELECT max(id) FROM assignment")[0][0]
-    newest = f"SELECT max(id) FROM assignment WHERE id <> {top + 5}"
+    newest = "SELECT max(id) FROM assignment WHERE round_id = 1"
     run_sql(
         source,
         f"INSERT INTO assignment (id, cell_id, person_id, round_id, position, status) "
@@ -112,13 +81,20 @@ def test_no_number_is_given_out_twice(files: dict[str, Path], new: NewPlace, kin
     )
     copied(source, target)
     with Store.open(target).write() as tx:
-        (one,) = tx.execute(assignment.select().limit(1)).mappings()
-        row = {**one, "id": None, "round_id": one["round_id"] + 1}
-        del row["id"]
-        made = tx.execute(insert(assignment).values(row)).inserted_primary_key
+        first = tx.execute(assignment.select().order_by(assignment.c.id).limit(1)).mappings().one()
+        row = {name: value for name, value in first.items() if name != "id"}
+        made = tx.execute(insert(assignment).values({**row, "round_id": first["round_id"] + 1})).inserted_primary_key
         tx.rollback()
     assert made is not None
     assert made[0] == top + 6
+    study = Study(target)
+    desk, vera = at_desk(study, "vera")
+    while desk.tasks(vera):
+        give(desk, vera, "agree")
+    study.grid().tiers().table()
+    study.close()
+    assert Study.doctor(target).is_sound
+    assert len(labels_of(Study(source))) == 42
 
 
 @pytest.mark.slow
@@ -132,66 +108,22 @@ def test_what_is_at_the_target_is_not_touched(files: dict[str, Path], new: NewPl
     assert Study.doctor(target).digest == before
 
 
-def test_a_database_with_a_table_of_another_is_not_touched(files: dict[str, Path], new: NewPlace) -> None:
-    target = str(new("database"))
-    run_sql(target, "CREATE TABLE mine (id integer)")
-    with pytest.raises(StudyError, match="has tables already"):
-        copied(files["empty"], target)
-    assert run_sql(target, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [(1,)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_was_written_otherwise_is_not_kept(
-    files: dict[str, Path], new: NewPlace, kind: str, monkeypatch: pytest.MonkeyPatch
+def test_what_was_written_otherwise_or_is_missing_is_not_kept(
+    files: dict[str, Path], new: NewPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target = new(kind)
-    from fcpair.store.corpus import cells
-
     sealed = cells.seal
 
     def seal_and_change(tx: Any) -> None:
         sealed(tx)
         tx.exec_driver_sql("UPDATE person SET role = 'lead' WHERE name = 'ana'")
 
-    monkeypatch.setattr(cells, "seal", seal_and_change)
-    with pytest.raises(StudyError, match=r"differs from what .* has: person; nothing was kept"):
-        copied(files["checked"], target)
-    assert is_nothing(target)
-
-
-NUL = "UPDATE text SET body = body || char(0) || 'x' WHERE id = 7"
-ODD = [
-    (NUL, r"row 7 of `text`: .*NUL"),
-    ("UPDATE text SET body = x'616263' WHERE id = 3", r"differs from what .* has: text"),
-    ("UPDATE person SET role = 'a very much longer role' WHERE id = 2", r"row 2 of `person`: value too long"),
-    ("UPDATE side SET position = 'first' WHERE position = 1", r"row .*first of `side`: .*bigint"),
-    ("UPDATE person SET blurred = 7 WHERE id = 2", r"row 2 of `person`: .*boolean"),
-    ("UPDATE run SET counts = '{' WHERE id = 1", r"row 1 of `run`: .*json"),
-    ("UPDATE assignment SET person_id = 99 WHERE id = 5", r"`assignment`: Key \(person_id\)=\(99\)"),
-    ("UPDATE text SET body = CAST(x'ff' AS TEXT) WHERE id = 3", r"`text`: it holds bytes that are not a text"),
-]
-
-
-@pytest.mark.parametrize(("statement", "said"), ODD)
-def test_what_postgresql_cannot_hold_is_named_and_nothing_is_left(
-    files: dict[str, Path], new: NewPlace, tmp_path: Path, statement: str, said: str
-) -> None:
-    source, target = Path(shutil.copy(files["dealt"], tmp_path / "odd.db")), new("database")
-    run_sql(source, "PRAGMA foreign_keys = OFF", statement)
-    with pytest.raises(StudyError, match=said):
-        copied(source, target)
-    assert is_nothing(target)
-
-
-def test_what_a_file_can_hold_goes_into_another_file(files: dict[str, Path], new: NewPlace, tmp_path: Path) -> None:
-    source, target = Path(shutil.copy(files["dealt"], tmp_path / "odd.db")), new("file")
-    run_sql(source, NUL)
-    copied(source, target)
-    body = "SELECT CAST(body AS BLOB) FROM text WHERE id = 7"
-    assert run_sql(Path(target), body) == run_sql(source, body)
-
-
-def test_a_study_that_lacks_what_was_written_last_is_not_copied(files: dict[str, Path], new: NewPlace) -> None:
+    for kind in KINDS:
+        target = new(kind)
+        with monkeypatch.context() as patch:
+            patch.setattr(cells, "seal", seal_and_change)
+            with pytest.raises(StudyError, match=r"differs from what .* has: person; nothing was kept"):
+                copied(files["checked"], target)
+        assert is_nothing(target)
     source, target = new("database"), new("file")
     copied(files["checked"], source)
     run_sql(source, "DELETE FROM guideline")
@@ -200,30 +132,47 @@ def test_a_study_that_lacks_what_was_written_last_is_not_copied(files: dict[str,
     assert is_nothing(target)
 
 
+NUL = "UPDATE text SET body = body || char(0) || 'x' WHERE id = 7"
+ODD = {
+    NUL: r"row 7 of `text`: .*NUL",
+    "UPDATE text SET body = x'616263' WHERE id = 3": r"differs from what .* has: text",
+    "UPDATE person SET role = 'a very much longer role' WHERE id = 2": r"row 2 of `person`: value too long",
+    "UPDATE side SET position = 'first' WHERE position = 1": r"row .*first of `side`: .*bigint",
+    "UPDATE person SET blurred = 7 WHERE id = 2": r"row 2 of `person`: .*boolean",
+    "UPDATE run SET counts = '{' WHERE id = 1": r"row 1 of `run`: .*json",
+    "UPDATE assignment SET person_id = 99 WHERE id = 5": r"`assignment`: Key \(person_id\)=\(99\)",
+    "UPDATE text SET body = CAST(x'ff' AS TEXT) WHERE id = 3": r"`text`: it holds bytes that are not a text",
+}
+
+
+def test_what_postgresql_cannot_hold_is_named_and_nothing_is_left(
+    files: dict[str, Path], new: NewPlace, tmp_path: Path
+) -> None:
+    source, target, file = tmp_path / "odd.db", new("database"), Path(new("file"))
+    for statement, message in ODD.items():
+        shutil.copy(files["dealt"], source)
+        run_sql(source, "PRAGMA foreign_keys = OFF", statement)
+        with pytest.raises(StudyError, match=message):
+            copied(source, target)
+        assert is_nothing(target)
+        if statement == NUL:  # what a file can hold goes into another file
+            copied(source, file)
+            body = "SELECT CAST(body AS BLOB) FROM text WHERE id = 7"
+            assert run_sql(file, body) == run_sql(source, body)
+    run_sql(target, "CREATE TABLE mine (id integer)")
+    with pytest.raises(StudyError, match="has tables already"):
+        copied(files["empty"], target)
+    assert run_sql(target, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [(1,)]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_is_copied_while_people_answer(files: dict[str, Path], new: NewPlace, kind: str) -> None:
-    source = new(kind)
+    source, targets = new(kind), [new("file") for _ in range(4)]
     copied(files["dealt"], source)
-    study = Study(source)
-    study.share()
-    done = threading.Event()
-    desk, ana = at_desk(study, "ana")
-
-    def answer() -> None:
-        while desk.tasks(ana) and not done.is_set():
-            give(desk, ana, "appropriate")
-
-    answering = threading.Thread(target=answer)
-    answering.start()
-    try:
-        targets = [new("file") for _ in range(4)]
+    with being_answered(source):
         for target in targets:
             copied(source, target)
-    finally:
-        done.set()
-        answering.join()
-        study.close()
     assert all(Study.doctor(target).is_sound for target in targets)
 
 

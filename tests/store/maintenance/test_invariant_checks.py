@@ -19,14 +19,12 @@ from fcpair.store.adjudication import adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
-from fcpair.store.database.tables import adjudication, assignment, cell, judgement
+from fcpair.store.database.tables import adjudication, assignment, cell
 from fcpair.store.oversight import build_progress
 from fcpair.store.people import people
-from store.database.test_frames import undone
+from store.conftest import undone
 
 pytestmark = pytest.mark.files
-
-APPEND_ONLY_NAMES = ["judgement", "adjudication"]
 
 
 def fill(tx: Tx, *, n_hs: int = 2, n_cn: int = 3) -> None:
@@ -67,37 +65,24 @@ def assert_refused(store: Store, attempt: Callable[[Tx], object], match: str = "
 # -- promise 1: answers and decisions are only ever added
 
 
-@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE {} SET note = 'changed'",
-        "UPDATE {} SET note = note WHERE id = 1",
-        "DELETE FROM {}",
-        "DELETE FROM {} WHERE id = 1",
-        "INSERT OR REPLACE INTO {} SELECT * FROM {} WHERE id = 1",
-        "UPDATE OR IGNORE {} SET note = 'changed'",
-    ],
+STATEMENTS = (
+    "UPDATE {} SET note = 'changed'",
+    "UPDATE {} SET note = note WHERE id = 1",
+    "DELETE FROM {}",
+    "DELETE FROM {} WHERE id = 1",
+    "INSERT OR REPLACE INTO {} SELECT * FROM {} WHERE id = 1",
+    "UPDATE OR IGNORE {} SET note = 'changed'",
+    "INSERT INTO {} SELECT * FROM {} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET note = 'changed'",
 )
-def test_an_answer_or_decision_cannot_be_changed_or_deleted(filled: Store, table: str, statement: str) -> None:
-    assert_refused(filled, lambda tx: tx.execute(sql(statement.format(table, table))), f"{table} is append-only")
 
 
-@pytest.mark.parametrize("table", APPEND_ONLY_NAMES)
-def test_an_answer_cannot_be_written_over_by_an_upsert(filled: Store, table: str) -> None:
-    upsert = f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 1 ON CONFLICT (id) DO UPDATE SET note = 'changed'"
-    assert_refused(filled, lambda tx: tx.execute(sql(upsert)), f"{table} is append-only")
-
-
-def test_an_answer_cannot_go_with_the_assignment_that_it_belongs_to(filled: Store) -> None:
+def test_an_answer_or_decision_cannot_be_changed_or_deleted_or_go_with_its_assignment_or_grid(filled: Store) -> None:
+    for table in ("judgement", "adjudication"):
+        for statement in STATEMENTS:
+            wrong = sql(statement.format(table, table))
+            assert_refused(filled, lambda tx, wrong=wrong: tx.execute(wrong), f"{table} is append-only")
     assert_refused(filled, lambda tx: assignments.clear_assignments(tx, rounds.primary(tx)), "FOREIGN KEY")
-
-
-def test_a_grid_with_answers_cannot_be_cleared(filled: Store) -> None:
     assert_refused(filled, lambda tx: build_progress.clear_from(tx, "pair"), "FOREIGN KEY")
-
-
-def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
     with filled.write() as tx:
         judgements.add_judgements(tx, answered(1, 0), Origin.IMPORTED)
         assert judgements.answer_history(tx, 1)["code"].tolist() == [2, 0]
@@ -106,13 +91,10 @@ def test_a_later_answer_is_added_to_the_earlier_one(filled: Store) -> None:
 # -- promise 5: no pair stands twice, none in the corpus
 
 
-@pytest.mark.parametrize("columns", [(1, 3), (1, 4), (2, 5)])
-def test_a_second_copy_of_a_pair_is_refused(filled: Store, columns: tuple[int, int]) -> None:
-    row = {"row_id": columns[0], "column_id": columns[1]}
-    assert_refused(filled, lambda tx: tx.execute(insert(cell), [row]), "the grid is sealed")
-
-
-def test_a_whole_grid_is_not_written_twice(filled: Store) -> None:
+def test_a_second_copy_of_a_pair_or_of_a_grid_is_refused(filled: Store) -> None:
+    for row_id, column_id in ((1, 3), (1, 4), (2, 5)):
+        row = {"row_id": row_id, "column_id": column_id}
+        assert_refused(filled, lambda tx, row=row: tx.execute(insert(cell), [row]), "the grid is sealed")
     with pytest.raises(sqlite3.IntegrityError, match=r"UNIQUE constraint failed: cell\.id"), filled.write() as tx:
         cells.fill(tx)
 
@@ -158,76 +140,60 @@ def test_the_grid_is_the_product_less_the_corpus_each_pair_once(
 # -- what else must hold
 
 
-def test_nobody_is_given_a_pair_twice_in_a_round(filled: Store) -> None:
-    assert_refused(filled, lambda tx: assignments.add_assignments(tx, assigned(1, 1), rounds.primary(tx)), "UNIQUE")
+def assign(cell_id: int, person_id: int, **more: int) -> Callable[[Tx], object]:
+    return lambda tx: assignments.add_assignments(tx, assigned(cell_id, person_id).assign(**more), rounds.primary(tx))
 
 
-def test_the_two_rounds_are_apart(filled: Store) -> None:
-    with filled.write() as tx:
-        assignments.add_assignments(tx, assigned(1, 1), rounds.validation(tx))
-        assert len(assignments.assignments(tx, rounds.validation(tx))) == 1
+def judge(assignment_id: int, code: int | None, *, skipped: bool) -> Callable[[Tx], object]:
+    row = answered(assignment_id, code, skipped=skipped)
+    return lambda tx: judgements.add_judgements(tx, row, Origin.IMPORTED)
 
 
-def test_a_slot_is_taken_over_once(filled: Store) -> None:
-    with filled.write() as tx:
-        assignments.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.primary(tx))
-    said = "UNIQUE"
-    assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(2, 2).assign(replaces=1), rounds.primary(tx)), said
-    )
-
-
-@pytest.mark.parametrize(("code", "skipped"), [(None, False), (2, True)])
-def test_an_answer_is_either_a_code_or_a_skip(filled: Store, code: int | None, skipped: bool) -> None:
-    wrong = answered(1, code, skipped=skipped)
-    assert_refused(filled, lambda tx: judgements.add_judgements(tx, wrong, Origin.IMPORTED), "answer_or_skip")
-
-
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)),
-        lambda tx: assignments.add_assignments(tx, assigned(1, 999), rounds.primary(tx)),
-        lambda tx: judgements.add_judgements(tx, answered(999, None, skipped=True), Origin.IMPORTED),
+WRONG: list[tuple[Callable[[Tx], object], str]] = [
+    (assign(1, 1), "UNIQUE"),  # nobody is given a pair twice in a round
+    (assign(2, 2, replaces=1), "UNIQUE"),  # a slot is taken over once
+    (judge(1, None, skipped=False), "answer_or_skip"),
+    (judge(1, 2, skipped=True), "answer_or_skip"),
+    # what refers to nothing
+    (assign(999, 1), "FOREIGN KEY"),
+    (assign(1, 999), "FOREIGN KEY"),
+    (judge(999, None, skipped=True), "FOREIGN KEY"),
+    (
         lambda tx: adjudications.add_adjudications(
             tx, pd.DataFrame({"cell_id": [999], "rule": ["person"], "code": [2]})
         ),
-        lambda tx: tx.execute(update(assignment).values(cell_id=999)),
-        lambda tx: sides.set_texts(tx, "column", [999]),
-        lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]),
-    ],
-)
-def test_what_refers_to_nothing_is_refused(filled: Store, attempt: Callable[[Tx], object]) -> None:
-    assert_refused(filled, attempt, "FOREIGN KEY")
+        "FOREIGN KEY",
+    ),
+    (lambda tx: tx.execute(update(assignment).values(cell_id=999)), "FOREIGN KEY"),
+    (lambda tx: sides.set_texts(tx, "column", [999]), "FOREIGN KEY"),
+    (lambda tx: texts.add_source_pairs(tx, [(1, 999, {})]), "FOREIGN KEY"),
+]
 
 
-def test_references_are_checked_again_after_bulk_work(filled: Store) -> None:
+def test_rows_that_cannot_be_are_refused(filled: Store) -> None:
+    with filled.write() as tx:
+        assignments.add_assignments(tx, assigned(1, 2).assign(replaces=1), rounds.primary(tx))
+        assignments.add_assignments(tx, assigned(1, 1), rounds.validation(tx))  # the two rounds are apart
+        assert len(assignments.assignments(tx, rounds.validation(tx))) == 1
+    for attempt, message in WRONG:
+        assert_refused(filled, attempt, message)
+
+
+def test_references_are_checked_again_after_bulk_work_also_if_it_failed(filled: Store) -> None:
     with filled.write(bulk=True):
         pass
-    assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)), "FOREIGN KEY"
-    )
-
-
-def test_references_are_checked_again_after_bulk_work_that_failed(filled: Store) -> None:
+    assert_refused(filled, assign(999, 1), "FOREIGN KEY")
     with pytest.raises(ZeroDivisionError), filled.write(bulk=True):
         raise ZeroDivisionError
-    assert_refused(
-        filled, lambda tx: assignments.add_assignments(tx, assigned(999, 1), rounds.primary(tx)), "FOREIGN KEY"
-    )
+    assert_refused(filled, assign(999, 1), "FOREIGN KEY")
 
 
-def test_answers_and_decisions_may_be_added_by_the_thousand(filled: Store) -> None:
+def test_answers_may_be_added_by_the_thousand_and_are_undone_by_a_failing_row(filled: Store) -> None:
     more = pd.concat([answered(1, 2)] * 3000, ignore_index=True)
     with filled.write() as tx:
         judgements.add_judgements(tx, more, Origin.SIMULATED)
-        assert tx.execute(select(func.count()).select_from(judgement)).scalar_one() == 3001
-        assert tx.execute(select(func.count()).select_from(adjudication)).scalar_one() == 1
-
-
-def test_a_bulk_insert_is_undone_by_a_failing_row(filled: Store) -> None:
-    rows = pd.concat([answered(1, 2), answered(1, None)], ignore_index=True)
     with pytest.raises(IntegrityError), filled.write() as tx:
-        judgements.add_judgements(tx, rows, Origin.IMPORTED)
+        judgements.add_judgements(tx, pd.concat([more, answered(1, None)], ignore_index=True), Origin.IMPORTED)
     with filled.read() as tx:
-        assert judgements.n_judgements(tx) == 1
+        assert judgements.n_judgements(tx) == 3001
+        assert tx.execute(select(func.count()).select_from(adjudication)).scalar_one() == 1

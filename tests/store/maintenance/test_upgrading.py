@@ -47,6 +47,7 @@ pytestmark = pytest.mark.files
 
 SCHEMAS = Path(__file__).parents[2] / "assets"
 FILES = sorted(SCHEMAS.glob("*.sqlite"))
+BACKUPS = sorted(SCHEMAS.glob("*-postgresql.backup"))  # of each schema since 0006, which was the first there
 # What is between the oldest and the newest of them is upgraded by `make test-slow`.
 EACH = [
     pytest.param(path, id=path.stem, marks=[pytest.mark.slow] * (path not in (FILES[0], FILES[-1]))) for path in FILES
@@ -56,6 +57,22 @@ EACH = [
 @pytest.fixture(params=EACH)
 def older(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return Path(shutil.copy(request.param, tmp_path / "study.db"))
+
+
+def older_of(revision: str, folder: Path, *statements: str) -> Path:
+    """A copy of the file of a schema, with what is done to it behind its back."""
+    path = Path(shutil.copy(SCHEMAS / f"{revision}.sqlite", folder / f"{revision}.db"))
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+ADD_RUN = "INSERT INTO run (stage, params, counts, version, at) VALUES ('{}', '{}', '{{}}', '0.3.0', '2026-11-20')"
+
+
+def added_run(stage: str, **params: Any) -> str:
+    return ADD_RUN.format(stage, json.dumps(params))
 
 
 @pytest.fixture(scope="module", params=EACH)
@@ -73,65 +90,57 @@ def _backup_of(older: Path) -> Path:
     return older.with_name(f"study-{revision}.backup")
 
 
-def test_there_is_a_file_of_every_older_schema() -> None:
+def test_there_is_a_study_of_every_older_schema() -> None:
     assert tuple(path.stem for path in FILES) == schema.OLDER
+    since = [revision for revision in (*schema.OLDER, schema.HEAD) if revision >= "0006"]
+    assert [path.stem.partition("-")[0] for path in BACKUPS] == since
 
 
-def test_it_is_refused_with_the_command_that_upgrades_it(older: Path) -> None:
-    before = dump(older)
+def test_it_is_refused_with_the_command_that_upgrades_it_once_and_keeps_a_backup_of_it_as_it_was(
+    older: Path, tmp_path: Path
+) -> None:
+    before, backup, again = dump(older), _backup_of(older), tmp_path / "again.db"
     result = CliRunner().invoke(main, ["status", "--study", str(older)])
     assert result.exit_code == 2
     assert f"`fcpair upgrade --study {older}`" in result.stderr
     assert dump(older) == before
-
-
-def test_the_upgrade_keeps_a_backup_of_it_as_it_was(older: Path, tmp_path: Path) -> None:
-    before, backup, again = dump(older), _backup_of(older), tmp_path / "again.db"
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
     assert result.stdout == f"{older}: upgraded; a backup from before is {backup}\n"
     restored = CliRunner().invoke(main, ["restore", str(backup), "--study", str(again)])
     assert (restored.exit_code, f"`fcpair upgrade --study {again}`" in restored.stderr) == (0, True)
     assert dump(again) == before
-
-
-@pytest.mark.parametrize(("before", "after"), [(0o644, 0o600), (0o664, 0o600), (0o660, 0o660), (0o640, 0o640)])
-def test_what_everybody_could_read_is_kept_to_its_owner_and_what_a_group_shares_stays(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, before: int, after: int
-) -> None:
-    path = Path(shutil.copy(FILES[-1], tmp_path / "study.db"))
-    path.chmod(before)
-    Study.upgrade(path)
-    assert path.stat().st_mode & 0o777 == after
-    said = f"its rights were {before:04o}), and now only its owner can; `chmod 660 {path}` lets its group in"
-    assert (said in caplog.text) == (before != after)
-
-
-def test_an_upgrade_that_has_been_done_changes_nothing(older: Path) -> None:
-    Study.upgrade(older)
-    before = dump(older)
+    upgraded = dump(older)
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
     assert result.stdout == f"{older}: up to date already\n"
-    assert dump(older) == before
+    assert dump(older) == upgraded
 
 
-def test_an_upgrade_that_fails_leaves_it_as_it_was(older: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = dump(older)
+def test_what_everybody_could_read_is_kept_to_its_owner_and_what_a_group_shares_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for before, after in {0o644: 0o600, 0o664: 0o600, 0o660: 0o660, 0o640: 0o640}.items():
+        path = Path(shutil.copy(FILES[-1], tmp_path / f"study-{before:o}.db"))
+        path.chmod(before)
+        Study.upgrade(path)
+        assert path.stat().st_mode & 0o777 == after
+        note = f"its rights were {before:04o}), and now only its owner can; `chmod 660 {path}` lets its group in"
+        assert (note in caplog.text) == (before != after)
 
-    whole = schema.upgrade
+
+def test_an_upgrade_that_fails_or_would_replace_a_file_leaves_it_as_it_was(
+    older: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, whole = dump(older), schema.upgrade
 
     def fail(conn: Connection) -> None:
         whole(conn)
         raise sqlite3.OperationalError("stopped before the end")
 
-    monkeypatch.setattr(schema, "upgrade", fail)
-    with pytest.raises(sqlite3.OperationalError):
+    with monkeypatch.context() as patch, pytest.raises(sqlite3.OperationalError):
+        patch.setattr(schema, "upgrade", fail)
         Study.upgrade(older)
     assert dump(older) == before
     assert not _backup_of(older).exists()
-
-
-def test_it_is_not_upgraded_where_the_backup_would_replace_a_file(older: Path) -> None:
-    before = dump(older)
     _backup_of(older).touch()
     with pytest.raises(StudyError, match="move that one away"):
         Study.upgrade(older)
@@ -165,37 +174,54 @@ def test_one_that_was_killed_is_in_no_way_of_the_next_and_no_backup_is_lost(
     second = backup.with_name(f"{backup.stem}-2.backup")
     kill_an_upgrade(older)
     left = backup.read_bytes()
+
+    def stop(_conn: Connection) -> None:
+        raise sqlite3.OperationalError("stopped before the end")
+
     with monkeypatch.context() as patch, pytest.raises(sqlite3.OperationalError):
-        patch.setattr(schema, "upgrade", _stop)
+        patch.setattr(schema, "upgrade", stop)
         Study.upgrade(older)
     assert sorted(tmp_path.iterdir()) == [backup, older]
     result = CliRunner().invoke(main, ["upgrade", "--study", str(older)])
     assert result.stdout == f"{older}: upgraded; a backup from before is {second}\n"
     assert backup.read_bytes() == left
-    for one in (backup, second):
-        Study.restore(one, again)
+    for kept in (backup, second):
+        Study.restore(kept, again)
         assert dump(again) == before
         again.unlink()
     assert Study.doctor(older).is_sound
 
 
-def _stop(_conn: Connection) -> None:
-    raise sqlite3.OperationalError("stopped before the end")
-
-
-def test_the_tables_are_those_of_a_new_study(upgraded: tuple[Path, Path], tmp_path: Path) -> None:
-    assert _schema(upgraded[1]) == _schema(Path(Study.create(tmp_path / "new.db").place))
-
-
-def _schema(path: Path) -> dict[str, set[tuple[object, ...]]]:
-    """The columns of each table, and every trigger and index by name."""
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        named = connection.execute("SELECT type, name FROM sqlite_master").fetchall()
-        tables = [name for kind, name in named if kind == "table"]
-        columns = {name: {row[1:] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
-    kept = {(kind, name) for kind, name in named if name != "cell_sealed"}  # a new study has no pairs to seal
-    return {**columns, "named": kept}
+def test_its_tables_are_those_of_a_new_study_and_its_neighbours_and_settings_hold(
+    upgraded: tuple[Path, Path], tmp_path: Path
+) -> None:
+    schemas = []
+    for path in (upgraded[1], Path(Study.create(tmp_path / "new.db").place)):
+        with closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+            named = set(connection.execute("SELECT type, name FROM sqlite_master"))
+            tables = [name for kind, name in named if kind == "table"]
+            columns = {name: {row[1:] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
+        schemas.append((columns, named - {("trigger", "cell_sealed")}))  # a new study has no pairs to seal
+    assert schemas[0] == schemas[1]
+    neighbours = "SELECT source_id, rank, cn_id, score FROM neighbour"
+    with closing(sqlite3.connect(upgraded[0])) as before, closing(sqlite3.connect(upgraded[1])) as after:
+        assert sorted(before.execute(neighbours)) == sorted(after.execute(f"{neighbours} WHERE run = ''"))
+        assert after.execute("PRAGMA foreign_key_list(neighbour)").fetchall()
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            after.execute("UPDATE judgement SET guideline_id = 1")
+    study = Study(upgraded[1])
+    assert study.grid().effective_options(Adjudicate) == Adjudicate("majority", "wait")
+    with study._store.read() as tx:
+        kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
+    assert kept["import"]["only_language"] == "en"
+    assert "path" in kept["import"]["path"]  # and since 0003 its digest
+    assert kept["select"]["hs"] is None
+    assert kept["pair"].items() >= {"candidates": None, "seed": 0}.items()
+    overlap = {"2": 0.25, "3": 0.25}
+    assigned = {"annotators": 3, "overlap": overlap, "annotator_groups": [], "order": "random", "seed": 1}
+    assert kept["assign"].items() >= assigned.items()
+    assert kept["validate"].items() >= {"validators": 2, "pairs": None, "blind": False, "seed": 1}.items()
 
 
 def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_path: Path) -> None:
@@ -215,40 +241,19 @@ def test_it_can_be_used_and_has_lost_nothing(upgraded: tuple[Path, Path], tmp_pa
         assert judgements.n_by_origin(tx)[Origin.ONLINE.value] > 0
 
 
-def test_its_settings_hold(upgraded: tuple[Path, Path]) -> None:
-    study = Study(upgraded[1])
-    assert study.grid().effective_options(Adjudicate) == Adjudicate("majority", "wait")
-    with study._store.read() as tx:
-        kept = {stage: settings.of_stage(tx, stage) for stage in ("import", "select", "pair", "assign", "validate")}
-    assert kept["import"]["only_language"] == "en"
-    assert "path" in kept["import"]["path"]  # and since 0003 its digest
-    assert kept["select"]["hs"] is None
-    assert kept["pair"].items() >= {"candidates": None, "seed": 0}.items()
-    overlap = {"2": 0.25, "3": 0.25}
-    assigned = {"annotators": 3, "overlap": overlap, "annotator_groups": [], "order": "random", "seed": 1}
-    assert kept["assign"].items() >= assigned.items()
-    assert kept["validate"].items() >= {"validators": 2, "pairs": None, "blind": False, "seed": 1}.items()
-
-
 def test_the_log_of_0010_has_the_new_names_and_still_says_who_measured_agreement(tmp_path: Path) -> None:
-    path = shutil.copy(SCHEMAS / "0010.sqlite", tmp_path / "study.db")
     agreement = {"weights": "none", "not_sure": "drop", "by": "row"}
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for stage, params in (
-            ("agreement", agreement),
-            ("agreement", {**agreement, "by": "lea"}),
-            ("grid", {"name": "other", "qualification": {"pairs": 3}, "agreement": agreement, "controls": None}),
-        ):
-            row = (stage, json.dumps(params), "{}", "0.8.0.dev0", "2026-11-29T00:00:00+00:00")
-            connection.execute("INSERT INTO run (stage, params, counts, version, at) VALUES (?, ?, ?, ?, ?)", row)
+    planned = {"name": "other", "qualification": {"pairs": 3}, "agreement": agreement, "controls": None}
+    added = added_run("agreement", **agreement), added_run("agreement", **{**agreement, "by": "lea"})
+    path = older_of("0010", tmp_path, *added, added_run("grid", **planned))
     Study.upgrade(path)
     with Study(path) as study:
-        *_, by_row, by_lea, planned = study.log()
+        *_, by_row, by_lea, grid = study.log()
         select = next(run for run in study.log() if run.stage == "select")
     assert by_row.params == {"weights": "none", "indefinite": "drop", "blocks": "row"}
     assert by_lea.by == "lea"
-    assert planned.params["agreement"] == by_row.params
-    assert planned.params["qualification"] == {"known_pairs": 3}
+    assert grid.params["agreement"] == by_row.params
+    assert grid.params["qualification"] == {"known_pairs": 3}
     assert list(select.params) == ["hs", "hs_list", "stratify", "seed", "sheet_name"]
 
 
@@ -264,59 +269,40 @@ ACCEPTED = (
 )
 
 
-@pytest.mark.parametrize("accepted", [True, False])
-def test_what_was_missing_in_0011_is_missed_unless_it_was_accepted(tmp_path: Path, *, accepted: bool) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0011.sqlite", tmp_path / "study.db"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in LOSSES + ACCEPTED * accepted:
-            connection.execute(statement)
-    Study.upgrade(path)
-    with Study(path) as study:
-        if accepted:
-            study.examine()
-            study.add_people(["lea"], Role.LEAD)
-            study.examine()
-            return
-        with pytest.raises(StudyError, match=r"judgement has 41 .* should have 42 .*run has 9 .* should have 10"):
-            study.examine()
+def test_what_was_missing_in_0011_is_missed_unless_it_was_accepted(tmp_path: Path) -> None:
+    missing = older_of("0011", tmp_path, *LOSSES)
+    Study.upgrade(missing)
+    message = r"judgement has 41 .* should have 42 .*run has 9 .* should have 10"
+    with Study(missing) as study, pytest.raises(StudyError, match=message):
+        study.examine()
+    (tmp_path / "accepted").mkdir()
+    accepted = older_of("0011", tmp_path / "accepted", *LOSSES, *ACCEPTED)
+    Study.upgrade(accepted)
+    with Study(accepted) as study:
+        study.examine()
+        study.add_people(["lea"], Role.LEAD)
+        study.examine()
 
 
-def test_its_neighbours_are_there_and_of_no_run(upgraded: tuple[Path, Path]) -> None:
-    with closing(sqlite3.connect(upgraded[0])) as connection:
-        before = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour"))
-    with closing(sqlite3.connect(upgraded[1])) as connection:
-        after = sorted(connection.execute("SELECT source_id, rank, cn_id, score FROM neighbour WHERE run = ''"))
-        assert connection.execute("PRAGMA foreign_key_list(neighbour)").fetchall()
-    assert before == after
-
-
-def test_the_limits_and_the_opt_out_of_0002_hold(tmp_path: Path) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
-    Study.upgrade(path)
-    own = Study(path).grid().effective_options(Annotate)
-    assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
-
-
-def test_a_verdict_that_waited_in_a_page_of_0_3_0_is_not_said_to_be_about_another_label(tmp_path: Path) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
+def test_what_0002_knew_of_limits_runs_and_a_verdict_that_waited_in_a_page_holds(tmp_path: Path) -> None:
+    """The verdict, of 0.3.0, is not said to be about another label."""
+    path = older_of("0002", tmp_path)
     with closing(sqlite3.connect(path)) as connection:
         standing = dict(connection.execute("SELECT pair_id, max(id) FROM adjudication GROUP BY pair_id"))
     Study.upgrade(path)
-    desk, vera = at_desk(Study(path), "vera")
+    study = Study(path)
+    own = study.grid().effective_options(Annotate)
+    assert (own.daily_limit, own.total_limit, own.opt_out, own.contact) == (40, None, "hs_topic", "Ada")
+    with closing(sqlite3.connect(path)) as connection:
+        rows = dict(connection.execute("SELECT key, run_id FROM setting"))
+    assert {rows["annotate.daily_limit"], rows["annotate.opt_out"]} == {11}
+    assert (rows["adjudicate.policy"], rows["select.hs_list"]) == (8, 3)
+    desk, vera = at_desk(study, "vera")
     (task,) = desk.tasks(vera)
     waited = Submission("waited", task.assignment_id, "agree", decision_id=standing[task.cell_id])
     with pytest.raises(ConflictError, match=r"does not say which label you saw.*look at the pair again"):
         desk.submit(vera, waited)
     assert give(desk, vera, "agree")
-
-
-def test_each_setting_names_the_run_that_set_it(tmp_path: Path) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
-    Study.upgrade(path)
-    with closing(sqlite3.connect(path)) as connection:
-        rows = dict(connection.execute("SELECT key, run_id FROM setting"))
-    assert {rows["annotate.daily_limit"], rows["annotate.opt_out"]} == {11}
-    assert (rows["adjudicate.policy"], rows["select.hs_list"]) == (8, 3)
 
 
 def test_labels_that_a_new_study_may_not_have_keep_their_figures(tmp_path: Path) -> None:
@@ -352,95 +338,57 @@ def _named(path: Path, names: list[str] | None) -> Study:
     return Study(path)
 
 
-def _with_runs(tmp_path: Path, runs: list[tuple[str, dict[str, Any]]]) -> Study:
-    """The study of 0002 with some more runs in its log, upgraded."""
-    path = Path(shutil.copy(SCHEMAS / "0002.sqlite", tmp_path / "study.db"))
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executemany(
-            "INSERT INTO run (stage, params, counts, version, at) VALUES (?, ?, '{}', '0.3.0', '2026-11-20')",
-            [(stage, json.dumps(params)) for stage, params in runs],
-        )
-    Study.upgrade(path)
-    return Study(path)
-
-
-def test_what_only_shares_a_stage_s_name_is_no_setting(tmp_path: Path) -> None:
-    grid = _with_runs(
+def test_of_the_runs_of_a_stage_the_last_counts_and_what_only_shares_its_name_is_no_setting(tmp_path: Path) -> None:
+    path = older_of(
+        "0002",
         tmp_path,
-        [
-            ("partition", {"diamond": "majority"}),
-            ("partition", {"tier": "gold", "out": "gold.csv", "diamond": "unanimous"}),
-            ("adjudicate", {"pair": 3, "by": "ada"}),
-            ("evaluate", {"systems": ["tfidf"], "k": 5, "diamond": "unanimous"}),
-        ],
-    ).grid()
+        added_run("partition", diamond="majority"),
+        added_run("partition", tier="gold", out="gold.csv", diamond="unanimous"),
+        added_run("adjudicate", pair=3, by="ada"),
+        added_run("evaluate", systems=["tfidf"], k=5, diamond="unanimous"),
+        added_run("pair", candidates=4, seed=7),
+        added_run("label import", path="bronze.csv", format="fc-conan"),
+    )
+    Study.upgrade(path)
+    study = Study(path)
+    grid = study.grid()
     assert grid.effective_options(Partition) == Partition("majority")
     assert grid.effective_options(Adjudicate) == Adjudicate("majority", "wait")
     assert not grid.desk.has_saved_options(Evaluate)
-
-
-def test_of_a_stage_that_was_done_twice_the_last_time_counts(tmp_path: Path) -> None:
-    study = _with_runs(tmp_path, [("pair", {"candidates": 4, "seed": 7})])
-    assert study.grid().effective_options(Pair) == Pair(candidates=4, seed=7)
-
-
-def test_an_older_study_of_published_labels_is_known_as_one(tmp_path: Path) -> None:
-    study = _with_runs(tmp_path, [("label import", {"path": "bronze.csv", "format": "fc-conan"})])
+    assert grid.effective_options(Pair) == Pair(candidates=4, seed=7)
     with study._store.read() as tx:
         assert is_published_partition(tx)
 
 
-def test_judgements_are_still_append_only(upgraded: tuple[Path, Path]) -> None:
-    with (
-        closing(sqlite3.connect(upgraded[1])) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="append-only"),
-    ):
-        connection.execute("UPDATE judgement SET guideline_id = 1")
+TRIGGERS = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+CHANGES = {
+    "UPDATE judgement SET note = 'x' WHERE id = 8": ("answers", "answer "),
+    "UPDATE adjudication SET code = 2 - code WHERE id = 3": ("decisions", "decision "),
+    "DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)": ("answers", " stored, "),
+    "UPDATE text SET body = 'other' WHERE id = 2": ("texts", "text 2 was changed"),
+    "UPDATE grid SET scheme = replace(scheme, '\"not_sure\"', '\"unsure\"')": ("rounds", "grid 1 was changed"),
+}
 
 
-@pytest.mark.parametrize(
-    ("change", "check", "found"),
-    [
-        ("UPDATE judgement SET note = 'x' WHERE id = 8", "answers", "answer "),
-        ("UPDATE adjudication SET code = 2 - code WHERE id = 3", "decisions", "decision "),
-        ("DELETE FROM judgement WHERE id = (SELECT max(id) FROM judgement)", "answers", " stored, "),
-        ("UPDATE text SET body = 'other' WHERE id = 2", "texts", "text 2 was changed"),
-        ("UPDATE grid SET scheme = replace(scheme, '\"not_sure\"', '\"unsure\"')", "rounds", "grid 1 was changed"),
-    ],
-)
-def test_what_was_changed_behind_its_back_before_the_upgrade_is_found_after_it(
-    tmp_path: Path, change: str, check: str, found: str
-) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0004.sqlite", tmp_path / "study.db"))
-    with closing(sqlite3.connect(path)) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute(change)
-        connection.commit()
-    Study.upgrade(path)
-    (faulty,) = (one for one in Study.doctor(path).checks if one.name == check)
-    assert any(found in said for said in faulty.found)
+def test_what_was_changed_behind_its_back_before_the_upgrade_is_found_after_it_and_only_then(tmp_path: Path) -> None:
+    sound = older_of("0004", tmp_path)
+    with closing(sqlite3.connect(sound)) as connection:
+        triggers = [f"DROP TRIGGER {name}" for (name,) in connection.execute(TRIGGERS)]
+    Study.upgrade(sound)
+    assert [check.found for check in Study.doctor(sound).checks if check.found] == []
+    (tmp_path / "changed").mkdir()
+    changed = older_of("0004", tmp_path / "changed", *triggers, *CHANGES)
+    Study.upgrade(changed)
+    faults = {check.name: check.found for check in Study.doctor(changed).checks if check.found}
+    for check, fault in CHANGES.values():
+        assert any(fault in line for line in faults[check])
 
 
-def test_a_sound_study_is_sound_after_the_upgrade(tmp_path: Path) -> None:
-    path = Path(shutil.copy(SCHEMAS / "0004.sqlite", tmp_path / "study.db"))
-    Study.upgrade(path)
-    assert [one.found for one in Study.doctor(path).checks if one.found] == []
-
-
-# -- in PostgreSQL: backups of each schema since 0006, which was the first there
-
-
-BACKUPS = sorted(SCHEMAS.glob("*-postgresql.backup"))
-
-
-def test_there_is_a_backup_of_every_schema_in_postgresql() -> None:
-    since = [revision for revision in (*schema.OLDER, schema.HEAD) if revision >= "0006"]
-    assert [path.stem.partition("-")[0] for path in BACKUPS] == since
+# -- in PostgreSQL
 
 
 @pytest.fixture
-def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def database_url(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The URL of an empty database."""
     monkeypatch.chdir(tmp_path)
     yield str(postgres.make("upgraded").render_as_string(hide_password=False))
@@ -448,11 +396,11 @@ def there(postgres: Server, programs: Path, tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("backup", BACKUPS, ids=lambda path: path.stem)
-def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, there: str, tmp_path: Path) -> None:
-    Study.restore(backup, there)
-    Study.upgrade(there)
-    assert Study.doctor(there).is_sound
-    study = Study(there)
+def test_a_study_of_each_schema_is_restored_there_and_used(backup: Path, database_url: str, tmp_path: Path) -> None:
+    Study.restore(backup, database_url)
+    Study.upgrade(database_url)
+    assert Study.doctor(database_url).is_sound
+    study = Study(database_url)
     assert len(labels_of(study)) == 42
     desk, vera = at_desk(study, "vera")
     while desk.tasks(vera):
@@ -478,26 +426,26 @@ def next_revision(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.
 
 
 @pytest.mark.usefixtures("next_revision")
-def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(there: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[0], there)
+def test_a_database_of_an_older_fcpair_is_upgraded_after_a_backup(database_url: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], database_url)
     with pytest.raises(StudyError, match="was made by an older fcpair"):
-        Study(there)
-    result = CliRunner().invoke(main, ["upgrade", "--study", there])
+        Study(database_url)
+    result = CliRunner().invoke(main, ["upgrade", "--study", database_url])
     assert result.stdout.endswith(": upgraded; a backup from before is upgraded-0006.backup\n")
-    study = Study(there)
+    study = Study(database_url)
     assert study.facts["title"] == "Small, upgraded"
     study.close()
-    assert Study.doctor(there).is_sound
+    assert Study.doctor(database_url).is_sound
     assert Study.check_backup(tmp_path / "upgraded-0006.backup").schema == "0006"
-    assert Study.upgrade(there) is None
+    assert Study.upgrade(database_url) is None
 
 
-def test_an_upgrade_of_a_database_that_was_killed_is_in_no_way_of_the_next(there: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[0], there)
-    kill_an_upgrade(there)
+def test_an_upgrade_of_a_database_that_was_killed_is_in_no_way_of_the_next(database_url: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[0], database_url)
+    kill_an_upgrade(database_url)
     assert [one.name for one in tmp_path.iterdir()] == ["upgraded-0006.backup"]
-    assert Study.upgrade(there) == Path("upgraded-0006-2.backup")
-    assert Study.doctor(there).is_sound
+    assert Study.upgrade(database_url) == Path("upgraded-0006-2.backup")
+    assert Study.doctor(database_url).is_sound
     assert [Study.check_backup(one).schema for one in sorted(tmp_path.iterdir())] == ["0006", "0006"]
 
 
@@ -537,73 +485,69 @@ def test_a_file_that_is_being_served_is_not_upgraded(tmp_path: Path, request: py
 
 @pytest.mark.slow
 def test_a_database_that_is_being_served_is_not_upgraded(
-    there: str, tmp_path: Path, request: pytest.FixtureRequest
+    database_url: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    with served(there, tmp_path) as answer:
+    with served(database_url, tmp_path) as answer:
         assert answer() == 200
         request.getfixturevalue("next_revision")
         with pytest.raises(StudyError, match=r"is in use: connected to it from this machine \(process \d+\)"):
-            Study.upgrade(there)
+            Study.upgrade(database_url)
         assert answer() == 200
         assert list(tmp_path.glob("*.backup")) == []
-    assert Study.upgrade(there) == Path(f"upgraded-{schema.OLDER[-1]}.backup")
-    assert len(labels_of(Study(there))) == 2
+    assert Study.upgrade(database_url) == Path(f"upgraded-{schema.OLDER[-1]}.backup")
+    assert len(labels_of(Study(database_url))) == 2
 
 
-@pytest.mark.parametrize(("name", "refused"), [("", True), ("fcpair", True), ("psql", False)])
-def test_a_database_is_not_upgraded_while_what_may_be_a_server_is_connected(
-    there: str, name: str, refused: bool
-) -> None:
+def test_a_database_is_not_upgraded_while_what_may_be_a_server_is_connected(database_url: str) -> None:
     """An fcpair up to 0.7.0 gives its connections no name."""
-    Study.restore(BACKUPS[0], there)
-    with closing(psycopg.connect(there.replace("+psycopg", ""), application_name=name)):
-        if not refused:
-            assert Study.upgrade(there)
-            return
-        with pytest.raises(StudyError, match="is in use"):
-            Study.upgrade(there)
-    assert Study.upgrade(there)
+    Study.restore(BACKUPS[0], database_url)
+    for name in ("", "fcpair"):
+        connection = psycopg.connect(database_url.replace("+psycopg", ""), application_name=name)
+        with closing(connection), pytest.raises(StudyError, match="is in use"):
+            Study.upgrade(database_url)
+    with closing(psycopg.connect(database_url.replace("+psycopg", ""), application_name="psql")):
+        assert Study.upgrade(database_url)
 
 
 @pytest.mark.slow
 def test_a_server_whose_database_was_upgraded_stores_nothing_more(
-    there: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with served(there, tmp_path) as answer:
+    with served(database_url, tmp_path) as answer:
         assert answer() == 200
         request.getfixturevalue("next_revision")
         monkeypatch.setattr(StudyServer, "check_alone", lambda _: None)  # as if it had begun a moment later
-        Study.upgrade(there)
+        Study.upgrade(database_url)
         assert answer() == 503
         assert "was upgraded by a newer fcpair meanwhile" in (tmp_path / "server.log").read_text()
-    assert len(labels_of(Study(there))) == 1
-    assert Study.doctor(there).is_sound
+    assert len(labels_of(Study(database_url))) == 1
+    assert Study.doctor(database_url).is_sound
 
 
 @pytest.mark.usefixtures("next_revision")
 def test_a_database_whose_upgrade_fails_is_as_it_was(
-    there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Study.restore(BACKUPS[0], there)
+    Study.restore(BACKUPS[0], database_url)
 
     def fail(tx: Connection, **_: Any) -> None:
         raise StudyError("stopped before the end")
 
     monkeypatch.setattr("fcpair.steps.rules.rule_decisions.repair_old_decisions", fail)
     with pytest.raises(StudyError, match="stopped before the end"):
-        Study.upgrade(there)
+        Study.upgrade(database_url)
     with pytest.raises(StudyError, match="its schema is 0006"):
-        Study(there)
+        Study(database_url)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_database_of_a_newer_fcpair_is_refused(there: str, tmp_path: Path) -> None:
-    Study.restore(BACKUPS[-1], there)
-    with closing(psycopg.connect(there.replace("+psycopg", ""), autocommit=True)) as connection:
+def test_a_database_of_a_newer_fcpair_is_refused(database_url: str, tmp_path: Path) -> None:
+    Study.restore(BACKUPS[-1], database_url)
+    with closing(psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True)) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0999'")
     for use in (Study, Study.upgrade, Study.doctor):
         with pytest.raises(StudyError, match="was made by a newer fcpair"):
-            use(there)
+            use(database_url)
     with pytest.raises(StudyError, match="was made by a newer fcpair"):
-        Study.back_up(there, tmp_path / "one.backup")
+        Study.back_up(database_url, tmp_path / "one.backup")
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,14 @@ from steps.small import record
 from fcpair import sentences
 from fcpair.web.lead.evaluation import STOPPED
 from fcpair.web.server.child_process import EVALUATE, KILLED, ProcessState
-from web.acts.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS, send, value_of
-from web.conftest import Site
+from web.acts.test_settings_acts import DIAMOND, OVERLAP, TERMS, WORDS
+from web.conftest import Serve, Site, send, value_of
 from web.lead.test_in_languages import OWN, marking, unmarked
 
 __all__ = ["marking"]  # a fixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("marking")]
 
-Serve = Callable[..., Site]
 NAMES = {"Kim", "appropriate", "answer", "import"}  # of a person, a label, a column and a run
 TABLE = "row,column,answer,explanation\np1,p2,appropriate,p3\n"
 

@@ -40,43 +40,19 @@ METADATA = (small.HS[0][:12], "hs_topic", "cn_type", "plain")
 LABELS = ("write text", "try text", "ask answer", *(f"{answer}{sign}" for answer in ("yes", "no") for sign in ",:"))
 # What a study says itself: its texts; its people, grids, rounds, sides and labels; and abbreviations.
 TEXTS = (
-    *small.HS,
-    *small.CNS,
-    small.SHARED,
-    *grids.STATEMENTS,
-    *STATEMENTS,
-    grids.REPLY,
-    "kind of reply",
-    "a joke",
-    "a fact",
+    *(*small.HS, *small.CNS, small.SHARED, *grids.STATEMENTS, *STATEMENTS, grids.REPLY),
+    *("kind of reply", "a joke", "a fact"),
 )
-NAMES = (
-    "hate speech",
-    "Hate speech",
-    "counter-narrative",
-    "Counter-narrative",
-)  # of sides, where a study gives none; and `row`, `column`
+# Names of sides, where a study gives none; and `row`, `column`.
+NAMES = ("hate speech", "Hate speech", "counter-narrative", "Counter-narrative")
 OWN = {
     *(f"p{at}" for at in range(11)),
     *(*small.ANNOTATORS, *small.VALIDATORS, "judy", "lea", "wren", "fcpair", "HS", "CN", "UTC", "CSV", "JSON", "TOML"),
     *("Grids", "write", "taste", "tone", "judge", "statement", "flavour", "manner", "sweet", "sour", "warm", "cold"),
     *("also", "facts", "humour", "row", "column", "Small", "Bronze", "Silver", "Gold", "Diamond", "n", "label"),
     *(f"{role}{at}" for role in ("writer", "rater") for at in range(1, 5)),
-    *(
-        "bronze",
-        "silver",
-        "gold",
-        "diamond",
-        "Facts",
-        "Humour",
-        "unkind",
-        "warmth",
-        "question",
-        "woman",
-        "man",
-        "decline",
-    ),
-    *("p", "Holm", "jbes", "REST_a_00552"),
+    *("bronze", "silver", "gold", "diamond", "Facts", "Humour", "unkind", "warmth", "question", "woman", "man"),
+    *("decline", "p", "Holm", "jbes", "REST_a_00552"),
     *("Judge", "topic", "odd", "even", "ask", "try", "grade", "pilot", "heard", "believed", "Gender", "survey"),
     *("half", "nobody", "golden", "cats"),  # what somebody typed into an address
 }

@@ -1,4 +1,4 @@
-"""People are added on the lead's page, one or a list, all or none; their links are shown once."""
+"""People on the lead's page: added one by one or as a list, invited, given other roles, dismissed, forgotten."""
 
 from __future__ import annotations
 
@@ -6,192 +6,228 @@ import csv
 import io
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 import segno
 from fastapi.testclient import TestClient
+from steps.answers.test_writing import grade, piloted
 from steps.online import at_desk, give
 from steps.small import dump, open_work
 
 from fcpair.errors import InputError
+from fcpair.params import Annotate
 from fcpair.records import Role
+from fcpair.web.app import create_app
 from fcpair.web.languages import ENGLISH, LANGUAGES
 from fcpair.web.lead import people as people_page
 from fcpair.web.lead.people import HELLO, YOURS_ALONE, parse_people
-from web.conftest import Site, csrf_of
-from web.lead.test_lead import post
+from web.conftest import Serve, Site, page_of, post, send
+
+LINK = re.compile(r'value="http://127.0.0.1:8000/join#([\w-]+)"')
 
 
-def send(browser: TestClient, people: str, role: str = "annotator") -> tuple[int, str]:
-    answer = browser.post("/lead/people", data={"csrf": csrf_of(browser), "people": people, "role": role})
+def add(browser: TestClient, people: str, role: str = "annotator") -> tuple[int, str]:
+    answer = send(browser, "/lead/people", people=people, role=role)
     return answer.status_code, unescape(answer.text)
 
 
-def test_a_list_has_names_and_roles_by_comma_or_tab() -> None:
+def is_retired(site: Site, name: str) -> bool:
+    return next(person.retired for person in site.study.people if person.name == name)
+
+
+def lets_in(site: Site, token: str, name: str) -> bool:
+    visitor = site.study.access.by_token(token)
+    return visitor is not None and visitor.name == name
+
+
+def test_a_list_has_names_and_roles_by_comma_or_tab_or_as_the_language_has_them() -> None:
     pasted = "zoe\n\n  yan , validator\nxia\tadjudicator\r\n"
-    expected = {"zoe": Role.WRITER, "yan": Role.VALIDATOR, "xia": Role.ADJUDICATOR}
-    assert parse_people(pasted, Role.WRITER, set(), ENGLISH) == expected
+    people = {"zoe": Role.WRITER, "yan": Role.VALIDATOR, "xia": Role.ADJUDICATOR}
+    assert parse_people(pasted, Role.WRITER, set(), ENGLISH) == people
+    persian = LANGUAGES["fa"]
+    pasted = f"zoe\u060c {persian.find('validator')}\nyan\u060c validator"
+    assert parse_people(pasted, Role.WRITER, set(), persian) == dict.fromkeys(("zoe", "yan"), Role.VALIDATOR)
 
 
 def test_all_that_is_wrong_with_a_list_is_said_by_line() -> None:
-    with pytest.raises(InputError) as raised:
+    with pytest.raises(InputError) as refusal:
         parse_people("ana\nzoe\nzoe\nyan, boss\n, writer\nmia, model", Role.ANNOTATOR, {"ana"}, ENGLISH)
-    problems = str(raised.value).split("; ")
-    assert [problem.partition(":")[0] for problem in problems if ":" in problem] == [
-        "line 1",
-        "line 3",
-        "line 4",
-        "line 6",
-    ]
+    problems = str(refusal.value).split("; ")
+    lines = [problem.partition(":")[0] for problem in problems if ":" in problem]
+    assert lines == ["line 1", "line 3", "line 4", "line 6"]
     assert "line 5 has no name" in problems
     assert "line 3: `zoe` is in the list already" in problems
-
-
-def test_a_list_may_name_roles_and_separate_them_in_the_language_of_the_page() -> None:
-    language = LANGUAGES["fa"]
-    pasted = f"zoe\u060c {language.find('validator')}\nyan\u060c validator"
-    expected = {"zoe": Role.VALIDATOR, "yan": Role.VALIDATOR}
-    assert parse_people(pasted, Role.WRITER, set(), language) == expected
-
-
-@pytest.mark.parametrize("empty", ["", "\n \n"])
-def test_a_list_without_names_adds_nobody(empty: str) -> None:
-    with pytest.raises(InputError, match="no name in the list"):
-        parse_people(empty, Role.ANNOTATOR, set(), ENGLISH)
-
-
-def test_people_of_a_list_are_added_and_their_links_let_in(site: Site) -> None:
-    status, page = send(site.browser("lea"), "zoe\nyan, validator")
-    assert status == 200
-    assert "2 people added" in page
-    links = dict(zip(("zoe", "yan"), re.findall(r'value="http://127.0.0.1:8000/join#([\w-]+)"', page), strict=True))
-    for name, token in links.items():
-        visitor = site.study.access.by_token(token)
-        assert visitor is not None
-        assert visitor.name == name
-    roles = {one.name: one.role for one in site.study.people}
-    assert (roles["zoe"], roles["yan"]) == (Role.ANNOTATOR, Role.VALIDATOR)
-    assert all(run.by == "lea" for run in site.study.log()[-4:])
-
-
-def test_the_links_are_a_table_and_in_a_mail_each(site: Site) -> None:
-    _, page = send(site.browser("lea"), "zoe\n=yan, validator")
-    table = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)"', page)
-    assert table
-    rows = list(csv.reader(io.StringIO(unquote(table[1]), newline="")))
-    assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["'=yan", "validator"]]
-    mails = re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)
-    assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
-
-
-def test_a_mail_is_in_the_language_of_those_who_are_invited(site: Site) -> None:
-    site.study.save_words(language="fa")
-    _, page = send(site.browser("lea"), "zoe")
-    mail = re.search(r'<textarea[^>]* lang="fa" dir="rtl"[^>]*>\n(.*?)</textarea>', page, re.DOTALL)
-    assert mail
-    assert mail[1].startswith(LANGUAGES["fa"].gettext(HELLO, name="zoe"))
-    assert LANGUAGES["fa"].find(YOURS_ALONE) in mail[1]
+    for empty in ("", "\n \n"):
+        with pytest.raises(InputError, match="no name in the list"):
+            parse_people(empty, Role.ANNOTATOR, set(), ENGLISH)
 
 
 CODES = re.compile(r'<img class="lead-code" src="(data:image/svg[^"]+)" alt="([^"]+)"')
 
 
-def test_each_link_has_a_qr_code_on_this_page_only(site: Site) -> None:
-    browser = site.browser("lea")
-    answer = browser.post("/lead/people", data={"csrf": csrf_of(browser), "people": "zoe\nyan", "role": "annotator"})
-    assert answer.headers["cache-control"] == "no-store"
-    links = re.findall(r'value="(http://127.0.0.1:8000/join#[\w-]+)"', answer.text)
-    codes = CODES.findall(unescape(answer.text))
-    assert [alt.partition(":")[0] for _, alt in codes] == [f"QR code of the link of {name}" for name in ("zoe", "yan")]
-    for link, (image, _) in zip(links, codes, strict=True):
-        assert image == segno.make_qr(link, error="m").svg_data_uri(scale=4, border=4, light="#fff")
-    assert "lead-code" not in browser.get("/lead/people").text
+def test_people_of_a_list_are_added_and_get_links_as_table_mails_and_qr_codes_once(site: Site, lea: TestClient) -> None:
+    answer = send(lea, "/lead/people", people="zoe\n=yan, validator", role="annotator")
+    assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
+    html = unescape(answer.text)
+    assert "2 people added" in html
+    tokens = LINK.findall(html)
+    assert [lets_in(site, token, name) for name, token in zip(("zoe", "=yan"), tokens, strict=True)] == [True, True]
+    roles = {person.name: person.role for person in site.study.people}
+    assert (roles["zoe"], roles["=yan"]) == (Role.ANNOTATOR, Role.VALIDATOR)
+    assert all(run.by == "lea" for run in site.study.log()[-4:])
+    table = re.search(r'href="data:text/csv;charset=utf-8,([^"]+)"', html)
+    assert table
+    rows = list(csv.reader(io.StringIO(unquote(table[1]), newline="")))
+    assert [row[:2] for row in rows] == [["name", "role"], ["zoe", "annotator"], ["'=yan", "validator"]]
+    mails = re.findall(r"<textarea[^>]*>(.*?)</textarea>", html, re.DOTALL)
+    assert [row[2] in mail for row, mail in zip(rows[1:], mails, strict=True)] == [True, True]
+    codes = CODES.findall(html)
+    assert [alt.partition(":")[0] for _, alt in codes] == [f"QR code of the link of {name}" for name in ("zoe", "=yan")]
+    for token, (image, _) in zip(tokens, codes, strict=True):
+        code = segno.make_qr(f"http://127.0.0.1:8000/join#{token}", error="m")
+        assert image == code.svg_data_uri(scale=4, border=4, light="#fff")
+    assert "lead-code" not in page_of(lea, "/lead/people")
 
 
-def test_many_links_come_without_codes_and_say_so(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_is_in_the_language_of_those_who_are_invited(site: Site, lea: TestClient) -> None:
+    site.study.save_words(language="fa")
+    _, html = add(lea, "zoe")
+    mail = re.search(r'<textarea[^>]* lang="fa" dir="rtl"[^>]*>\n(.*?)</textarea>', html, re.DOTALL)
+    assert mail
+    assert mail[1].startswith(LANGUAGES["fa"].gettext(HELLO, name="zoe"))
+    assert LANGUAGES["fa"].find(YOURS_ALONE) in mail[1]
+
+
+def test_many_links_come_without_codes_and_say_so(lea: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(people_page, "MOST_CODES", 1)
-    _, page = send(site.browser("lea"), "zoe\nyan")
-    assert "lead-code" not in page
-    assert "QR codes are drawn for at most 1 links at a time" in page
+    _, html = add(lea, "zoe\nyan")
+    assert "lead-code" not in html
+    assert "QR codes are drawn for at most 1 links at a time" in html
 
 
-@pytest.mark.parametrize("people", ["zoe\nana", "zoe\nzoe", "zoe\nyan, boss", "zoe\nyan/x", "zoe\nAna"])
-def test_of_a_list_with_a_mistake_nobody_is_added_and_it_is_still_there(site: Site, people: str) -> None:
-    browser = site.browser("lea")
+def test_of_a_list_with_a_mistake_nobody_is_added_and_it_is_still_there(site: Site, lea: TestClient) -> None:
+    assert add(lea, "xia")[0] == 200
     before = dump(site.study)
-    status, page = send(browser, people)
-    assert status == 422
-    assert "Nobody was added: " in page
-    assert f"{people}</textarea>" in page
+    for people in ("zoe\nana", "zoe\nzoe", "zoe\nyan, boss", "zoe\nyan/x", "zoe\nAna", "xia"):
+        status, html = add(lea, people)
+        assert status == 422
+        assert "Nobody was added: " in html
+        assert f"{people}</textarea>" in html
+    assert "line 1: `xia` already takes part in the study; choose another pseudonym" in html
     assert dump(site.study) == before
 
 
-def test_a_list_that_is_sent_again_adds_nobody_again(site: Site) -> None:
-    browser = site.browser("lea")
-    assert send(browser, "zoe")[0] == 200
+def test_links_are_made_for_those_without_one(site: Site, lea: TestClient) -> None:
+    n = sum(not person.retired for person in site.study.people) - len(site.study.access.invited())
+    assert f"Make links for {n} people without one" in page_of(lea, "/lead/people")
+    assert len(LINK.findall(send(lea, "/lead/people/links").text)) == n
+    assert "without one" not in page_of(lea, "/lead/people")
+    assert send(lea, "/lead/people/links").status_code == 409
+
+
+def test_an_invite_link_is_shown_once_and_lets_in(site: Site, lea: TestClient) -> None:
+    (token,) = LINK.findall(send(lea, "/lead/people/ben/invite").text)
+    assert lets_in(site, token, "ben")
+    assert token not in page_of(lea, "/lead/people")
+
+
+def test_an_invite_link_leads_where_people_reach_the_server_whatever_a_request_names(site: Site) -> None:
+    app = create_app(site.study, Annotate(), "https://labels.example.org/")
+    browser = TestClient(app, follow_redirects=False, base_url="http://evil.example")
+    browser.post("/join", data={"token": site.token("lea")})
+    html = send(browser, "/lead/people/ben/invite").text
+    assert re.search(r'value="https://labels\.example\.org/join#[\w-]+"', html)
+    assert "evil.example" not in html
+
+
+def test_retiring_asks_first_and_says_what_it_did(site: Site, lea: TestClient) -> None:
+    assert "14 open pairs" in page_of(lea, "/lead/people/ana/retire")
+    assert not is_retired(site, "ana")
+    assert "14 open assignments were taken back" in post(lea, "/lead/people/ana/retire")
+    assert is_retired(site, "ana")
+
+
+def test_open_work_is_handed_over_in_part_or_to_the_person_chosen(site: Site, lea: TestClient) -> None:
+    path = "/lead/people/ana/hand-over"
+    html = page_of(lea, path)
+    assert "empty for all 14" in html
+    assert 'value="ben"' in html
+    assert "3 open assignments were taken back" in post(lea, path, n="3", to="")
+    assert [who for who, _ in open_work(site.study)].count("ana") == 11
     before = dump(site.study)
-    status, page = send(browser, "zoe")
-    assert status == 422
-    assert "line 1: `zoe` already takes part in the study; choose another pseudonym" in page
+    for n in ("0", "14", "some"):
+        assert send(lea, path, n=n, to="").status_code == 422
     assert dump(site.study) == before
+    assert "11 open assignments were taken back" in post(lea, path, to="ben")
+    n_open = {person["name"]: person["open"] for person in site.study.status()["people"]}
+    assert n_open["ana"] == 0
+    assert n_open["ben"] > 14
 
 
-def test_links_are_made_for_those_without_one(site: Site) -> None:
-    browser = site.browser("lea")
-    n = sum(not one.retired for one in site.study.people) - len(site.study.access.invited())
-    assert f"Make links for {n} people without one" in browser.get("/lead/people").text
-    page = browser.post("/lead/people/links", data={"csrf": csrf_of(browser)}).text
-    assert len(re.findall(r'value="http://127.0.0.1:8000/join#', page)) == n
-    assert "without one" not in browser.get("/lead/people").text
-    assert browser.post("/lead/people/links", data={"csrf": csrf_of(browser)}).status_code == 409
-
-
-def test_a_role_is_changed_after_it_was_asked(site: Site) -> None:
+def test_a_role_is_changed_after_it_was_asked(site: Site, lea: TestClient) -> None:
     site.study.add_people(["zoe"], Role.VALIDATOR)
-    browser = site.browser("lea")
-    asked = browser.get("/lead/people/zoe/role").text
-    assert ">validator</option>" not in asked
-    assert "Done: " in re.sub("<[^>]+>", "", post(browser, "/lead/people/zoe/role", role="adjudicator"))
-    assert next(one.role for one in site.study.people if one.name == "zoe") is Role.ADJUDICATOR
+    assert ">validator</option>" not in page_of(lea, "/lead/people/zoe/role")
+    assert "Done: " in re.sub("<[^>]+>", "", post(lea, "/lead/people/zoe/role", role="adjudicator"))
+    assert next(person.role for person in site.study.people if person.name == "zoe") is Role.ADJUDICATOR
     for role in ("model", "boss"):
-        data = {"csrf": csrf_of(browser), "role": role}
-        assert browser.post("/lead/people/zoe/role", data=data).status_code == 422
+        assert send(lea, "/lead/people/zoe/role", role=role).status_code == 422
+    html = page_of(lea, "/lead/people?role=validator")  # whoever is to be added comes with their role
+    assert '<details id="add" open>' in html
+    assert '<option value="validator" selected>validator</option>' in html
 
 
-def test_somebody_is_dismissed_once_after_it_was_asked(site: Site) -> None:
+def test_somebody_is_seen_to_have_come_and_is_dismissed_once_after_it_was_asked(site: Site, lea: TestClient) -> None:
     give(*at_desk(site.study, "ana"), "appropriate")
-    browser = site.browser("lea")
-    assert "What they answered (1) is withdrawn" in browser.get("/lead/people/ana/dismiss").text
-    assert "1 answer was set aside" in post(browser, "/lead/people/ana/dismiss")
-    assert next(one.retired for one in site.study.people if one.name == "ana")
-    before = dump(site.study)
-    assert browser.post("/lead/people/ana/dismiss", data={"csrf": csrf_of(browser)}).status_code == 409
-    assert dump(site.study) == before
-
-
-def test_a_part_of_the_open_work_is_handed_over(site: Site) -> None:
-    browser = site.browser("lea")
-    had = sorted(pair for who, pair in open_work(site.study) if who == "ana")
-    assert f"empty for all {len(had)}" in browser.get("/lead/people/ana/hand-over").text
-    assert "3 open assignments were taken back" in post(browser, "/lead/people/ana/hand-over", n="3", to="")
-    assert sum(who == "ana" for who, _ in open_work(site.study)) == len(had) - 3
-    before = dump(site.study)
-    for n in ("0", str(len(had)), "some"):
-        data = {"csrf": csrf_of(browser), "n": n, "to": ""}
-        assert browser.post("/lead/people/ana/hand-over", data=data).status_code == 422
-    assert dump(site.study) == before
-
-
-def test_the_table_says_when_somebody_was_seen_and_consented(site: Site) -> None:
-    give(*at_desk(site.study, "ana"), "appropriate")
-    page = site.browser("lea").get("/lead/people").text
-    row = re.search(r'<tr><th scope="row">ana</th>.*?</tr>', page, re.DOTALL)
+    row = re.search(r'<tr><th scope="row">ana</th>.*?</tr>', page_of(lea, "/lead/people"), re.DOTALL)
     assert row
-    assert row[0].count("<time datetime=") == 2
+    assert row[0].count("<time datetime=") == 2  # consented and was seen
+    assert "What they answered (1) is withdrawn" in page_of(lea, "/lead/people/ana/dismiss")
+    assert "1 answer was set aside" in post(lea, "/lead/people/ana/dismiss")
+    assert is_retired(site, "ana")
+    before = dump(site.study)
+    assert send(lea, "/lead/people/ana/dismiss").status_code == 409
+    assert dump(site.study) == before
 
 
-def test_who_is_to_be_added_comes_with_their_role(site: Site) -> None:
-    page = site.browser("lea").get("/lead/people?role=validator").text
-    assert '<details id="add" open>' in page
-    assert '<option value="validator" selected>validator</option>' in page
+def test_names_of_all_kinds_have_their_pages_and_nobody_else(site: Site, lea: TestClient) -> None:
+    for path in ("/lead/people/nobody/retire", "/lead/people/ana/praise"):
+        assert lea.get(path).status_code == 404
+    site.study.add_people(["نور & <b>#1?"], Role.ANNOTATOR)
+    html = lea.get("/lead/people").text
+    address = re.search(r'href="(/lead/people/%D9[^"]+/retire)"', html)
+    assert address
+    assert lea.get(address[1]).status_code == 200
+    assert "<b>#1" not in html
+
+
+def test_people_shows_who_passed_the_pilot_and_leads_to_assigning_the_round(tmp_path: Path) -> None:
+    study = piloted(tmp_path)
+    study.add_people(["lea"], Role.LEAD)
+    site = Site(study, Annotate())
+    browser = site.browser("lea")
+    assert "<td>yes</td>" not in page_of(browser, "/lead/panel/pilots?grid=write")
+    grade(study)
+    html = page_of(browser, "/lead/panel/pilots?grid=write")
+    assert "3 of 4 people passed: 2 texts judged good in the grid grade are needed" in html
+    assert html.count("<td>yes</td>") == 3
+    assert 'href="/lead?grid=write#rounds"' in html
+    assert "Who has passed the pilot" in page_of(browser, "/lead/people?grid=write")
+    assert "Who has passed the pilot" not in page_of(browser, "/lead/people?grid=grade")
+    site.close()
+
+
+def test_what_somebody_said_about_themselves_is_forgotten_after_it_was_asked(serve: Serve) -> None:
+    site = serve("labelled")
+    browser, study = site.browser("lea"), site.study
+    study.access.consent(next(person.id for person in study.people if person.name == "ana"), {"age": "30"})
+    html = page_of(browser, "/lead/people/ana/forget")
+    assert "<strong>Deleted for good:</strong> what ana said about themselves" in html
+    assert "<strong>Kept:</strong> the pseudonym ana, their answers" in html
+    assert "Backups and other copies" in html
+    assert "what ana said about themselves was deleted, by lea" in post(browser, "/lead/people/ana/forget")
+    assert next(terms for terms in study.access.terms() if terms["name"] == "ana")["demographics"] in (None, {})
+    assert study.log()[-1].by == "lea"
+    assert send(browser, "/lead/people/nobody/forget").status_code == 404
+    assert send(site.browser("vera"), "/lead/people/ana/forget").status_code == 403

@@ -1,4 +1,4 @@
-"""The adjudicators' pages: deciding, looking again, taking back, and what nobody may be shown."""
+"""The adjudicators' pages, case by case or a row at once: deciding, looking again, and what nobody may be shown."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from httpx2 import Response
 from steps.scales import rated
 from steps.small import ANNOTATORS, dump, open_work, record, standing
 
-from fcpair.grid import AdjudicationQueue
+from fcpair.grid import AdjudicationQueue, CaseQueue, DecisionRequest
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.steps.adjudication import case_queues
+from fcpair.steps.adjudication import adjudication_queue, case_queues
 from fcpair.study import Study
-from fcpair.web.context import Context
 from fcpair.web.languages import ENGLISH
 from fcpair.web.pages.adjudicate import in_words
-from web.conftest import Site
+from web.conftest import Serve, Site, page_of, words_of
 
 SCRIPT = "<script>alert(1)</script>"
 AWAITED = "the order by doubt is being worked out; mixed until then"
+DECIDED = "/adjudicate/decided"
 Enter = Callable[..., TestClient]
 
 
 @pytest.fixture
-def site(serve: Callable[..., Site]) -> Site:
+def site(serve: Serve) -> Site:
     """All labels are in, and nothing is decided."""
     return serve("labelled")
 
@@ -45,7 +45,7 @@ def enter(site: Site) -> Enter:
     """Lets somebody in, as an adjudicator unless they are there already, and gives their browser."""
 
     def enter(name: str, *, consent: bool = True) -> TestClient:
-        if name not in {one.name for one in site.study.people}:
+        if name not in {person.name for person in site.study.people}:
             site.study.add_people([name], Role.ADJUDICATOR)
         site.token(name, consent=consent)
         return site.browser(name)
@@ -53,30 +53,29 @@ def enter(site: Site) -> Enter:
     return enter
 
 
-def form(page: Response, action: str) -> dict[str, str]:
+def form(page: Response, action: str = "/adjudicate") -> dict[str, str]:
     """The hidden fields of the form that a page sends to an address."""
-    match = re.search(rf'<form[^>]* action="{action}".*?</form>', page.text, re.DOTALL)
+    match = re.search(rf'<form[^>]* action="{re.escape(action)}".*?</form>', page.text, re.DOTALL)
     assert match, f"no form to {action}"
     fields = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', match[0])
     return {name: unescape(value) for name, value in fields}
 
 
 def decide(browser: TestClient, page: Response, outcome: str, **more: str) -> Response:
-    return browser.post("/adjudicate", data={**form(page, "/adjudicate"), "outcome": outcome, **more})
+    return browser.post("/adjudicate", data={**form(page), "outcome": outcome, **more})
 
 
 def pair_on(page: Response) -> int:
-    return int(form(page, "/adjudicate")["cell_id"])
+    return int(form(page)["cell_id"])
 
 
 def test_a_conflict_is_shown_with_its_texts_labels_and_keys_and_without_names(study: Study, enter: Enter) -> None:
     page = enter("judy").get("/adjudicate")
-    conflict = study.grid().desk.conflict(pair_on(page))
-    text = unescape(page.text)
+    conflict, text = study.grid().desk.conflict(pair_on(page)), unescape(page.text)
     assert page.status_code == 200
     assert conflict.hs.body in text
     assert conflict.cn.body in text
-    assert all(f"<strong>{one.label.replace('_', ' ')}</strong>" in text for one in conflict.answers)
+    assert all(f"<strong>{answer.label.replace('_', ' ')}</strong>" in text for answer in conflict.answers)
     keys = re.findall(r'name="outcome" value="(\w+)" data-key="(\w)"', text)
     assert keys == [("not_appropriate", "1"), ("appropriate", "3"), ("irreconcilable", "x")]
     assert not any(name in text for name in ANNOTATORS)
@@ -95,130 +94,90 @@ def test_notes_of_annotators_are_shown_escaped(study: Study, enter: Enter, tmp_p
     assert SCRIPT not in page.text
 
 
-def _labels(study: Study) -> list[tuple[int, str]]:
-    rows = study.grid().labels()
-    return list(zip(rows["pair"].tolist(), rows["annotator"].tolist(), strict=True))
-
-
-def test_a_decision_is_kept_and_the_next_conflict_shown(study: Study, enter: Enter) -> None:
+def test_a_decision_is_kept_once_looked_at_again_changed_and_taken_back(study: Study, enter: Enter) -> None:
     browser = enter("judy")
     page = browser.get("/adjudicate")
-    reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
-    assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate?after={pair_on(page)}")
+    pair, onward = pair_on(page), f"/adjudicate?after={pair_on(page)}"
+    assert "/undo" not in page.text
+    assert f'href="{onward}"' in page.text  # to leave it for later
+    assert pair_on(browser.get(onward)) != pair
+    assert pair_on(browser.get("/adjudicate")) == pair
+    for _ in range(2):
+        reply = decide(browser, page, "appropriate", note=" because, نه \n", flagged="yes")
+        assert (reply.status_code, reply.headers["location"]) == (303, onward)
     (kept,) = AdjudicationQueue(study.grid()).decisions()
-    assert (kept.cell_id, kept.outcome, kept.by) == (pair_on(page), "appropriate", "judy")
+    assert (kept.cell_id, kept.outcome, kept.by) == (pair, "appropriate", "judy")
     assert (kept.note, kept.flagged) == ("because, نه", True)
-    assert pair_on(browser.get(reply.headers["location"])) != pair_on(page)
-
-
-def test_the_same_form_sent_again_is_kept_once(study: Study, enter: Enter) -> None:
-    browser = enter("judy")
-    page = browser.get("/adjudicate")
-    replies = [decide(browser, page, "irreconcilable") for _ in range(2)]
-    assert [reply.status_code for reply in replies] == [303, 303]
-    assert len(study.grid().explain(pair_on(page)).decisions) == 1
-
-
-def test_another_answer_on_the_same_form_shows_the_decision_and_what_was_typed(study: Study, enter: Enter) -> None:
-    browser = enter("judy")
-    page = browser.get("/adjudicate")
-    decide(browser, page, "irreconcilable")
-    reply = decide(browser, page, "appropriate", note="on second thoughts")
-    assert reply.status_code == 409
-    assert "Your decision on this pair: <strong>irreconcilable</strong>" in reply.text
-    assert "on second thoughts</textarea>" in reply.text
-    assert decide(browser, reply, "appropriate").status_code == 303
-    assert standing(study)[pair_on(page)] == ("person", 2)
+    after = browser.get(onward)
+    assert pair_on(after) != pair
+    again = browser.get(f"/adjudicate/{pair}")
+    assert "Your decision on this pair: <strong>appropriate</strong>" in again.text
+    assert "because, نه</textarea>" in again.text
+    assert re.search(r'name="flagged"[^>]* checked', again.text)
+    other = decide(browser, page, "irreconcilable", note="on second thoughts")  # by the form from before
+    assert other.status_code == 409
+    assert "Your decision on this pair: <strong>appropriate</strong>" in other.text
+    assert "on second thoughts</textarea>" in other.text
+    assert decide(browser, other, "not_appropriate").status_code == 303
+    assert standing(study)[pair] == ("person", 0)
+    address = f"/adjudicate/{pair}/undo"
+    undo = form(browser.get(onward), address)
+    for _ in range(2):
+        reply = browser.post(address, data=undo)
+        assert (reply.status_code, reply.headers["location"]) == (303, f"/adjudicate/{pair}")
+    assert pair_on(browser.get(f"/adjudicate/{pair}")) == pair
+    assert [row["rule"] for row in study.grid().explain(pair).decisions] == ["person", "person", "reopened"]
 
 
 def test_who_comes_second_is_told_who_was_first_and_overrules_nobody(study: Study, enter: Enter) -> None:
     judy, jack = enter("judy"), enter("jack")
     page = judy.get("/adjudicate")
-    assert decide(jack, jack.get(f"/adjudicate/{pair_on(page)}"), "irreconcilable").status_code == 303
+    pair = pair_on(page)
+    assert decide(jack, jack.get(f"/adjudicate/{pair}"), "appropriate").status_code == 303
     before = dump(study)
-    reply = decide(judy, page, "appropriate")
+    reply = decide(judy, page, "irreconcilable")
     assert reply.status_code == 409
-    assert f"Pair {pair_on(page)} has been decided by jack meanwhile." in reply.text
-    assert pair_on(reply) != pair_on(page)
+    assert f"Pair {pair} has been decided by jack meanwhile." in reply.text
+    assert pair_on(reply) != pair
     assert dump(study) == before
 
 
-def test_one_s_own_decision_is_looked_at_again_and_changed(study: Study, enter: Enter) -> None:
-    browser = enter("judy")
-    pair = pair_on(page := browser.get("/adjudicate"))
-    decide(browser, page, "irreconcilable", note="hm", flagged="yes")
-    again = browser.get(f"/adjudicate/{pair}")
-    assert "Your decision on this pair: <strong>irreconcilable</strong>" in again.text
-    assert "hm</textarea>" in again.text
-    assert re.search(r'name="flagged"[^>]* checked', again.text)
-    decide(browser, again, "not_appropriate")
-    assert standing(study)[pair] == ("person", 0)
-
-
-def test_the_last_decision_is_taken_back_and_shown_again(study: Study, enter: Enter) -> None:
-    browser = enter("judy")
-    pair = pair_on(page := browser.get("/adjudicate"))
-    assert "/undo" not in page.text
-    after = browser.get(decide(browser, page, "appropriate").headers["location"])
-    address = f"/adjudicate/{pair}/undo"
-    replies = [browser.post(address, data=form(after, address)) for _ in range(2)]
-    assert [(one.status_code, one.headers["location"]) for one in replies] == [(303, f"/adjudicate/{pair}")] * 2
-    assert pair_on(browser.get(f"/adjudicate/{pair}")) == pair
-    assert [row["rule"] for row in study.grid().explain(pair).decisions] == ["person", "reopened"]
-
-
-def test_somebody_else_s_decision_is_not_taken_back(study: Study, enter: Enter) -> None:
-    judy, jack = enter("judy"), enter("jack")
-    decide(jack, page := jack.get("/adjudicate"), "appropriate")
-    fields = {"csrf": form(judy.get("/adjudicate"), "/adjudicate")["csrf"], "request_id": "undo-request"}
-    reply = judy.post(f"/adjudicate/{pair_on(page)}/undo", data=fields)
-    assert reply.status_code == 409
-    assert f"Pair {pair_on(page)} has been decided by jack meanwhile" in reply.text
-    assert standing(study)[pair_on(page)] == ("person", 2)
-
-
-def test_later_goes_on_to_another_conflict(enter: Enter) -> None:
-    browser = enter("judy")
-    page = browser.get("/adjudicate")
-    onward = f"/adjudicate?after={pair_on(page)}"
-    assert f'href="{onward}"' in page.text
-    assert pair_on(browser.get(onward)) != pair_on(page)
-    assert pair_on(browser.get("/adjudicate")) == pair_on(page)
-
-
-def test_a_queue_is_chosen_by_a_link_with_its_count_and_kept_from_case_to_case(study: Study, enter: Enter) -> None:
-    browser, rows = enter("judy"), study.grid().labels()
-    unsure = set(rows["pair"][rows["label"] == "not_sure"]) & set(study.grid().waiting_pairs())
-    (link,) = re.findall(rf'<a href="([^"]+)">{len(unsure)} not sure</a>', browser.get("/adjudicate").text)
-    assert link == "/adjudicate?queue=not_sure"
-    page, action, seen = browser.get(link), re.escape(link), set[int]()
-    for _ in unsure:
-        seen.add(pair := int(form(page, action)["cell_id"]))
-        data = {**form(page, action), "outcome": "irreconcilable"}
-        page = browser.get(browser.post(link, data=data).headers["location"])
-        assert f'action="/adjudicate/{pair}/undo?queue=not_sure"' in page.text
-    assert seen == unsure
-    assert "Nothing is waiting for you" in page.text
-    assert '<a href="/adjudicate">Go on with all that wait</a>' in page.text
+# In which order
 
 
 @pytest.fixture
 def docket(site: Site) -> AdjudicationQueue:
     """What the pages show."""
-    context: Context = site.app.state.context
-    return context.grids.oldest.adjudication_queue
+    queue: AdjudicationQueue = site.app.state.context.grids.oldest.adjudication_queue
+    return queue
 
 
-def test_the_order_by_rows_is_chosen_by_a_link_and_kept(enter: Enter, docket: AdjudicationQueue) -> None:
-    browser = enter("judy")
-    assert '<a href="/adjudicate?order=row">row by row</a>' in browser.get("/adjudicate").text
-    page = browser.get("/adjudicate?order=row&queue=not_sure")
-    assert 'action="/adjudicate?queue=not_sure&amp;order=row"' in page.text
-    assert '<a href="/adjudicate?queue=not_sure">mixed</a>' in page.text
-    assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in page.text
-    page = browser.get("/adjudicate?order=doubt")
-    assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in page.text
+def test_a_queue_and_an_order_are_chosen_by_links_and_kept_from_case_to_case(
+    study: Study, enter: Enter, docket: AdjudicationQueue
+) -> None:
+    browser, rows = enter("judy"), study.grid().labels()
+    unsure = set(rows["pair"][rows["label"] == "not_sure"]) & set(study.grid().waiting_pairs())
+    html = browser.get("/adjudicate").text
+    assert '<a href="/adjudicate?order=row">row by row</a>' in html
+    (link,) = re.findall(rf'<a href="([^"]+)">{len(unsure)} not sure</a>', html)
+    assert link == "/adjudicate?queue=not_sure"
+    html = browser.get(f"{link}&order=row").text
+    assert 'action="/adjudicate?queue=not_sure&amp;order=row"' in html
+    assert '<a href="/adjudicate?queue=not_sure">mixed</a>' in html
+    assert '<a href="/adjudicate?queue=not_sure&amp;order=doubt">doubtful first</a>' in html
+    html = browser.get("/adjudicate?order=doubt").text
+    assert '<a href="/adjudicate">mixed</a> · <a href="/adjudicate?order=row">row by row</a>' in html
     docket.wait_for_ranking()
+    page, seen = browser.get(link), set[int]()
+    for _ in unsure:
+        seen.add(pair := int(form(page, link)["cell_id"]))
+        page = browser.get(
+            browser.post(link, data={**form(page, link), "outcome": "irreconcilable"}).headers["location"]
+        )
+        assert f'action="/adjudicate/{pair}/undo?queue=not_sure"' in page.text
+    assert seen == unsure
+    assert "Nothing is waiting for you" in page.text
+    assert '<a href="/adjudicate">Go on with all that wait</a>' in page.text
 
 
 def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_on(
@@ -230,9 +189,9 @@ def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_
     judy, jack = enter("judy"), enter("jack")
     page = judy.get(address)
     assert AWAITED in page.text
-    assert form(page, re.escape(address))["cell_id"] == str(pair_on(judy.get("/adjudicate")))
+    assert form(page, address)["cell_id"] == str(pair_on(judy.get("/adjudicate")))
     for browser, path in ((judy, address), (jack, "/adjudicate")):
-        case = form(browser.get(path), re.escape(path))
+        case = form(browser.get(path), path)
         assert browser.post(path, data={**case, "outcome": "irreconcilable"}).status_code == 303
         decided.append(int(case["cell_id"]))
     fitting.set()
@@ -240,234 +199,152 @@ def test_until_the_order_by_doubt_is_there_the_page_says_so_and_everything_goes_
     page = judy.get(f"{address}&after={decided[0]}")
     assert AWAITED not in page.text
     in_turn = [*ranked[::2], *ranked[1::2]]
-    assert int(form(page, re.escape(address))["cell_id"]) == next(pair for pair in in_turn if pair not in decided)
+    assert int(form(page, address)["cell_id"]) == next(pair for pair in in_turn if pair not in decided)
 
 
-def test_the_time_that_the_rest_takes_is_told_once_it_is_known(study: Study, enter: Enter) -> None:
+def test_the_time_left_is_told_once_it_is_known_and_the_last_decision_can_be_undone(study: Study, enter: Enter) -> None:
     browser = enter("judy")
-    for _ in range(5):
-        decide(browser, browser.get("/adjudicate"), "irreconcilable")
-    assert not re.search(r"about a minute\s+left", browser.get("/adjudicate").text)
-    decide(browser, browser.get("/adjudicate"), "irreconcilable")
-    assert "· about a minute left" in browser.get("/adjudicate").text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (None, ""),
-        (0.0, ""),
-        (20.0, "about a minute"),
-        (700.0, "about 12 min"),
-        (2_300.0, "about 40 min"),
-        (5_000.0, "about 85 min"),
-        (9_000.0, "about 2.5 h"),
-    ],
-)
-def test_a_time_is_told_no_more_exactly_than_a_pace_can_be(seconds: float | None, words: str) -> None:
-    assert in_words(seconds, ENGLISH) == words
-
-
-def test_when_nothing_waits_that_is_said_and_the_last_decision_can_still_be_undone(study: Study, enter: Enter) -> None:
-    browser = enter("judy")
-    for _ in study.grid().waiting_pairs():
-        decide(browser, browser.get("/adjudicate"), "irreconcilable")
-    page = browser.get("/adjudicate")
-    assert "Nothing is waiting for you" in page.text
-    assert "/undo" in page.text
+    for at, _ in enumerate(study.grid().waiting_pairs()):
+        page = browser.get("/adjudicate")
+        assert ("· about a minute left" in " ".join(page.text.split())) is (at > 5), at
+        decide(browser, page, "irreconcilable")
+    html = page_of(browser, "/adjudicate")
+    assert "Nothing is waiting for you" in html
+    assert "/undo" in html
+    words = {None: "", 0: "", 20: "about a minute", 700: "about 12 min", 2_300: "about 40 min", 5_000: "about 85 min"}
+    words[9_000] = "about 2.5 h"
+    assert {seconds: in_words(seconds, ENGLISH) for seconds in words} == words
 
 
 def test_what_is_not_due_is_counted_and_not_shown(study: Study, enter: Enter, tmp_path: Path) -> None:
     pair = study.grid().waiting_pairs()[0]
-    who = next(name for number, name in _labels(study) if number == pair)
-    record(study, tmp_path, [(who, pair, "skip")], supersede=True)
+    labels = study.grid().labels()
+    record(study, tmp_path, [(labels["annotator"][labels["pair"] == pair].iloc[0], pair, "skip")], supersede=True)
     assert pair in {number for _, number in open_work(study)}
-    browser = enter("judy")
-    page = browser.get(f"/adjudicate/{pair}")
+    page = enter("judy").get(f"/adjudicate/{pair}")
     assert page.status_code == 409
     assert f"Pair {pair} is still being labelled" in page.text
     assert pair_on(page) != pair
 
 
-def test_the_list_says_what_is_decided_by_whom_and_why(study: Study, enter: Enter) -> None:
-    study.grid().adjudicate(Adjudicate("majority"))
+# What has been decided
+
+
+def test_the_list_says_what_is_decided_by_whom_and_why_and_is_searched(study: Study, enter: Enter) -> None:
     judy, jack = enter("judy"), enter("jack")
-    decide(jack, page := jack.get("/adjudicate"), "irreconcilable", note="<b>why</b>", flagged="yes")
-    listed = judy.get("/adjudicate/decided").text
-    assert f"Pair {pair_on(page)}: irreconcilable" in listed
+    assert "Nothing is decided yet." in page_of(judy, DECIDED)
+    study.grid().adjudicate(Adjudicate("majority"))
+    page = jack.get("/adjudicate")
+    pair = pair_on(page)
+    decide(jack, page, "irreconcilable", note="<b>why</b>", flagged="yes")
+    listed = judy.get(DECIDED).text
+    assert f"Pair {pair}: irreconcilable" in listed
     assert "&lt;b&gt;why&lt;/b&gt;" in listed
     assert re.search(r"jack · .*the guidelines should say more here", listed, re.DOTALL)
     assert "the labels agree" in listed
     assert "majority of the labels" in listed
     assert "again</a>" not in listed
-    assert f"Look at pair {pair_on(page)} again" in jack.get("/adjudicate/decided?by=jack").text
-    assert 'id="decision-' not in judy.get("/adjudicate/decided?by=judy").text
-
-
-def test_the_earlier_address_of_ones_own_decisions_leads_to_them(study: Study, enter: Enter) -> None:
-    judy, jack = enter("judy"), enter("jack")
-    decide(jack, page := jack.get("/adjudicate"), "irreconcilable")
-    leading = jack.get("/adjudicate/decided?mine=true", follow_redirects=False)
-    assert (leading.status_code, leading.headers["location"]) == (303, "/adjudicate/decided?by=jack")
-    assert 'id="decision-' in jack.get("/adjudicate/decided?mine=true", follow_redirects=True).text
-    assert 'id="decision-' not in judy.get("/adjudicate/decided?mine=true", follow_redirects=True).text
-    assert f"Pair {pair_on(page)}:" in judy.get("/adjudicate/decided?mine=false").text
-    assert judy.get("/adjudicate/decided?mine=perhaps").status_code == 422
-
-
-def test_the_list_has_pages(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 8)
-    study.grid().adjudicate(Adjudicate("majority"))
-    browser, address, seen = enter("judy"), "/adjudicate/decided", list[str]()
-    while address:
-        page = browser.get(address).text
-        seen += re.findall(r"Pair (\d+):", page)
-        older = re.search(r'href="([^"]+)">Older', page)
-        address = unescape(older[1]) if older else ""
-    assert sorted(map(int, seen)) == sorted(standing(study))
-
-
-def test_the_list_is_searched_by_an_address_and_its_form_holds_the_search(study: Study, enter: Enter) -> None:
-    study.grid().adjudicate(Adjudicate("majority"))
-    judy, jack = enter("judy"), enter("jack")
-    decide(jack, page := jack.get("/adjudicate"), "irreconcilable", flagged="yes")
-    search = {"words": "", "outcome": "irreconcilable", "by": "jack", "flagged": "true"}
-    listed = judy.get("/adjudicate/decided", params=search).text
-    assert re.findall(r"Pair (\d+):", listed) == [str(pair_on(page))]
+    assert not any(name in listed for name in ANNOTATORS)
+    labels = study.grid().labels().query(f"pair == {pair}")["label"].value_counts()
+    (shown,) = re.findall("<p>Labels: ([^<]*)</p>", listed[listed.index(f"Pair {pair}:") :].partition("</article>")[0])
+    assert sorted(shown.split(", ")) == sorted(f"{n} {name}".replace("_", " ") for name, n in labels.items())
+    assert f"Look at pair {pair} again" in page_of(jack, f"{DECIDED}?by=jack")
+    for mine in ("by=judy", "mine=true"):
+        assert 'id="decision-' not in judy.get(f"{DECIDED}?{mine}", follow_redirects=True).text
+    leading = jack.get(f"{DECIDED}?mine=true")  # the address in earlier versions
+    assert (leading.status_code, leading.headers["location"]) == (303, f"{DECIDED}?by=jack")
+    assert f"Pair {pair}:" in page_of(judy, f"{DECIDED}?mine=false")
+    listed = page_of(judy, f"{DECIDED}?words=&outcome=irreconcilable&by=jack&flagged=true")
+    assert re.findall(r"Pair (\d+):", listed) == [str(pair)]
     assert '<option value="irreconcilable" selected>' in listed
     assert '<option value="jack" selected>' in listed
     assert 'value="true" checked>' in listed
-
-
-def test_each_decision_shows_its_labels_with_counts_and_without_names(study: Study, enter: Enter) -> None:
-    judy = enter("judy")
-    decide(judy, page := judy.get("/adjudicate"), "irreconcilable")
-    listed = judy.get("/adjudicate/decided").text
-    labels = study.grid().labels().query(f"pair == {pair_on(page)}")["label"].value_counts()
-    (shown,) = re.findall("<p>Labels: (.*)</p>", listed)
-    assert sorted(shown.split(", ")) == sorted(f"{n} {name}".replace("_", " ") for name, n in labels.items())
-    assert not any(name in listed for name in ANNOTATORS)
-
-
-def test_older_pages_keep_the_search(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 2)
-    study.grid().adjudicate(Adjudicate("majority"))
-    listed = enter("judy").get("/adjudicate/decided?outcome=appropriate&words=A").text
-    (older,) = re.findall(r'href="([^"]+)">Older', listed)
-    assert "outcome=appropriate" in older
-    assert "words=A" in older
-
-
-def test_a_search_that_finds_nothing_says_what_to_do(study: Study, enter: Enter) -> None:
-    judy = enter("judy")
-    assert "Nothing is decided yet." in judy.get("/adjudicate/decided").text
-    listed = judy.get("/adjudicate/decided?words=<zebra>").text
+    listed = judy.get(f"{DECIDED}?words=<zebra>").text
     assert "No decision matches this search. Try fewer words or another choice" in listed
     assert 'value="&lt;zebra&gt;"' in listed
 
 
-ADDRESSES = ("/adjudicate", "/adjudicate/decided", "/adjudicate/1")
+def test_the_list_has_pages_that_keep_the_search(study: Study, enter: Enter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 8)
+    study.grid().adjudicate(Adjudicate("majority"))
+    browser, address, seen = enter("judy"), DECIDED, list[str]()
+    while address:
+        html = page_of(browser, address)
+        seen += re.findall(r"Pair (\d+):", html)
+        older = re.search(r'href="([^"]+)">Older', html)
+        address = older[1] if older else ""
+    assert sorted(map(int, seen)) == sorted(standing(study))
+    monkeypatch.setattr("fcpair.web.pages.adjudicate.LISTED", 2)
+    (older_link,) = re.findall(r'href="([^"]+)">Older', browser.get(f"{DECIDED}?outcome=appropriate&words=A").text)
+    assert "outcome=appropriate" in older_link
+    assert "words=A" in older_link
 
 
-def test_before_consent_every_page_leads_to_the_welcome(study: Study, enter: Enter) -> None:
-    browser = enter("judy", consent=False)
-    for address in ADDRESSES:
-        reply = browser.get(address)
-        assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
+# What makes no sense
 
 
-@pytest.mark.parametrize("name", ["ana", "vera", "lea"])
-def test_the_pages_are_for_adjudicators_alone(enter: Enter, name: str) -> None:
-    browser = enter(name)
-    assert [browser.get(address).status_code for address in ADDRESSES] == [403, 403, 403]
-    sent = {"request_id": "a-request", "cell_id": "1", "outcome": "appropriate"}
-    assert [browser.post(address, data=sent).status_code for address in ("/adjudicate", "/adjudicate/1/undo")] == [
-        403,
-        403,
-    ]
-
-
-def test_a_form_without_its_guard_changes_nothing(study: Study, enter: Enter) -> None:
+def test_addresses_and_forms_that_make_no_sense_are_refused(study: Study, enter: Enter) -> None:
     browser = enter("judy")
+    statuses = {
+        200: ("?after=999", "/decided?before=1", "/decided?words=%25%27%00_", "/decided?words=&outcome=&by=judy"),
+        404: ("/999", "/row?pair=999"),
+        422: (
+            *("/0", f"/{2**63}", "/x", "/row?pair=x", "?after=0", "?queue=mine", "?order=column"),
+            *("/decided?outcome=not_sure", "/decided?by=zoe", "/decided?by=ana", "/decided?flagged=perhaps"),
+            *("/decided?mine=perhaps", "/decided?words=" + "w" * 201),
+        ),
+    }
+    for status, addresses in statuses.items():
+        assert {address: browser.get(f"/adjudicate{address}").status_code for address in addresses} == dict.fromkeys(
+            addresses, status
+        )
     page = browser.get("/adjudicate")
     before = dump(study)
+    for name, value in (("outcome", "not_sure"), ("request_id", "short"), ("cell_id", "x"), ("note", "n" * 4001)):
+        assert decide(browser, page, **{"outcome": "appropriate", name: value}).status_code == 422, name
     assert decide(browser, page, "appropriate", csrf="x").status_code == 403
-    assert dump(study) == before
-
-
-@pytest.mark.parametrize(
-    ("address", "status"),
-    [
-        ("/adjudicate/999", 404),
-        ("/adjudicate/0", 422),
-        (f"/adjudicate/{2**63}", 422),
-        ("/adjudicate/x", 422),
-        ("/adjudicate?after=0", 422),
-        ("/adjudicate?queue=mine", 422),
-        ("/adjudicate?order=column", 422),
-        ("/adjudicate?after=999", 200),
-        ("/adjudicate/decided?before=1", 200),
-        ("/adjudicate/decided?outcome=not_sure", 422),
-        ("/adjudicate/decided?by=zoe", 422),
-        ("/adjudicate/decided?by=ana", 422),
-        ("/adjudicate/decided?flagged=perhaps", 422),
-        ("/adjudicate/decided?words=" + "w" * 201, 422),
-        ("/adjudicate/decided?words=%25%27%00_", 200),
-        ("/adjudicate/decided?words=&outcome=&by=judy", 200),
-    ],
-)
-def test_addresses_that_make_no_sense_are_refused(enter: Enter, address: str, status: int) -> None:
-    assert enter("judy").get(address).status_code == status
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"outcome": "not_sure"}, {"request_id": "short"}, {"cell_id": "x"}, {"note": "n" * 4001}]
-)
-def test_forms_that_make_no_sense_are_refused(study: Study, enter: Enter, wrong: dict[str, str]) -> None:
-    browser = enter("judy")
-    page = browser.get("/adjudicate")
-    before = dump(study)
-    assert decide(browser, page, **{"outcome": "appropriate", **wrong}).status_code == 422
     assert dump(study) == before
 
 
 # Care
 
 
-def test_the_limit_holds_at_the_page_too(serve: Callable[..., Site]) -> None:
-    site = serve("labelled", Annotate(daily_limit=1))
+def test_the_limit_holds_at_the_page_too_and_no_case_is_given_ahead_beyond_it(serve: Serve) -> None:
+    site = serve("labelled", Annotate(daily_limit=2))
     browser = site.browser("judy")
     page = browser.get("/adjudicate")
-    assert "0 of 1 today" in page.text
-    sent = form(page, "/adjudicate")
-    decide(browser, page, "appropriate")
-    assert "You have read 1 pair today" in browser.get("/adjudicate").text
+    onward, sent = f"/adjudicate?after={pair_on(page)}", form(page)
+    assert "0 of 2 today" in page.text
+    assert 'id="pair"' in browser.get(f"{onward}&ahead=1").text
+    assert 'id="pair"' not in browser.get(f"{onward}&ahead=2").text
+    assert browser.get(f"{onward}&ahead=-1").status_code == 422
+    for _ in range(2):
+        decide(browser, browser.get("/adjudicate"), "appropriate")
+    assert "You have read 2 pairs today" in page_of(browser, "/adjudicate")
     waiting = str(site.study.grid().waiting_pairs()[0])
     before = dump(site.study)
     more = {**sent, "request_id": site.new_request(), "cell_id": waiting, "outcome": "appropriate"}
     assert browser.post("/adjudicate", data=more).status_code == 403
     assert browser.get(f"/adjudicate/{waiting}").status_code == 403
     assert dump(site.study) == before
-    assert 'id="pair"' not in browser.get("/adjudicate").text
+    assert 'id="pair"' not in page_of(browser, "/adjudicate")
 
 
-def test_no_case_is_given_ahead_that_could_not_be_read_any_more(serve: Callable[..., Site]) -> None:
-    browser = serve("labelled", Annotate(daily_limit=2)).browser("judy")
-    onward = f"/adjudicate?after={pair_on(browser.get('/adjudicate'))}"
-    assert 'id="pair"' in browser.get(f"{onward}&ahead=1").text
-    assert 'id="pair"' not in browser.get(f"{onward}&ahead=2").text
-    assert browser.get(f"{onward}&ahead=-1").status_code == 422
-
-
-def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
+def test_a_hidden_text_is_shown_before_a_decision_counts(site: Site) -> None:
     browser = site.browser("judy")
-    site.study.access.set_blurred(next(one.id for one in site.study.people if one.name == "judy"), True)
+    site.study.access.set_blurred(site.visitor("judy").id, True)
     page = browser.get("/adjudicate")
     assert 'class="words veiled" aria-hidden="true"' in page.text
     before = dump(site.study)
     shown = decide(browser, page, "appropriate", note="tea", flagged="yes")
     assert "veiled" not in shown.text
     assert re.search(r"<textarea[^>]*>\ntea</textarea>", shown.text)
+    row = f"/adjudicate/row?pair={pair_on(page)}"
+    hidden = browser.get(row)
+    assert 'class="words veiled" aria-hidden="true"' in hidden.text
+    reply = browser.post("/adjudicate/row", data={**cases_on(hidden)[pair_on(page)], "outcome": "appropriate"})
+    assert "veiled" not in reply.text
+    assert "veiled" not in browser.get(f"{row}&shown=yes").text
     assert dump(site.study) == before
     assert decide(browser, shown, "appropriate").status_code == 303
     assert len(AdjudicationQueue(site.study.grid()).decisions()) == 1
@@ -475,8 +352,103 @@ def test_a_hidden_hs_is_shown_before_a_decision_counts(site: Site) -> None:
 
 def test_a_number_is_typed_as_it_is_written(tmp_path: Path) -> None:
     site = Site(rated(tmp_path), Annotate())
-    page = site.browser("judy").get("/adjudicate").text
-    keys = dict(re.findall(r'name="outcome" value="([^"]+)" data-key="([^"]+)"', page))
+    html = page_of(site.browser("judy"), "/adjudicate")
+    keys = dict(re.findall(r'name="outcome" value="([^"]+)" data-key="([^"]+)"', html))
     halves = {f"{at}.5": f"{at}. {at}.5" for at in range(1, 5)}
     assert keys == {**{str(at): str(at) for at in range(1, 6)}, **halves, "irreconcilable": "x"}
     site.close()
+
+
+# All conflicts of one row on one screen
+
+
+def waiting_by_row(site: Site) -> dict[str, list[int]]:
+    """The pairs that wait, by the text of their row, the fullest row first."""
+    rows: dict[str, list[int]] = {}
+    for pair in site.study.grid().waiting_pairs():
+        rows.setdefault(site.study.grid().desk.conflict(pair).hs.body, []).append(pair)
+    return dict(sorted(rows.items(), key=lambda item: -len(item[1])))
+
+
+def cases_on(page: Response) -> dict[int, dict[str, str]]:
+    """The hidden fields of each case on the page of a row, by its pair."""
+    cases = re.findall(r'<form class="row-case".*?</form>', page.text, re.DOTALL)
+    fields = [dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', case)) for case in cases]
+    return {int(case["cell_id"]): case for case in fields}
+
+
+def decide_pair(site: Site, pair: int) -> None:
+    queue, judy = AdjudicationQueue(site.study.grid()), site.visitor("judy").id
+    queue.decide(judy, DecisionRequest(site.new_request(), pair, "appropriate"))
+
+
+def test_all_that_waits_of_a_row_is_shown_below_its_text_without_names(site: Site) -> None:
+    rows, browser = waiting_by_row(site), site.browser("judy")
+    for pairs in rows.values():  # a case leads to its row where more of it waits
+        link = f'href="/adjudicate/row?pair={pairs[0]}" data-key="r">all {len(pairs)} of this row'
+        assert (link in browser.get(f"/adjudicate/{pairs[0]}").text) == (len(pairs) > 1)
+    hs, pairs = next(iter(rows.items()))
+    assert len(pairs) > 1
+    page = browser.get(f"/adjudicate/row?pair={pairs[-1]}")
+    assert list(cases_on(page)) == sorted(pairs)
+    assert page.text.count(escape(hs)) == 1
+    for pair in pairs:
+        conflict = site.study.grid().desk.conflict(pair)
+        assert conflict.cn.body in unescape(page.text)
+        assert all(f"<strong>{answer.label.replace('_', ' ')}</strong>" in page.text for answer in conflict.answers)
+    assert not any(name in page.text for name in ANNOTATORS)
+    assert "no-store" in page.headers["cache-control"]
+
+
+def test_a_row_is_decided_case_by_case_and_leads_on_to_the_next_one(site: Site) -> None:
+    browser, rows = site.browser("judy"), waiting_by_row(site)
+    pairs = next(iter(rows.values()))
+    address = f"/adjudicate/row?pair={pairs[0]}"
+    fields = cases_on(browser.get(address))[pairs[0]]
+    before = dump(site.study)
+    overtaken = {**fields, "seen_answer_id": str(int(fields["seen_answer_id"]) + 1), "outcome": "appropriate"}
+    reply = browser.post("/adjudicate/row", data={**overtaken, "note": "typed before"})
+    assert reply.status_code == 409
+    assert "typed before</textarea>" in reply.text
+    assert dump(site.study) == before
+    reply = browser.post("/adjudicate/row", data={**fields, "outcome": "appropriate", "note": "so"})
+    assert (reply.status_code, reply.headers["location"]) == (303, address)
+    assert standing(site.study)[pairs[0]] == ("person", 2)
+    page = browser.get(address)
+    assert list(cases_on(page)) == sorted(pairs[1:])
+    assert f"Undo pair {pairs[0]}: appropriate" in page.text
+    for pair in pairs[1:]:
+        decide_pair(site, pair)
+    assert "Nothing of this row is waiting for you" in page_of(browser, address)
+    reply = browser.get(f"/adjudicate/row?after={pairs[0]}")
+    assert reply.status_code == 303
+    (other,) = re.findall(r"^/adjudicate/row\?pair=(\d+)$", reply.headers["location"])
+    assert int(other) not in pairs
+    for pair in {pair for row in rows.values() for pair in row} - set(pairs):
+        decide_pair(site, pair)
+    assert browser.get("/adjudicate/row").headers["location"] == "/adjudicate"
+
+
+def test_no_more_of_a_row_is_shown_than_may_be_read(serve: Serve) -> None:
+    site = serve("labelled", Annotate(daily_limit=2))
+    pairs, browser = next(iter(waiting_by_row(site).values())), site.browser("judy")
+    for pair, n in zip(pairs[:2], (min(1, len(pairs) - 1), 0), strict=True):
+        decide_pair(site, pair)
+        page = browser.get(f"/adjudicate/row?pair={pairs[0]}")
+        assert len(cases_on(page)) == n
+    assert "You have reached the limit" in words_of(page.text)
+
+
+def test_a_long_row_is_shown_in_parts_and_a_queue_holds_in_it_too(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, judy = AdjudicationQueue(site.study.grid()), site.visitor("judy").id
+    labels = site.study.grid().labels()
+    unsure = set(labels["pair"][labels["label"] == "not_sure"])
+    rows = waiting_by_row(site)
+    for pairs in rows.values():
+        cases = {case.cell_id for case in queue.row_cases(judy, pairs[0], CaseQueue.UNSURE)}
+        assert cases == unsure & set(pairs)
+    monkeypatch.setattr(adjudication_queue, "MOST_OF_ROW", 2)
+    pairs = sorted(next(iter(rows.values())))
+    parts = [[case.cell_id for case in queue.row_cases(judy, pair)] for pair in pairs]
+    assert parts == [pairs[at - at % 2 :][:2] for at in range(len(pairs))]
+    assert queue.n_in_row(judy, pairs[0]) == len(pairs)

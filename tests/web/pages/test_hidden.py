@@ -53,25 +53,19 @@ def told(text: str) -> list[str]:
     return [name for name in MODELS if name in text]
 
 
-def test_the_texts_of_the_example_name_no_model(study: Study) -> None:
-    assert not told(study.grid("replies").texts("propose")["text"].str.cat())
-
-
 @pytest.mark.parametrize("name", ["curate", "judge"])
 def test_a_task_names_no_model_on_a_page_or_by_the_api(study: Study, name: str) -> None:
+    assert not told(study.grid("replies").texts("propose")["text"].str.cat())
     deal(study, name)
     site = Site(study, Annotate())
-    try:
-        said = site.machine("a1").get("/api/next?n=50")
-        assert said.status_code == 200
-        tasks = said.json()["tasks"]
-        assert len(tasks) > 3
-        assert all(one["column"] is None for one in tasks)
-        assert not told(said.text)
-        assert not told(site.browser("a1").get("/annotate").text)
-        assert min(one["cell_id"] for one in tasks) > 2**32  # in which the columns do not take turns
-    finally:
-        site.close()
+    reply = site.machine("a1").get("/api/next?n=50")
+    assert reply.status_code == 200
+    tasks = reply.json()["tasks"]
+    assert len(tasks) > 3
+    assert all(task["column"] is None for task in tasks)
+    assert not told(reply.text)
+    assert not told(site.browser("a1").get("/annotate").text)
+    assert min(task["cell_id"] for task in tasks) > 2**32  # in which the columns do not take turns
 
 
 def test_a_sheet_names_no_model_and_comes_back(study: Study, tmp_path: Path) -> None:
@@ -110,28 +104,23 @@ def test_who_validates_or_decides_is_told_no_model_either(study: Study, tmp_path
     (tmp_path / "v1.csv").write_text(sheet.replace(",,", ",agree,"), "utf-8")
     assert grid.import_verdicts(tmp_path / "v1.csv").counts
     site = Site(study, Annotate())
-    try:
-        assert not told(site.machine("v1").get("/api/next?n=50").text)
-        assert not told(site.browser("judy").get("/adjudicate?grid=replies").text)
-    finally:
-        site.close()
+    assert not told(site.machine("v1").get("/api/next?n=50").text)
+    assert not told(site.browser("judy").get("/adjudicate?grid=replies").text)
 
 
-def test_leads_and_exports_name_the_models(study: Study, tmp_path: Path) -> None:
+def test_leads_and_exports_name_the_models(study: Study) -> None:
     deal(study, "judge")
-    study.grid("replies").simulate(Simulate(seed=3))
-    assert set(study.grid("replies").answers("judge")["column"]) == set(MODELS)
-    assert told(study.grid("replies").explain(1).cn)
+    grid = study.grid("replies")
+    grid.simulate(Simulate(seed=3))
+    assert set(grid.answers("judge")["column"]) == set(MODELS)
+    assert told(grid.explain(1).cn)
 
 
-def test_nothing_is_hidden_where_the_plan_says_so_or_no_model_is_named(tmp_path: Path) -> None:
+def test_nothing_is_hidden_where_the_plan_says_so_or_no_model_is_named() -> None:
     assert plan().hiding == {"curate", "judge"}
     assert plan(hide="nothing").hiding == {"curate"}
-    one = RoundPlan("propose", "text: text()", models=("m=canned:replies.csv",))
-    types = replace(plan(), rounds=(one, RoundPlan("judge", "fit: one_of(no,yes+)", after="propose")))
+    propose = RoundPlan("propose", "text: text()", models=("m=canned:replies.csv",))
+    types = replace(plan(), rounds=(propose, RoundPlan("judge", "fit: one_of(no,yes+)", after="propose")))
     assert types.hiding == set()
-
-
-def test_what_would_tell_the_column_is_refused() -> None:
     with pytest.raises(InputError, match=r"round `judge` hides the column \(`hide`\), but `in_order` would"):
         check_plan(plan(screen="row", in_order=True))

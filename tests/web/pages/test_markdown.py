@@ -1,17 +1,18 @@
+"""Guidelines and terms in Markdown: harmless whatever is written."""
+
 from __future__ import annotations
 
 import re
 import time
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fcpair.web.pages.markdown import render
 
 
-class Found(HTMLParser):
+class Reader(HTMLParser):
     """The elements of a piece of HTML, with their attributes."""
 
     def __init__(self, html: str) -> None:
@@ -26,62 +27,43 @@ class Found(HTMLParser):
 HARMLESS = re.compile("p|h[2-6]|[uo]l|li|em|strong|s|code|pre|blockquote|hr|br|a|img|table|thead|tbody|tr|t[hd]")
 ALLOWED = {"href", "title", "target", "rel", "src", "alt", "class", "start"}
 SCHEMES = re.compile(r"(javascript|vbscript|file|data):", re.IGNORECASE)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "<script>alert(1)</script>",
-        "<img src=x onerror=alert(1)>",
-        "a <b onclick='x()'>b</b>",
-        "<style>p {display: none}</style>",
-        "<!-- hidden -->",
-    ],
+RAW = (
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "a <b onclick='x()'>b</b>", "<!-- hidden -->"),
+    "<style>p {display: none}</style>",
 )
-def test_raw_html_is_shown_as_text(body: str) -> None:
-    assert {tag for tag, _ in Found(render(body)).elements} == {"p"}
+RUNNING = (*("[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "<javascript:alert(1)>", "[a](data:text/html,x)"),)
 
 
-@pytest.mark.parametrize(
-    "link", ["[a](javascript:alert(1))", "[a](JaVaScRiPt:alert(1))", "<javascript:alert(1)>", "[a](data:text/html,x)"]
-)
-def test_a_link_that_runs_something_is_no_link(link: str) -> None:
-    assert "a" not in {tag for tag, _ in Found(render(link)).elements}
+def tags(body: str) -> list[str]:
+    return [tag for tag, _ in Reader(render(body)).elements]
 
 
-def test_a_link_opens_a_tab_of_its_own() -> None:
-    (_, link) = Found(render("[a](https://example.org/?a=1&b=2)")).elements
+def test_raw_html_is_shown_as_text_and_no_link_runs_anything() -> None:
+    for body in RAW:
+        assert set(tags(body)) == {"p"}, body
+    for link in RUNNING:
+        assert "a" not in tags(link), link
+    assert render("") == ""
+
+
+def test_links_open_tabs_of_their_own_headings_are_below_the_page_s_and_tables_align_without_a_style() -> None:
+    (_, link) = Reader(render("[a](https://example.org/?a=1&b=2)")).elements
     attributes = {"href": "https://example.org/?a=1&b=2", "target": "_blank", "rel": "noopener noreferrer"}
     assert link == ("a", attributes)
-
-
-def test_headings_stand_below_the_page_s_own() -> None:
-    tags = [tag for tag, _ in Found(render("# One\n\nOld style\n===\n\n###### Six")).elements]
-    assert tags == ["h2", "h2", "h6"]
-
-
-def test_tables_align_without_a_style_attribute() -> None:
-    elements = Found(render("| a | b |\n|:-:|--:|\n| 1 | 2 |")).elements
-    assert [attributes for tag, attributes in elements if tag == "td"] == [
-        {"class": "align-center"},
-        {"class": "align-right"},
-    ]
+    assert tags("# One\n\nOld style\n===\n\n###### Six") == ["h2", "h2", "h6"]
+    cells = [given for tag, given in Reader(render("| a | b |\n|:-:|--:|\n| 1 | 2 |")).elements if tag == "td"]
+    assert cells == [{"class": "align-center"}, {"class": "align-right"}]
 
 
 def test_an_image_from_elsewhere_is_never_fetched() -> None:
     assert render("![a <cat>](https://example.org/cat.png)") == "<p>a &lt;cat&gt;</p>\n"
-    assert ("img", {"src": "data:image/png;base64,AAAA", "alt": "a"}) in Found(
-        render("![a](data:image/png;base64,AAAA)")
-    ).elements
-
-
-def test_nothing_gives_nothing() -> None:
-    assert render("") == ""
+    inline = Reader(render("![a](data:image/png;base64,AAAA)")).elements
+    assert ("img", {"src": "data:image/png;base64,AAAA", "alt": "a"}) in inline
 
 
 @given(st.text(alphabet=st.sampled_from("ab <>\"'&[](){}!#*_`|-:\\/=\njavscriptdt"), max_size=60))
 def test_whatever_is_written_gives_harmless_elements_only(body: str) -> None:
-    for tag, attributes in Found(render(body)).elements:
+    for tag, attributes in Reader(render(body)).elements:
         assert HARMLESS.fullmatch(tag)
         assert set(attributes) <= ALLOWED
         assert not SCHEMES.match(attributes.get("href") or "")

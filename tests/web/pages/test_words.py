@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.server.static_files import FOLDER
 from fcpair.words import NOUNS, Noun
-from web.conftest import Site
+from web.conftest import Serve, Site
 
 PAGES = ("/", "/annotate", "/validate", "/welcome", "/guidelines", "/settings", "/thanks", "/practice")
 DECIDING_PAGES = ("/adjudicate", "/adjudicate/row", "/adjudicate/decided")
@@ -56,41 +56,44 @@ def other_nouns(words: str, noun: str) -> set[str]:
     return {word for one in others for word in one if re.search(rf"\b{word}\b", words, re.IGNORECASE)}
 
 
-@pytest.mark.parametrize("noun", NOUNS)
 @pytest.mark.parametrize("name", PEOPLE)
-def test_every_page_of_a_role_says_its_noun_and_no_other(site: Site, name: str, noun: str) -> None:
-    site.study.save_words(nouns={PEOPLE[name].value: noun}, sides={"hate speech": "Post"})
-    browser, seen = site.browser(name), 0
-    for address in PAGES:
-        answer = browser.get(address)
-        if answer.status_code == 200:
-            assert other_nouns(spoken(answer.text), noun) == set(), address
-            seen += 1
-    assert seen >= 4
-    if name != "judy":
-        many = Noun.of(noun).many
-        desk = browser.get("/validate" if name == "vera" else "/annotate").text
-        assert f">{many.capitalize()}</a>" in desk
-        phrases = json.loads(re.search(r"data-phrases='([^']*)'", desk)[1])  # type: ignore[index]
-        assert (phrases["noun"], phrases["nouns"], phrases["this_noun"]) == (noun, many, f"this {noun}")
-        assert f"The first {noun} is on its way." in desk
+def test_every_page_of_a_role_says_its_noun_and_no_other(site: Site, name: str) -> None:
+    browser = site.browser(name)
+    for noun in NOUNS:
+        site.study.save_words(nouns={PEOPLE[name].value: noun}, sides={"hate speech": "Post"})
+        seen = 0
+        for address in PAGES:
+            answer = browser.get(address)
+            if answer.status_code == 200:
+                assert other_nouns(spoken(answer.text), noun) == set(), address
+                seen += 1
+        assert seen >= 4
+        if name != "judy":
+            many = Noun.of(noun).many
+            desk = browser.get("/validate" if name == "vera" else "/annotate").text
+            assert f">{many.capitalize()}</a>" in desk
+            phrases = json.loads(re.search(r"data-phrases='([^']*)'", desk)[1])  # type: ignore[index]
+            assert (phrases["noun"], phrases["nouns"], phrases["this_noun"]) == (noun, many, f"this {noun}")
+            assert f"The first {noun} is on its way." in desk
 
 
-@pytest.mark.parametrize("noun", [*NOUNS])
-def test_every_page_of_a_decision_says_the_adjudicator_s_noun(serve: Callable[..., Site], noun: str) -> None:
+def test_every_page_of_a_decision_says_the_adjudicator_s_noun(serve: Serve) -> None:
     site = serve("labelled")
-    site.study.save_words(nouns={"adjudicator": noun}, sides={"hate speech": "Post"})
-    browser = site.browser("judy")
-    case = AdjudicationQueue(site.study.grid()).next(site.visitor("judy").id)
+    queue, judy = AdjudicationQueue(site.study.grid()), site.visitor("judy").id
+    case = queue.next(judy)
     assert case is not None
-    AdjudicationQueue(site.study.grid()).decide(
-        site.visitor("judy").id, DecisionRequest(site.new_request(), case.cell_id, "appropriate")
-    )
-    for address in (*DECIDING_PAGES, f"/adjudicate/{case.cell_id}", f"/adjudicate/row?pair={case.cell_id}"):
-        answer = browser.get(address, follow_redirects=True)
-        assert answer.status_code == 200
-        assert other_nouns(spoken(answer.text), noun) == set(), address
-    assert f"{noun.capitalize()} {case.cell_id}" in browser.get(f"/adjudicate/{case.cell_id}").text
+    queue.decide(judy, DecisionRequest(site.new_request(), case.cell_id, "appropriate"))
+    browser = site.browser("judy")
+    for noun in NOUNS:
+        site.study.save_words(nouns={"adjudicator": noun}, sides={"hate speech": "Post"})
+        for address in (*DECIDING_PAGES, f"/adjudicate/{case.cell_id}", f"/adjudicate/row?pair={case.cell_id}"):
+            answer = browser.get(address, follow_redirects=True)
+            assert answer.status_code == 200
+            assert other_nouns(spoken(answer.text), noun) == set(), address
+        assert f"{noun.capitalize()} {case.cell_id}" in browser.get(f"/adjudicate/{case.cell_id}").text
+    ana = site.browser("ana")  # pages without a person say none
+    for address in ("/offline", "/offline/form", "/offline/leave"):
+        assert other_nouns(spoken(ana.get(address).text), "") == set()
 
 
 @pytest.mark.parametrize(("name", "noun"), [("ana", "reply"), ("wren", "case"), ("rob", "statement")])
@@ -106,21 +109,17 @@ def test_refusals_and_limits_say_the_noun_too(site: Site, name: str, noun: str) 
     assert limit in spoken(site.browser(name).get("/thanks").text)
 
 
-@pytest.mark.parametrize("script", [*DESK_SCRIPTS, *DECIDING_SCRIPTS])
-def test_the_sentences_of_the_scripts_say_no_noun(script: str) -> None:
-    source = re.sub(r"(^|\s)//.*", "", (FOLDER / script).read_text("utf-8"))
-    sentences = [one for one in re.findall(r'"[^"\n]*"|`[^`]*`', source) if re.search(r"\w [a-z]", one)]
-    assert [one for one in sentences if other_nouns(re.sub(r"\$\{[^}]*\}", "", one), "")] == []
-
-
-def test_pages_without_a_person_say_no_noun(serve: Callable[..., Site]) -> None:
-    browser = serve("dealt").browser("ana")
-    for address in ("/offline", "/offline/form", "/offline/leave"):
-        assert other_nouns(spoken(browser.get(address).text), "") == set()
+def test_the_sentences_of_the_scripts_say_no_noun() -> None:
+    for script in (*DESK_SCRIPTS, *DECIDING_SCRIPTS):
+        source = re.sub(r"(^|\s)//.*", "", (FOLDER / script).read_text("utf-8"))
+        sentences = [text for text in re.findall(r'"[^"\n]*"|`[^`]*`', source) if re.search(r"\w [a-z]", text)]
+        nouns = {text: other_nouns(re.sub(r"\$\{[^}]*\}", "", text), "") for text in sentences}
+        assert [text for text, others in nouns.items() if others] == [], script
 
 
 def test_pages_and_api_show_wordings_beside_the_names(tmp_path: Path) -> None:
-    study = Study.create(tmp_path / "study.db", grids=[rated("good")])
+    plan = GridPlan("rate", SidePlan(names=STATEMENTS), SidePlan(names=("good",)), RATED.rounds)
+    study = Study.create(tmp_path / "study.db", grids=[plan])
     study.add_people(["rae", "rik"], Role.RATER)
     study.grid("rate").pair()
     study.grid("rate").assign_round()
@@ -133,8 +132,3 @@ def test_pages_and_api_show_wordings_beside_the_names(tmp_path: Path) -> None:
     assert (asked["row_text"], asked["single_column"]) == ("Reply", True)
     assert "هر «Reply» را تا وقتی نخواسته‌ام پنهان کن" in site.browser("rae").get("/settings").text
     site.close()
-
-
-def rated(*columns: str) -> GridPlan:
-    """A grid in which statements are rated on some criteria."""
-    return GridPlan("rate", SidePlan(names=STATEMENTS), SidePlan(names=columns), RATED.rounds)

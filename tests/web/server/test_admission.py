@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, contextmanager
 from threading import Event
 from typing import Any
 
 import awaited
 import pytest
-from awaited import a_turn, go_on, turns_until
+from awaited import a_turn, go_on, run, turns_until
 from fastapi.routing import iter_route_contexts
 from httpx2 import ASGITransport, AsyncClient, Response
 from starlette.types import Message
@@ -35,32 +35,16 @@ PATIENCE_S = 1.0
 @asynccontextmanager
 async def clients(site: Site) -> AsyncIterator[Callable[[str], AsyncClient]]:
     """Clients of the app within this loop, by name, with a session's worth of rights; "" is a stranger."""
-    async with AsyncExit() as opened:
+    async with AsyncExitStack() as opened:
 
         def client(name: str) -> AsyncClient:
             headers = {"Authorization": f"Bearer {site.token(name)}"} if name else {}
             transport = ASGITransport(site.app)
-            return opened(AsyncClient(transport=transport, base_url="http://testserver", headers=headers))
+            made = AsyncClient(transport=transport, base_url="http://testserver", headers=headers)
+            opened.push_async_callback(made.aclose)
+            return made
 
         yield client
-
-
-class AsyncExit:
-    """Closes what it was called with."""
-
-    def __init__(self) -> None:
-        self._clients: list[AsyncClient] = []
-
-    def __call__(self, client: AsyncClient) -> AsyncClient:
-        self._clients.append(client)
-        return client
-
-    async def __aenter__(self) -> AsyncExit:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        for client in self._clients:
-            await client.aclose()
 
 
 async def timed(asked: Awaitable[Response]) -> tuple[int, float]:
@@ -83,46 +67,30 @@ def locked(site: Site) -> Iterator[None]:
         other.execute("ROLLBACK")
 
 
-def run(work: Coroutine[Any, Any, None]) -> None:
-    awaited.run(work)
-
-
 # What is heavy
 
 
-def test_no_kind_is_of_nothing(site: Site) -> None:
-    routes = {
-        (method, str(context.path))
-        for context in iter_route_contexts(site.app.routes)
-        for method in getattr(context, "methods", None) or ()
-        if method != "HEAD"
+def test_an_address_is_of_the_kind_of_what_is_above_it_and_no_kind_is_of_nothing(site: Site) -> None:
+    kinds = {
+        ("GET", "/lead/panel/tiers"): Kind.LOOK,
+        ("POST", "/lead/download/hf"): Kind.LOOK,
+        ("POST", "/lead/people/ana/retire"): Kind.ACT,
+        ("GET", "/adjudicate/17"): Kind.LIST,
+        ("GET", "/api/conflicts/next"): Kind.LIST,
+        ("POST", "/api/decisions/17/undo"): Kind.ACT,
+        ("GET", "/lead/start/progress"): None,
+        ("POST", "/lead/start/plan"): Kind.LOOK,
+        ("GET", "/api/next"): None,
+        ("POST", "/api/judgements"): None,
+        ("PUT", "/api/settings"): Kind.ACT,
     }
-    used = {above for above in KINDS for method, path in routes if above[0] == method and _is_below(path, above[1])}
+    assert {route: kind_of(*route) for route in kinds} == kinds
+    used = set()
+    for context in iter_route_contexts(site.app.routes):
+        for method in {*(getattr(context, "methods", None) or ())} - {"HEAD"}:
+            path = f"{context.path}/"
+            used |= {above for above in KINDS if above[0] == method and path.startswith(f"{above[1]}/")}
     assert set(KINDS) == used
-
-
-def _is_below(path: str, above: str) -> bool:
-    return path == above or path.startswith(f"{above}/")
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "kind"),
-    [
-        ("GET", "/lead/panel/tiers", Kind.LOOK),
-        ("POST", "/lead/download/hf", Kind.LOOK),
-        ("POST", "/lead/people/ana/retire", Kind.ACT),
-        ("GET", "/adjudicate/17", Kind.LIST),
-        ("GET", "/api/conflicts/next", Kind.LIST),
-        ("POST", "/api/decisions/17/undo", Kind.ACT),
-        ("GET", "/lead/start/progress", None),
-        ("POST", "/lead/start/plan", Kind.LOOK),
-        ("GET", "/api/next", None),
-        ("POST", "/api/judgements", None),
-        ("PUT", "/api/settings", Kind.ACT),
-    ],
-)
-def test_an_address_is_of_the_kind_of_what_is_above_it(method: str, path: str, kind: Kind | None) -> None:
-    assert kind_of(method, path) is kind
 
 
 # Whoever answers waits for nobody who looks
@@ -191,7 +159,8 @@ def test_who_looks_when_two_do_is_asked_to_come_back(site: Site) -> None:
             looks = [asyncio.create_task(client("lea").get("/lead")) for _ in range(3)]
             await turns_until(lambda: app.paths.count("/lead") == 2)
             await go_on(admission.AT_ONCE[Kind.LOOK][1])
-            refused = await first_of(looks)
+            done, _ = await asyncio.wait(looks, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+            refused = done.pop().result()
             assert refused.status_code == 503
             assert int(refused.headers["retry-after"]) == int(refused.headers["refresh"]) > 0
             assert "One moment, please" in refused.text
@@ -233,11 +202,6 @@ def held(site: Site) -> Held:
 
 def n_done(asked: list[asyncio.Task[Response]]) -> int:
     return sum(one.done() for one in asked)
-
-
-async def first_of(asked: list[asyncio.Task[Response]]) -> Response:
-    done, _ = await asyncio.wait(asked, return_when=asyncio.FIRST_COMPLETED, timeout=10)
-    return done.pop().result()
 
 
 def test_one_person_has_only_so_many_requests_under_way(site: Site) -> None:

@@ -74,20 +74,15 @@ def test_answers_that_come_together_share_a_transaction(site: Site) -> None:
     assert len({reply["judgement_id"] for reply in replies if isinstance(reply, dict)}) == 5
 
 
-def test_an_answer_that_is_refused_is_told_to_its_sender_alone(site: Site) -> None:
-    ana, ben = answers_of(site.study, "ana", 2), answers_of(site.study, "ben", 1)
-    (visitor, _), (_, theirs) = ana[0], ben[0]
-    replies = send(
-        intake_of(Counting(site.study)), [ana[0], (visitor, Submission("x", theirs.assignment_id, "skip")), *ben]
-    )
-    assert [type(reply) for reply in replies] == [dict, RefusedError, dict]
-
-
-def test_an_answer_that_cannot_be_stored_does_not_keep_the_others_out(site: Site) -> None:
-    desk = Counting(site.study, broken="ben-0")
-    replies = send(intake_of(desk), [*answers_of(site.study, "ana", 2), *answers_of(site.study, "ben", 2)])
-    assert [type(reply) for reply in replies] == [dict, dict, RuntimeError, dict]
-    assert len(site.study.grid().labels()) == 3
+def test_one_answer_that_is_refused_or_cannot_be_stored_keeps_no_other_out(site: Site) -> None:
+    intake = intake_of(Counting(site.study, broken="ben-0"))
+    (first, *ana), (broken, *ben) = answers_of(site.study, "ana", 3), answers_of(site.study, "ben", 2)
+    of_another = first[0], Submission("x", ben[0][1].assignment_id, "skip")
+    replies = send(intake, [first, of_another, broken, *ben])
+    assert [type(reply) for reply in replies] == [dict, RefusedError, RuntimeError, dict]
+    assert isinstance(send(intake, [broken])[0], RuntimeError)
+    assert [type(reply) for reply in send(intake, ana)] == [dict, dict]  # the next batch after a failure
+    assert len(site.study.grid().labels()) == 4
 
 
 def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> None:
@@ -104,13 +99,6 @@ def test_whoever_gives_up_waiting_has_their_answer_stored_once(site: Site) -> No
 
     assert asyncio.run(give_up())["judgement_id"] > 0
     assert len(site.study.grid().labels()) == 2
-
-
-def test_the_next_batch_is_written_after_a_failure(site: Site) -> None:
-    intake = intake_of(Counting(site.study, broken="ana-0"))
-    first, second = answers_of(site.study, "ana", 2)
-    assert isinstance(send(intake, [first])[0], RuntimeError)
-    assert isinstance(send(intake, [second])[0], dict)
 
 
 def test_what_is_asked_while_others_wait_is_done_together_and_one_failure_is_nobody_else_s() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import inspect
 import logging
 import socket
 from collections.abc import Iterator
@@ -14,6 +16,8 @@ from typing import Any
 import pytest
 import uvicorn
 from awaited import Clocked, until
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
 from fcpair.cli.oversight.serve import KEEP_S
 from fcpair.web.auth import _CALLER_KEY
@@ -22,6 +26,7 @@ from fcpair.web.server.connections import n_fitting
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 SLOWLY = b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"
 LARGE = 16 * 1024 * 1024  # more than the system keeps for a client that does not read
 PATIENCE_S = 10.0
@@ -247,26 +252,32 @@ def test_little_is_read_at_once(server: Server, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(connections.LimitedProtocol, "data_received", noted)
     body = b"1\r\nx\r\n" * 20_000 + b"0\r\n\r\n"
-    one = server.connect(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
+    one = server.connect(CHUNKED + body)
     assert b" 200 " in answer(one)
     assert max(sizes) <= 16 * 1024
     assert sum(sizes) > len(body)
 
 
-@pytest.mark.parametrize("head", [b"X: " + b"x" * 70_000, b"a:\r\n" * 20_000])
-def test_a_head_of_more_than_32_kib_is_refused(server: Server, head: bytes) -> None:
-    one = server.connect()
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *(
+            b"GET / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n"
+            for head in (b"X: " + b"x" * 70_000, b"a:\r\n" * 20_000)
+        ),
+        *(CHUNKED + more for more in (b"0\r\n" + b"a:\r\n" * 20_000, b"5;" + b"x" * 70_000)),
+    ],
+    ids=["a long field", "many fields", "many fields after a body", "a long extension of a chunk"],
+)
+def test_a_head_of_more_than_32_kib_is_refused_and_what_goes_with_a_body(server: Server, sent: bytes) -> None:
+    connection = server.connect()
     with suppress(OSError):  # closed before all of it was sent
-        one.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n" + head + b"\r\n\r\n")
-    assert b" 200 " not in received_of(one)
-
-
-@pytest.mark.parametrize("more", [b"0\r\n" + b"a:\r\n" * 20_000, b"5;" + b"x" * 70_000])
-def test_what_goes_with_a_body_is_refused_where_it_is_more(server: Server, more: bytes) -> None:
-    one = server.connect()
-    with suppress(OSError):
-        one.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + more)
-    assert b" 200 " not in received_of(one)
+        connection.sendall(sent)
+    try:
+        received = answer(connection)
+    except ConnectionResetError:
+        received = b""
+    assert b" 200 " not in received
 
 
 @pytest.mark.parametrize(
@@ -290,13 +301,6 @@ def test_what_a_proxy_could_read_otherwise_is_refused(
     assert b" 400 " in answer(one)
     assert is_closed(one)
     assert not [line for line in caplog.records if line.levelno >= logging.ERROR]
-
-
-def received_of(one: socket.socket) -> bytes:
-    try:
-        return answer(one)
-    except ConnectionResetError:
-        return b""
 
 
 def test_requests_that_come_together_are_answered_in_order(server: Server) -> None:
@@ -350,3 +354,45 @@ def test_what_is_whole_is_answered_before_the_end() -> None:
 @pytest.mark.parametrize(("n_files", "n"), [(4096, 2_000), (1024, 1024 - 128 - 64), (300, 150), (64, 32)])
 def test_connections_leave_files_for_the_study(n_files: int, n: int) -> None:
     assert n_fitting(n_files, backlog=16) == n
+
+
+# What is used of uvicorn's protocol, which uvicorn promises nobody, is still what it was written for
+
+EXTENDED = {  # methods that call uvicorn's own, and what those take
+    "__init__": ["config", "server_state", "app_state", "_loop"],
+    "connection_made": ["transport"],
+    "connection_lost": ["exc"],
+    "data_received": ["data"],
+    "on_headers_complete": [],
+    "on_body": ["body"],
+    "on_response_complete": [],
+    "send_400_response": ["msg"],
+    "shutdown": [],
+    "pause_writing": [],
+    "resume_writing": [],
+}
+OF_A_CONNECTION = {"cycle", "headers", "logger", "loop", "parser", "pipeline", "scope", "transport"}
+OF_A_CYCLE = {"more_body", "response_complete"}
+
+
+def attributes_of(owner: str) -> set[str]:
+    """The attributes of this expression that our protocol names."""
+    tree = ast.parse(inspect.getsource(connections.LimitedProtocol))
+    named = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return {node.attr for node in named if ast.unparse(node.value) == owner}
+
+
+def test_uvicorn_has_what_we_use_of_it_and_all_that_we_use_is_listed_here() -> None:
+    taken = {name: list(inspect.signature(vars(HttpToolsProtocol)[name]).parameters)[1:] for name in EXTENDED}
+    assert taken == EXTENDED
+    assert attributes_of("super()") == EXTENDED.keys()
+    loop = asyncio.new_event_loop()
+    config = uvicorn.Config(lambda _scope, _receive, _send: None, lifespan="off", log_config=None)
+    made = vars(HttpToolsProtocol(config, ServerState(), {}, loop)).keys()
+    loop.close()
+    assert made >= OF_A_CONNECTION
+    assert attributes_of("self") & made == OF_A_CONNECTION
+    assert attributes_of("self.cycle") == OF_A_CYCLE
+    names = inspect.signature(RequestResponseCycle).parameters
+    cycle = RequestResponseCycle(**dict.fromkeys(names, logging.getLogger("nobody")))  # type: ignore[arg-type]
+    assert (cycle.more_body, cycle.response_complete) == (True, False)

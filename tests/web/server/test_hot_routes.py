@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from web.conftest import Site, csrf_of
+from web.conftest import Serve, Site, csrf_of
 
 JSON = {"Content-Type": "application/json"}
 GOOD = {"request_id": "request-of-mine", "assignment_id": 1, "answer": "appropriate", "seconds": 1.5}
@@ -47,41 +47,41 @@ def is_remembered(site: Site) -> bool:
     return bool(site.app.state.context.door._remembered)
 
 
-def said(response: Response) -> tuple[Any, ...]:
+def answer_of(response: Response) -> tuple[Any, ...]:
     return response.status_code, sorted(response.headers.items()), response.content
 
 
-@pytest.mark.parametrize("sent", BODIES)
-def test_whatever_is_sent_is_answered_as_on_the_usual_way(serve: Callable[..., Site], sent: str) -> None:
-    content, headers = BODIES[sent]
+def test_whatever_is_sent_is_answered_as_on_the_usual_way(serve: Serve) -> None:
     usual, hot = serve("dealt"), serve("dealt")
-    found = []
-    for site in (usual, hot):
-        ana = site.machine("ana")
-        assignment_id = ana.get("/api/next").json()["tasks"][0]["assignment_id"]
-        mine = content.replace(b'"assignment_id": 1,', f'"assignment_id": {assignment_id},'.encode())
-        if site is usual:
-            forget_all(site)
-        assert is_remembered(site) is (site is hot)
-        found.append(said(ana.post("/api/judgements", content=mine, headers=headers)))
-    ours, theirs = ((status, _without_id(body)) for status, _, body in found)
-    assert (ours, found[0][1][0]) == (theirs, found[1][1][0])
+    for at, (name, (content, headers)) in enumerate(BODIES.items()):
+        replies = []
+        for site in (usual, hot):
+            ana = site.machine("ana")
+            assignment_id = ana.get("/api/next").json()["tasks"][0]["assignment_id"]
+            mine = content.replace(b'"assignment_id": 1,', f'"assignment_id": {assignment_id},'.encode())
+            mine = mine.replace(b"request-of-mine", f"request-no-{at:04}".encode())
+            if site is usual:
+                forget_all(site)
+            assert is_remembered(site) is (site is hot)
+            replies.append(answer_of(ana.post("/api/judgements", content=mine, headers=headers)))
+        ours, theirs = ((status, _without_id(body)) for status, _, body in replies)
+        assert (ours, replies[0][1][0]) == (theirs, replies[1][1][0]), name
+    assert len(usual.study.grid().labels()) == len(hot.study.grid().labels()) > 1
 
 
 def _without_id(body: bytes) -> Any:
     """What was said, but for the number of the answer, which rests on the study's secret."""
-    said = json.loads(body)
-    return {name: value for name, value in said.items() if name != "judgement_id"}
+    return {name: value for name, value in json.loads(body).items() if name != "judgement_id"}
 
 
-@pytest.mark.parametrize("query", QUERIES)
-def test_however_many_pairs_are_asked_for_they_are_those_of_the_usual_way(site: Site, query: str) -> None:
+def test_however_many_pairs_are_asked_for_they_are_those_of_the_usual_way(site: Site) -> None:
     ana = site.machine("ana")
-    ana.get("/api/next")
-    assert is_remembered(site)
-    hot = said(ana.get(f"/api/next{query}"))
-    forget_all(site)
-    assert said(ana.get(f"/api/next{query}")) == hot
+    for query in QUERIES:
+        ana.get("/api/next")
+        assert is_remembered(site)
+        hot = answer_of(ana.get(f"/api/next{query}"))
+        forget_all(site)
+        assert answer_of(ana.get(f"/api/next{query}")) == hot, query
 
 
 def shut_out(site: Site, who: str) -> dict[str, Callable[[], object]]:
@@ -126,8 +126,7 @@ def test_a_form_of_another_page_is_refused_on_the_short_way_too(site: Site) -> N
     ana = site.browser("ana")
     task = ana.get("/api/next").json()["tasks"][0]
     assert is_remembered(site)
-    sent = {**GOOD, "assignment_id": task["assignment_id"]}
-    refused = ana.post("/api/judgements", json=sent)
+    refused = ana.post("/api/judgements", json={**GOOD, "assignment_id": task["assignment_id"]})
     assert (refused.status_code, "form is out of date" in refused.json()["detail"]) == (403, True)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -26,8 +29,8 @@ from fcpair.steps.base.context import load_opaque_ids
 from fcpair.study import Study
 from web.served import Served
 
-pytestmark = pytest.mark.slow
-
+ROOT = Path(__file__).parents[3]
+N_ACTS = 8
 KILLS = 2, 6  # the benchmark `kills` has two hundred
 MORE = (0, 200)  # so many answers a server acknowledges after the first of everybody
 GONE = (ConnectionError, http.client.HTTPException, TimeoutError)
@@ -95,6 +98,7 @@ def stored(path: Path) -> tuple[dict[str, dict[str, int]], Counter[int]]:
     return {request: json.loads(reply) for request, reply in replies}, Counter(row[0] for row in judgements)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_kills", one_short(*KILLS))
 def test_every_acknowledged_judgement_is_there_once_however_often_the_server_is_killed(
     files: dict[str, Path], tmp_path: Path, n_kills: int
@@ -142,6 +146,7 @@ def _live_and_die(path: Path, clients: list[Client], n_more: int) -> None:
         thread.join()
 
 
+@pytest.mark.slow
 def test_what_was_sent_before_the_kill_answers_alike_afterwards(files: dict[str, Path], tmp_path: Path) -> None:
     path = Path(shutil.copy(files["dealt"], tmp_path / "study.db"))
     study = Study(path)
@@ -157,3 +162,16 @@ def test_what_was_sent_before_the_kill_answers_alike_afterwards(files: dict[str,
         answer = {"assignment_id": client.assignments[n % len(client.assignments)], "answer": NAMES[n % 3]}
         assert client.submit(connection, {"request_id": request, **answer, "seconds": 1.5}) == before[request]
     served.end()
+
+
+@pytest.mark.long
+def test_nothing_is_lost_or_doubled_whatever_is_done_to_the_server_and_its_file() -> None:
+    """The benchmark `kills`, a life for each thing that it does to the file of a study under load."""
+    line = [sys.executable, "-m", "benchmarks", "kills", "--repetitions", str(N_ACTS)]
+    run = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    acknowledged = re.search(r"([\d,]+) answers acknowledged", run.stdout)
+    assert acknowledged
+    assert int(acknowledged[1].replace(",", "")) > N_ACTS
+    acts = set(re.findall(r"(\w+), (?:kill|term)", run.stdout))
+    assert {"moved_alone", "replaced", "deleted", "copied_without_log"} <= acts

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from awaited import PATIENCE_S, until
+from awaited import until
 from click.testing import CliRunner
 from conftest import one_short
 from steps.online import admit
@@ -76,8 +76,7 @@ def n_answers(path: Path) -> int:
 
 
 def terminate(served: Served) -> None:
-    served.process.terminate()
-    served.process.wait(PATIENCE_S)
+    served.terminate()
 
 
 def kill(served: Served) -> None:
@@ -184,10 +183,9 @@ def test_a_file_that_is_deleted_is_saved_beside_its_place(
     assert status(copy) == (0, "")
     assert copy.stat().st_mode & 0o777 == 0o600
     assert [one.name for one in place.parent.iterdir() if one.suffix != ".log"] == [copy.name]
-    (said,) = re.findall(
-        r".*was moved, deleted or replaced.*saved.*|.*acknowledged are in.*", served.output.read_text()
-    )
-    assert str(copy) in said
+    saved = r".*was moved, deleted or replaced.*saved.*|.*acknowledged are in.*"
+    (message,) = re.findall(saved, served.output.read_text())
+    assert str(copy) in message
 
 
 @pytest.mark.parametrize("gone", one_short(shutil.rmtree, lambda folder: folder.rename(folder.with_name("renamed"))))

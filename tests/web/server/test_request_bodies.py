@@ -12,6 +12,7 @@ import pytest
 from awaited import go_on, run, turns_until
 from conftest import one_quick
 from fastapi import Request
+from fastapi.testclient import TestClient
 
 from fcpair.errors import StudyError
 from fcpair.params import MOST_GUIDELINES
@@ -20,7 +21,7 @@ from fcpair.steps.people.access import Access
 from fcpair.web.form import field
 from fcpair.web.server import security
 from fcpair.web.server.security import BodyReader, GoneError, RefusedBodyError
-from web.conftest import Site, csrf_of
+from web.conftest import Site, csrf_of, send
 
 KIB, MIB = 1024, 1024 * 1024
 JSON = {"content-type": "application/json"}
@@ -62,13 +63,10 @@ def test_whoever_is_logged_in_may_send_256_kib(site: Site, name: str) -> None:
         assert client.post("/api/judgements", content=body, headers=JSON).status_code in {403, 422}
 
 
-def test_a_browser_with_a_session_is_known_too(site: Site) -> None:
-    browser = site.browser("ana")
-    sent = urlencode({"csrf": csrf_of(browser), "blurred": "1", "x": "x" * 100 * KIB})
-    assert browser.post("/settings", content=sent, headers=FORM).status_code == 303
-
-
 def test_only_the_lead_may_send_more_and_only_as_guidelines(site: Site) -> None:
+    browser = site.browser("ana")  # a browser with a session is known, too
+    form = urlencode({"csrf": csrf_of(browser), "blurred": "1", "x": "x" * 100 * KIB})
+    assert browser.post("/settings", content=form, headers=FORM).status_code == 303
     large = urlencode({"body": "x" * 300 * KIB}).encode()
     assert site.machine("ana").post(GUIDELINES, content=large, headers=FORM).status_code == 413
     assert site.machine("lea").post("/lead/conflicts/validate", content=large, headers=FORM).status_code == 413
@@ -86,18 +84,13 @@ def test_who_cannot_be_looked_up_is_told_so(site: Site, monkeypatch: pytest.Monk
     assert "cannot be read or written just now" in answer.json()["detail"]
 
 
-@pytest.mark.parametrize("separators", [b"&" * 256 * KIB, b"a&" * 1_000, b"a=b&" * 60 * KIB])
-@pytest.mark.parametrize("kind", [FORM["content-type"], "Application/X-WWW-Form-Urlencoded; charset=utf-8"])
-def test_a_form_of_too_many_fields_is_refused_before_it_is_taken_apart(
-    site: Site, separators: bytes, kind: str
-) -> None:
+def test_a_form_of_too_many_fields_is_refused_before_it_is_taken_apart(site: Site) -> None:
     client = site.machine("lea")
-    refused = client.post("/settings", content=separators, headers={"content-type": kind})
-    assert refused.status_code == 413
-    assert "at most 1,000" in refused.text
-
-
-def test_two_mib_of_separators_are_refused_whoever_sends_them(site: Site) -> None:
+    for separators in (b"&" * 256 * KIB, b"a&" * 1_000, b"a=b&" * 60 * KIB):
+        for kind in (FORM["content-type"], "Application/X-WWW-Form-Urlencoded; charset=utf-8"):
+            refused = client.post("/settings", content=separators, headers={"content-type": kind})
+            assert refused.status_code == 413
+            assert "at most 1,000" in refused.text
     for client in (site.stranger(), site.machine("ana"), site.machine("lea")):
         assert client.post(GUIDELINES, content=b"&" * 2 * MIB, headers=FORM).status_code == 413
 
@@ -114,26 +107,23 @@ ALPHABETS = {
 
 
 @pytest.mark.parametrize("kind", ALPHABETS)
-def test_guidelines_of_up_to_2_mib_are_stored_as_they_were_typed(site: Site, kind: str) -> None:
+def test_guidelines_of_up_to_2_mib_are_stored_as_they_were_typed(site: Site, lea: TestClient, kind: str) -> None:
+    assert MOST_GUIDELINES == 2 * MIB
     text = ALPHABETS[kind][: 2 * MIB]
     assert MIB // 2 < len(text.encode()) <= 2 * MIB
-    browser = site.browser("lea")
     version, _ = site.study.guidelines
     typed = text.replace("\n", "\r\n")  # as browsers send them
-    sent = {"csrf": csrf_of(browser), "version": str(version), "body": typed, "act": "save"}
-    answer = browser.post(GUIDELINES, data=sent)
+    answer = send(lea, GUIDELINES, version=str(version), body=typed, act="save")
     assert answer.status_code == 303, answer.text[:1_000]
     assert site.study.guidelines == (version + 1, text)
 
 
-@pytest.mark.parametrize("text", one_quick("x" * (2 * MIB + 1), "ن" * (MIB + 1)))
-def test_guidelines_of_more_are_refused_with_what_is_allowed(site: Site, text: str) -> None:
-    browser = site.browser("lea")
-    sent = {"csrf": csrf_of(browser), "version": "1", "body": text, "act": "save"}
-    answer = browser.post(GUIDELINES, data=sent)
+@pytest.mark.parametrize("text", one_quick("x" * (2 * MIB + 1), "ن" * (MIB + 1)), ids=["letters", "Persian"])
+def test_guidelines_of_more_are_refused_with_what_is_allowed(site: Site, lea: TestClient, text: str) -> None:
+    answer = send(lea, GUIDELINES, version="1", body=text, act="save")
     assert answer.status_code == 422
     assert "the limit is 2,097,152" in answer.text
-    answer = browser.post(GUIDELINES, data={**sent, "body": text * 7})
+    answer = send(lea, GUIDELINES, version="1", body=text * 7, act="save")
     assert answer.status_code == 413
     assert "2,097,152 bytes" in answer.text
     assert site.study.guidelines[0] == 1
@@ -183,25 +173,16 @@ async def outcome(reader: BodyReader, sent: Sent) -> int:
         return int(refused.status)
 
 
-def test_nothing_is_read_of_what_is_said_to_be_too_large() -> None:
-    sent = Sent(b"x", length=9 * KIB)
-    assert run(outcome(from_(None), sent)) == 413
-    assert sent.n_read == 0
-
-
-def test_nobody_is_looked_up_for_a_few_bytes() -> None:
+def test_no_more_is_read_of_a_stranger_than_is_allowed_and_nobody_is_looked_up_for_a_few_bytes() -> None:
+    announced, in_parts = Sent(b"x", length=9 * KIB), Sent(*[b"x" * KIB] * 100)
+    assert run(outcome(from_(None), announced)) == run(outcome(from_(None), in_parts)) == 413
+    assert (announced.n_read, in_parts.n_read) == (0, 9)
     looked: list[str] = []
     reader = BodyReader(lambda request: looked.append(request.url.path))
     assert run(outcome(reader, Sent(b"x" * 8 * KIB))) == 8 * KIB
     assert looked == []
     assert run(outcome(reader, Sent(b"x" * 9 * KIB))) == 413
     assert looked == ["/x"]
-
-
-def test_no_more_is_read_of_a_stranger_than_is_allowed() -> None:
-    sent = Sent(*[b"x" * KIB] * 100)
-    assert run(outcome(from_(None), sent)) == 413
-    assert sent.n_read == 9
 
 
 @pytest.mark.parametrize("parts", [[b""], [b"x"], [b"x"] * 100], ids=["nothing", "a byte", "a byte a second"])
@@ -220,10 +201,7 @@ def test_a_body_that_comes_steadily_is_waited_for() -> None:
     every_s = 2 * security.PATIENCE_S / 40  # for twice as long as the patience, and more than has to come in that time
     sent = Sent(*[b"x" * 6 * KIB] * 40, every_s=every_s)
     assert run(outcome(from_(Role.ANNOTATOR), sent)) == 240 * KIB
-
-
-def test_256_kib_may_take_a_phone_on_a_bad_network_80_seconds() -> None:
-    assert security.PATIENCE_S + 256 * KIB / security.LEAST_PER_S == 84
+    assert security.PATIENCE_S + 256 * KIB / security.LEAST_PER_S == 84  # for a phone on a bad network
 
 
 def test_the_oldest_unfinished_bodies_go_when_all_together_are_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +243,3 @@ def test_escapes_are_whole_wherever_a_text_is_cut() -> None:
         }
         assert field(Request(scope), "body") == text
         assert field(Request(scope), "c") == ""
-
-
-def test_the_limit_of_guidelines_is_2_mib() -> None:
-    assert MOST_GUIDELINES == 2 * MIB

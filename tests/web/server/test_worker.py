@@ -17,14 +17,15 @@ import psutil
 import pytest
 from awaited import go_on, run, turns_until, until
 
-from fcpair.errors import BusyError
+from fcpair.errors import BusyError, ConflictError
 from fcpair.records import Role
 from fcpair.study import Study
 from fcpair.web.app import create_app
 from fcpair.web.context import ServedTerms
 from fcpair.web.server import worker
+from fcpair.web.server.child_process import EVALUATE, KILLED, RUNNING, Act, ChildProcess
 from fcpair.web.server.worker import IDLE_S, ReportWorker
-from web.conftest import Site
+from web.conftest import Site, value_of
 from web.served import Served, serving
 
 LEAST_NICE = 19  # the kernel goes no further
@@ -148,28 +149,24 @@ def test_a_model_of_doubt_that_takes_long_holds_nobody_up(
 
 
 @pytest.mark.slow
-def test_what_it_refuses_is_told_as_the_server_would(served: Callable[..., Served]) -> None:
+def test_what_it_refuses_is_told_as_the_server_would_and_forms_reach_it_with_their_guard(
+    served: Callable[..., Served],
+) -> None:
     server = served()
     lea, judy = tokens(server.place, lea=Role.LEAD, judy=Role.ADJUDICATOR).values()
     assert server.ask("/lead", judy)[0] == 403
     assert server.ask("/lead")[0] == 200  # the page of those who are not signed in
-    status, page = server.ask("/lead/panel/nonsense", lea)
-    assert (status, b"There is no panel" in page) == (404, True)
-    assert server.ask("/lead/pair/999999", lea)[0] == 404
-    status, told = server.ask("/api/conflicts/999999", judy)
-    assert (status, b"there is no pair 999999" in told) == (404, True)
-
-
-@pytest.mark.slow
-def test_a_form_of_a_session_reaches_it_with_its_guard_against_forgery(served: Callable[..., Served]) -> None:
-    """A bearer token needs none, so only a browser's form tells."""
-    server = served()
-    (lea,) = tokens(server.place, lea=Role.LEAD).values()
-    with httpx2.Client(base_url=server.url, timeout=60) as browser:  # the first look waits for its process
+    for path, token, message in (
+        ("/lead/panel/nonsense", lea, b"There is no panel"),
+        ("/lead/pair/999999", lea, b""),
+        ("/api/conflicts/999999", judy, b"there is no pair 999999"),
+    ):
+        status, page = server.ask(path, token)
+        assert (status, message in page) == (404, True)
+    with httpx2.Client(base_url=server.url, timeout=60) as browser:  # a bearer token needs no guard against forgery
         assert browser.post("/join", data={"token": lea}).status_code == 303
-        found = re.search(r'name="csrf" value="(\w+)"', browser.get("/lead/downloads").text)
-        assert found
-        got = browser.post("/lead/download/labels", data={"csrf": found[1], "form": "jsonl"})
+        form = {"csrf": value_of(browser.get("/lead/downloads").text, "csrf"), "form": "jsonl"}
+        got = browser.post("/lead/download/labels", data=form)
         assert got.status_code == 200
         assert got.headers["content-disposition"] == 'attachment; filename="labels.jsonl"'
         assert browser.post("/lead/download/labels", data={"form": "jsonl"}).status_code == 403
@@ -198,11 +195,13 @@ def test_what_is_large_comes_whole_and_leaves_no_file_behind(
 
 
 @pytest.mark.slow
-def test_when_it_is_killed_another_takes_its_place(served: Callable[..., Served]) -> None:
+def test_when_it_is_killed_another_takes_its_place_and_it_never_listens(served: Callable[..., Served]) -> None:
     server = served()
     (lea,) = tokens(server.place, lea=Role.LEAD).values()
     assert server.ask("/lead/guidelines", lea)[0] == 200
     first = the_looker(server)
+    # So the port is free as soon as the server is killed.
+    assert [one for one in first.net_connections() if one.status == psutil.CONN_LISTEN] == []
     first.send_signal(signal.SIGKILL)
     assert has_ended(first)
     assert server.ask("/lead/guidelines", lea)[0] == 200
@@ -259,29 +258,11 @@ def test_it_begins_with_all_loaded_that_a_first_look_needs(served: Callable[...,
     assert set(mapped_libraries(the_looker(server).pid)) == before
 
 
-@pytest.mark.slow
-def test_the_port_is_free_as_soon_as_the_server_is_killed(served: Callable[..., Served]) -> None:
-    server = served()
-    (lea,) = tokens(server.place, lea=Role.LEAD).values()
-    assert server.ask("/lead/guidelines", lea)[0] == 200
-    listening = [one for one in the_looker(server).net_connections() if one.status == psutil.CONN_LISTEN]
-    assert listening == []
-
-
-def scope(site: Site, path: str, method: str = "GET") -> dict[str, object]:
+def scope(site: Site, path: str) -> dict[str, object]:
     headers = [(b"authorization", f"Bearer {site.token('lea')}".encode()), (b"host", b"testserver")]
-    return {
-        "type": "http",
-        "http_version": "1.1",
-        "method": method,
-        "scheme": "http",
-        "path": path,
-        "raw_path": path.encode(),
-        "query_string": b"",
-        "headers": headers,
-        "client": ("127.0.0.1", 1),
-        "server": ("testserver", 80),
-    }
+    asked = {"type": "http", "http_version": "1.1", "method": "GET", "scheme": "http", "query_string": b""}
+    addresses = {"path": path, "raw_path": path.encode(), "client": ("127.0.0.1", 1), "server": ("testserver", 80)}
+    return {**asked, **addresses, "headers": headers}
 
 
 def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site) -> None:
@@ -301,3 +282,62 @@ def test_its_memory_is_given_back_when_nobody_has_looked_for_a_while(site: Site)
         await aside.end()
 
     run(work())
+
+
+# How a process of its own ends, whatever ends it
+
+NO_STUDY = "no-study.db"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "sent"
+    made.mkdir()
+    (made / "mine.trec").write_text("1 Q0 2 1 0.5 mine\n")
+    return made
+
+
+def started(folder: Path, done: list[str]) -> ChildProcess:
+    child = ChildProcess(busy=RUNNING, killed=KILLED, on_done=lambda: done.append("done"))
+    child.start(Act(EVALUATE, str(folder.parent / NO_STUDY), grid="main", by="lea", folder=folder))
+    return child
+
+
+def process_of(child: ChildProcess) -> psutil.Process:
+    assert child._process is not None
+    assert child._process.pid is not None
+    return psutil.Process(child._process.pid)
+
+
+def test_a_process_that_dies_is_said_to_have_ended_and_another_can_begin(folder: Path) -> None:
+    done: list[str] = []
+    child = started(folder, done)
+    with pytest.raises(ConflictError, match="takes long"):
+        child.start(Act(EVALUATE, NO_STUDY))
+    process_of(child).kill()
+    until(lambda: not child.state.is_running)
+    assert (child.state.problem, child.state.by, done) == (KILLED, "lea", [])
+    assert not folder.exists()
+    child.start(Act(EVALUATE, NO_STUDY))
+    assert (child.state.is_running, child.state.problem) == (True, "")
+    child.end("enough")
+
+
+def test_what_is_ended_says_why_and_leaves_no_process(folder: Path) -> None:
+    done: list[str] = []
+    child = started(folder, done)
+    process = process_of(child)
+    child.end("lea has stopped it")
+    assert (child.state.is_running, child.state.problem, done) == (False, "lea has stopped it", [])
+    assert not process.is_running()
+    assert not folder.exists()
+    child.end("and once more")
+    assert child.state.problem == "lea has stopped it"
+
+
+def test_what_goes_wrong_is_said_in_its_own_words(folder: Path) -> None:
+    done: list[str] = []
+    child = started(folder, done)
+    until(lambda: not child.state.is_running)
+    assert NO_STUDY in child.state.problem
+    assert (done, folder.exists()) == ([], False)

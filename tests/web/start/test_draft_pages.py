@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from awaited import until
@@ -23,26 +24,12 @@ from web.conftest import Site, csrf_of
 
 CORPUS = Path(__file__).parents[3] / "examples" / "corpus.csv"
 COLUMNS = {
-    "hs": "hs",
-    "cn": "cn",
-    "title": "Mild prejudices",
-    "hs_name": "statement",
-    "cn_name": "reply",
-    "label_0": "misses it",
-    "label_1": "unclear",
-    "label_2": "answers it",
+    **{"hs": "hs", "cn": "cn", "title": "Mild prejudices", "hs_name": "statement", "cn_name": "reply"},
+    **{"label_0": "misses it", "label_1": "unclear", "label_2": "answers it"},
 }
 PLAN = {
-    "kind": "full",
-    "hs": "",
-    "k": "",
-    "candidates": "",
-    "seed": "7",
-    "annotators": "2",
-    "validators": "1",
-    "twice": "12.6",
-    "thrice": "0",
-    "seconds": "30",
+    **{"kind": "full", "hs": "", "k": "", "candidates": "", "seed": "7", "annotators": "2", "validators": "1"},
+    **{"twice": "12.6", "thrice": "0", "seconds": "30"},
 }
 PEOPLE = {"annotators": "ann\nbob", "adjudicators": "jo", "validators": "val"}
 
@@ -140,26 +127,17 @@ def location(response: Response) -> str:
     return response.headers["location"]
 
 
-def test_the_first_page_leads_to_the_first_step_that_is_not_done(lead: Starting) -> None:
+def test_the_first_page_leads_to_the_first_step_that_is_not_done_and_each_shows_what_was_kept(lead: Starting) -> None:
     assert location(lead.client.get("/lead")) == "/lead/start"
     assert location(lead.client.get("/lead/start")) == "/lead/start/table"
-    assert location(lead.get("plan")) == "/lead/start/table"
+    for step in ("plan", "links"):
+        assert location(lead.get(step)).startswith("/lead/start")
     lead.upload(CORPUS.read_bytes())
     assert location(lead.client.get("/lead/start")) == "/lead/start/columns"
     assert location(lead.get("people")) == "/lead/start/columns"
-
-
-def test_every_step_can_be_loaded_again_and_shows_what_was_kept(lead: Starting) -> None:
     lead.take_steps()
-    expected = {
-        "table": "corpus.csv",
-        "columns": "answers it",
-        "plan": 'value="12.6"',
-        "people": "ann\nbob",
-        "guidelines": "Be kind.",
-        "begin": "[assign]",
-    }
-    for step, words in expected.items():
+    expected = {"table": "corpus.csv", "columns": "answers it", "plan": 'value="12.6"', "people": "ann\nbob"}
+    for step, words in {**expected, "guidelines": "Be kind.", "begin": "[assign]"}.items():
         for _ in range(2):
             page = lead.get(step)
             assert page.status_code == 200
@@ -168,6 +146,9 @@ def test_every_step_can_be_loaded_again_and_shows_what_was_kept(lead: Starting) 
 
 
 def test_an_uploaded_file_is_its_owner_s_alone_under_a_name_of_ours(lead: Starting, tmp_path: Path) -> None:
+    unguarded = lead.client.post("/lead/start/table", params={"name": "a.csv"}, content=CORPUS.read_bytes())
+    assert unguarded.status_code == 403
+    assert not list(tmp_path.glob("uploads/*"))
     assert lead.upload(CORPUS.read_bytes(), "../../etc/my corpus.csv").text == "/lead/start/columns"
     (path,) = (tmp_path / "uploads").iterdir()
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -176,25 +157,33 @@ def test_an_uploaded_file_is_its_owner_s_alone_under_a_name_of_ours(lead: Starti
     assert "../../etc/my corpus.csv" in lead.get("table").text
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "words"),
-    [
-        (b"", "corpus.csv", "the file is empty"),
-        (b"\x89PNG\r\n\x1a\n\x00", "corpus.csv", "corpus.csv"),
-        (b"hs,cn\n\xff\xfe,b\n", "corpus.csv", "UTF-8"),
-        (b"hs,cn\n", "corpus.csv", "the file has no rows"),
-        (b"text\none\n", "corpus.csv", "has one column only"),
-        (b"not a workbook", "corpus.xlsx", "corpus.xlsx"),
-        (b"hs,cn\na,b\n", "corpus.pdf", "choose a file that ends in .csv, .jsonl"),
-        (b"hs,cn\na,b\n", "", "is not a table"),
-    ],
+NO_TABLES = (
+    (b"", "corpus.csv", "the file is empty"),
+    (b"\x89PNG\r\n\x1a\n\x00", "corpus.csv", "corpus.csv"),
+    (b"hs,cn\n\xff\xfe,b\n", "corpus.csv", "UTF-8"),
+    (b"hs,cn\n", "corpus.csv", "the file has no rows"),
+    (b"text\none\n", "corpus.csv", "has one column only"),
+    (b"not a workbook", "corpus.xlsx", "corpus.xlsx"),
+    (b"hs,cn\na,b\n", "corpus.pdf", "choose a file that ends in .csv, .jsonl"),
+    (b"hs,cn\na,b\n", "", "is not a table"),
 )
+
+
 def test_what_is_no_table_is_refused_and_not_kept(
-    lead: Starting, tmp_path: Path, content: bytes, name: str, words: str
+    lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer = lead.upload(content, name)
-    assert (answer.status_code, words in answer.text) == (422, True), answer.text
-    assert str(tmp_path) not in answer.text
+    for content, name, words in NO_TABLES:
+        answer = lead.upload(content, name)
+        assert (answer.status_code, words in answer.text) == (422, True), answer.text
+        assert str(tmp_path) not in answer.text
+    monkeypatch.setattr("fcpair.web.start.MOST_UPLOAD", 1024 * 1024)
+    where: dict[str, Any] = {"params": {"name": "a.csv", "seen": "0"}, "headers": {"X-CSRF-Token": lead.csrf}}
+    for large in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
+        answer = lead.client.post("/lead/start/table", content=large, **where)
+        assert (answer.status_code, "more than 1 MB, which is the limit" in answer.text) == (422, True)
+    for name in ("../study.db", "0123456789abcdef.csv", ""):  # no other file of the server can be taken for it
+        answer = lead.client.post("/lead/start/keep", params={"file": name}, headers={"X-CSRF-Token": lead.csrf})
+        assert (answer.status_code, "upload the table again" in answer.text) == (422, True)
     assert not list(tmp_path.glob("uploads/*"))
     assert lead.site.study.start.draft().table is None
 
@@ -203,31 +192,6 @@ def test_a_file_for_which_the_disk_has_no_room_is_refused_in_words(lead: Startin
     refused = lead.upload(CORPUS.read_bytes())
     assert (refused.status_code, refused.text[:38]) == (503, "the server's disk is full or read-only")
     assert list(StudyStart(lead.site.study).folder.iterdir()) == []
-
-
-def test_a_file_that_is_too_large_is_refused(lead: Starting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fcpair.web.start.MOST_UPLOAD", 1024 * 1024)
-    for content in (bytes(1024 * 1024 + 1), iter([bytes(1024 * 1024), b"1"])):
-        answer = lead.client.post(
-            "/lead/start/table",
-            params={"name": "a.csv", "seen": "0"},
-            content=content,
-            headers={"X-CSRF-Token": lead.csrf},
-        )
-        assert (answer.status_code, "more than 1 MB, which is the limit" in answer.text) == (422, True)
-    assert not list(tmp_path.glob("uploads/*"))
-
-
-def test_an_upload_needs_the_form_s_token(lead: Starting, tmp_path: Path) -> None:
-    answer = lead.client.post("/lead/start/table", params={"name": "a.csv"}, content=CORPUS.read_bytes())
-    assert answer.status_code == 403
-    assert not list(tmp_path.glob("uploads/*"))
-
-
-@pytest.mark.parametrize("name", ["../study.db", "0123456789abcdef.csv", ""])
-def test_no_other_file_of_the_server_can_be_taken_for_the_table(lead: Starting, name: str) -> None:
-    answer = lead.client.post("/lead/start/keep", params={"file": name}, headers={"X-CSRF-Token": lead.csrf})
-    assert (answer.status_code, "upload the table again" in answer.text) == (422, True)
 
 
 def test_the_rows_are_shown_with_their_numbers(lead: Starting) -> None:
@@ -248,20 +212,17 @@ def test_columns_that_cannot_be_read_are_named_with_their_lines(lead: Starting) 
     assert lead.post("columns", act="save", unpaired="yes", **COLUMNS).status_code == 303
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"cn": "hs"}, "must be in two columns"),
-        ({"label_1": ""}, "An unsure label has no name"),
-        ({"label_1": "answers it"}, "duplicated"),
-        ({"cn_name": "statement"}, "different names"),
-        ({"language": "xx"}, "no row in language"),
-    ],
-)
-def test_columns_and_words_that_cannot_be_are_refused(lead: Starting, changes: dict[str, str], words: str) -> None:
+def test_columns_and_words_that_cannot_be_are_refused(lead: Starting) -> None:
     lead.upload(CORPUS.read_bytes())
-    page = lead.post("columns", act="save", **{**COLUMNS, **changes})
-    assert (page.status_code, words in alert(page)) == (422, True), alert(page)
+    for field, value, words in (
+        ("cn", "hs", "must be in two columns"),
+        ("label_1", "", "An unsure label has no name"),
+        ("label_1", "answers it", "duplicated"),
+        ("cn_name", "statement", "different names"),
+        ("language", "xx", "no row in language"),
+    ):
+        page = lead.post("columns", act="save", **{**COLUMNS, field: value})
+        assert (page.status_code, words in alert(page)) == (422, True), alert(page)
     assert lead.site.study.start.draft().columns is None
 
 
@@ -313,28 +274,21 @@ def test_where_the_model_is_not_here_that_is_said_and_all_pairs_are_offered(
     assert 'value="full" checked' in page
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"annotators": "ann\nann"}, "`ann` is named twice"),
-        ({"validators": "ann"}, "`ann` is named twice"),
-        ({"annotators": "ann\nAnn"}, "differ only in capitals"),
-        ({"annotators": "a/b"}, "cannot be a pseudonym"),
-        ({"adjudicators": "lea"}, "`lea` leads the study"),
-        ({"annotators": ""}, "There are no annotators"),
-        ({"annotators": "ann"}, "there are 1 annotators"),
-    ],
-)
-def test_names_that_cannot_be_are_refused(lead: Starting, changes: dict[str, str], words: str) -> None:
+def test_names_that_cannot_be_are_refused_and_the_number_of_others_goes_into_the_plan(lead: Starting) -> None:
     lead.take_steps()
     before = lead.site.study.start.draft()
-    page = lead.post("people", **{**PEOPLE, **changes})
-    assert (page.status_code, words in alert(page)) == (422, True), alert(page)
+    for field, names, words in (
+        ("annotators", "ann\nann", "`ann` is named twice"),
+        ("validators", "ann", "`ann` is named twice"),
+        ("annotators", "ann\nAnn", "differ only in capitals"),
+        ("annotators", "a/b", "cannot be a pseudonym"),
+        ("adjudicators", "lea", "`lea` leads the study"),
+        ("annotators", "", "There are no annotators"),
+        ("annotators", "ann", "there are 1 annotators"),
+    ):
+        page = lead.post("people", **{**PEOPLE, field: names})
+        assert (page.status_code, words in alert(page)) == (422, True), alert(page)
     assert lead.site.study.start.draft() == before
-
-
-def test_the_number_of_names_goes_into_the_plan(lead: Starting) -> None:
-    lead.take_steps()
     assert lead.post("people", **{**PEOPLE, "annotators": "x, y, z"}).status_code == 303
     plan = lead.site.study.start.draft().plan
     assert isinstance(plan, PlanDraft)
@@ -346,33 +300,31 @@ def test_the_second_of_two_leads_is_told_what_the_first_did(lead: Starting) -> N
     other = Starting(lead.site, "leo")
     seen = lead.seen
     assert other.post("plan", seen=str(seen), **{**PLAN, "seed": "8"}).status_code == 303
-    for refused in (
-        lead.post("people", seen=str(seen), **PEOPLE),
-        lead.post("guidelines", seen=str(seen), act="save", body="Mine."),
-    ):
+    people = lead.post("people", seen=str(seen), **PEOPLE)
+    guidelines = lead.post("guidelines", seen=str(seen), act="save", body="Mine.")
+    for refused in (people, guidelines):
         assert refused.status_code == 409
         assert "The step “plan” was changed by leo since you opened this page" in alert(refused)
+    assert "Mine." in guidelines.text  # what was typed is not lost
     assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
-    assert (
-        "Mine." in lead.post("guidelines", seen=str(seen), act="save", body="Mine.").text
-    )  # what was typed is not lost
 
 
-def test_the_study_that_is_built_is_what_the_recipe_makes_of_the_table_elsewhere(
+def test_the_study_that_is_built_has_links_once_and_is_what_its_recipe_makes_elsewhere(
     lead: Starting, tmp_path: Path
 ) -> None:
     lead.take_steps()
+    seen = lead.seen
     lead.build()
     study = lead.site.study
+    assert location(lead.post("plan", seen=str(seen), **PLAN)) == "/lead"  # by a page from before the start
+    assert location(lead.post("begin", seen=str(seen))) == "/lead"
+    assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
     assert location(lead.get("begin")) == "/lead"
     assert lead.get("progress").headers["HX-Redirect"] == "/lead/start/links"
     assert lead.client.get("/lead").status_code == 200
-    assert [(one.name, one.role.value) for one in study.people[2:]] == [
-        ("ann", "annotator"),
-        ("bob", "annotator"),
-        ("jo", "adjudicator"),
-        ("val", "validator"),
-    ]
+    roles = {"ann": "annotator", "bob": "annotator", "jo": "adjudicator", "val": "validator"}
+    assert {person.name: person.role.value for person in study.people[2:]} == roles
+    check_links(lead)
     assert study.facts["title"] == "Mild prejudices"
     assert study.guidelines[1] == "# Rules\n\nBe kind."
     assert [one.name for one in study.doctor(study.place).checks if one.found] == []
@@ -401,26 +353,14 @@ def shards(study: Study) -> list[tuple[str, str, int, int]]:
     return sorted((hs, cn, people.index(person), position) for hs, cn, person, position in rows)
 
 
-def test_a_page_from_before_the_start_is_refused(lead: Starting) -> None:
-    lead.take_steps()
-    seen = lead.seen
-    lead.build()
-    assert location(lead.post("plan", seen=str(seen), **PLAN)) == "/lead"
-    assert location(lead.post("begin", seen=str(seen))) == "/lead"
-    assert lead.upload(CORPUS.read_bytes(), seen=seen).status_code == 409
-
-
-def test_links_are_shown_once(lead: Starting) -> None:
-    assert location(lead.get("links")) == "/lead/start"
-    lead.take_steps()
-    lead.build()
+def check_links(lead: Starting) -> None:
+    """Links are shown once, with codes, and let in."""
     assert "leo, ann, bob, jo, val" in lead.get("links").text
     page = lead.post("links").text
     links = dict(re.findall(r'aria-label="(\w+)">\s*<label.*?value="(http://\S+/join#\S+)"', page, re.DOTALL))
     assert set(links) == {"leo", "ann", "bob", "jo", "val"}
     assert re.findall(r'alt="QR code of the link of (\w+):', page) == [*links]
-    token = links["ann"].rpartition("#")[2]
-    visitor = lead.site.study.access.by_token(token)
+    visitor = lead.site.study.access.by_token(links["ann"].rpartition("#")[2])
     assert visitor
     assert visitor.name == "ann"
     assert "Everybody has an invite link already" in lead.get("links").text

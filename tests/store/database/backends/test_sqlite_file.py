@@ -7,17 +7,15 @@ import logging
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from fcpair.cli import main
 from fcpair.errors import StudyError
@@ -30,7 +28,7 @@ from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
 from fcpair.store.people import people
 from fcpair.study import Study
-from store.conftest import first_rows
+from store.conftest import command_elsewhere, die_elsewhere, first_rows, names
 from store.maintenance.test_upgrading import FILES as OLDER
 
 WAL_HEADER, ROLLBACK_HEADER = b"\x02\x02", b"\x01\x01"
@@ -40,22 +38,9 @@ WITHOUT_LOG = "lacks its log"
 FOREIGN_LOG = "has a log beside it that belongs to another file"
 
 
-def file_of(store: Store) -> StudyFile:
-    assert isinstance(store._home, StudyFile)
-    return store._home
-
-
-def names_in(store: Store) -> list[str]:
-    with store.read() as tx:
-        return [one.name for one in people.people(tx)]
-
-
-def names(path: Path) -> list[str]:
-    store = Store.open(path)
-    try:
-        return names_in(store)
-    finally:
-        store.close()
+def names_at(path: Path) -> list[str]:
+    with closing(Store.open(path)) as store:
+        return names(store)
 
 
 def add(store: Store, *new: str) -> None:
@@ -69,31 +54,39 @@ def versions(path: Path) -> bytes:
     return path.read_bytes()[18:20]
 
 
+def invoke(words: list[str]) -> Result:
+    return CliRunner().invoke(main, words)
+
+
 def lying_at(path: Path) -> list[str]:
-    return sorted(one.name for one in path.parent.iterdir() if one.name.startswith(path.name))
+    return sorted(file.name for file in path.parent.iterdir() if file.name.startswith(path.name))
 
 
-SERVE_AND_DIE = """
-    import os, signal, sys
-    from pathlib import Path
-    from fcpair.records import Role
-    from fcpair.store import Store
-    from fcpair.store.oversight import runs
-    from fcpair.store.people import people
-    store = Store.open(Path(sys.argv[1]))
-    store.share()
-    for name in sys.argv[2:]:
-        with store.write() as tx:
-            people.add_people(tx, [name], Role.LEAD)
-            runs.add_run(tx, "people", {}, {"n": 1}, "0", None)
-    os.kill(os.getpid(), signal.SIGKILL)
-    """
+def linked(path: Path) -> Path:
+    """A link to the study, in another folder."""
+    link = path.parent / "links" / "study.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    return link
 
 
-def die(path: Path, *new: str, script: str = SERVE_AND_DIE) -> None:
+SERVE_AND_ADD = "store.share()\nfor name in sys.argv[2:]:\n    add(store, name)"
+SERVE_AND_WRITE = """store.share()
+print("shared", flush=True)
+for line in sys.stdin:
+    add(store, "elsewhere")
+    print("written", flush=True)"""
+BETWEEN = """store.share()
+add(store, "ana")
+store.close()
+header = bytearray(Path(sys.argv[1]).read_bytes())
+header[18:20] = b"\\x02\\x02"  # the log is gone, the header does not say so yet
+Path(sys.argv[1]).write_bytes(header)"""
+
+
+def die(path: Path, *new: str) -> None:
     """Serve the study in another process, add people one by one, and be killed."""
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(path), *new], check=False)
-    assert run.returncode == -signal.SIGKILL
+    die_elsewhere(path, SERVE_AND_ADD, *new)
 
 
 @pytest.fixture
@@ -112,156 +105,97 @@ def killed(path: Path) -> Path:
 # -- nobody but `create` makes a file
 
 
-def test_closing_makes_no_file_where_there_is_none_any_more(store: Store, tmp_path: Path) -> None:
-    add(store, "ana")
-    Path(store.place).rename(tmp_path / "moved.db")
-    store.close()
-    assert lying_at(Path(store.place)) == []
-
-
 @pytest.mark.parametrize("shared", [False, True])
-def test_no_connection_makes_a_file(store: Store, tmp_path: Path, *, shared: bool) -> None:
+def test_no_connection_makes_a_file_where_there_is_none_any_more(store: Store, *, shared: bool) -> None:
+    add(store, "ana")
     if shared:
         store.share()
     for end in ("", "-wal", "-shm"):
         Path(f"{store.place}{end}").unlink(missing_ok=True)
-    for attempt in (lambda: names_in(store), lambda: add(store, "ana"), store.check_writable, store.share):
+    for attempt in (lambda: names(store), lambda: add(store, "ana"), store.check_writable, store.share):
         with pytest.raises(StudyError, match="moved, deleted or replaced"):
             attempt()
     assert lying_at(Path(store.place)) == []
     store.close()
+    assert lying_at(Path(store.place)) == []
 
 
-def test_a_study_that_was_replaced_is_not_read(
+def test_a_study_that_was_replaced_is_not_read_and_none_made_beside_the_log_of_another(
     store: Store, make_store: Callable[[Path], Store], tmp_path: Path
 ) -> None:
+    """SQLite deletes the log that it finds beside an empty file."""
+    path = Path(store.place)
     (tmp_path / "other").mkdir()
     other = make_store(tmp_path / "other")
     other.close()
-    Path(other.place).rename(store.place)
+    Path(other.place).rename(path)
     with pytest.raises(StudyError, match="replaced"), store.read():
         pass
-
-
-def test_a_new_study_is_not_made_beside_the_log_of_another(killed: Path) -> None:
-    """SQLite deletes the log that it finds beside an empty file."""
-    moved = killed.rename(killed.with_name("moved.db"))
+    store.close()
+    die(path, "ana", "ben")
+    moved = path.rename(path.with_name("moved.db"))
     with pytest.raises(StudyError, match=r"store\.db-wal is the log of a study that was at"):
-        Store.create(killed, first_rows)
-    moved.rename(killed)
-    assert names(killed) == ["ana", "ben"]
+        Store.create(path, first_rows)
+    moved.rename(path)
+    assert names_at(path) == ["ana", "ben"]
 
 
 @pytest.mark.parametrize("name", ["a?mode=memory.db", "a#b.db", "50%41.db", "über 'x\" &.db", "\udcff.db", "file:x.db"])
-def test_any_name_will_do(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    store = Store.create(path, first_rows)
+def test_any_name_will_do_from_any_folder(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = Store.create(Path(name), first_rows)
     store.share()
+    monkeypatch.chdir("/")
     add(store, "ana")
     store.close()
-    assert names(path) == ["ana"]
-    assert [one.name for one in tmp_path.iterdir()] == [name]
-
-
-def test_a_study_is_found_again_from_another_folder(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.close()
-    monkeypatch.chdir(tmp_path)
-    relative = Store.open(Path("store.db"))
-    monkeypatch.chdir("/")
-    add(relative, "ana")
-    relative.close()
-    assert names(tmp_path / "store.db") == ["ana"]
-
-
-def test_the_log_of_a_linked_study_is_found_where_the_link_leads(killed: Path, tmp_path: Path) -> None:
-    (tmp_path / "links").mkdir()
-    link = tmp_path / "links" / "study.db"
-    link.symlink_to(killed)
-    assert names(link) == ["ana", "ben"]
-    assert versions(killed) == ROLLBACK_HEADER
+    assert names_at(tmp_path / name) == ["ana"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 # -- one file again
 
 
-def test_whoever_opens_it_after_a_kill_leaves_one_file(killed: Path) -> None:
+def test_whoever_opens_it_after_a_kill_leaves_one_file_however_they_end(killed: Path) -> None:
+    """Also by a link, whose log is where it leads."""
     assert versions(killed) == WAL_HEADER
-    result = CliRunner().invoke(main, ["status", "--study", str(killed)])
-    assert result.exit_code == 0, result.output
+    assert names_at(linked(killed)) == ["ana", "ben"]
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
-    assert names(killed) == ["ana", "ben"]
+    words = (["status"], ["log"], ["people", "add", "cleo", "--role", "lead"], ["explain", "999"])
+    for command, code in zip(words, (0, 0, 0, 2), strict=True):
+        die(killed)  # before the first answer it has its log as well
+        assert not Header.from_bytes(killed.read_bytes()[:100]).is_whole
+        result = invoke([*command, "--study", str(killed)])
+        assert result.exit_code == code, result.output
+        assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
+    assert names_at(killed) == ["ana", "ben", "cleo"]
 
 
-@pytest.mark.parametrize("command", [["log"], ["people", "add", "cleo", "--role", "lead"], ["explain", "999"]])
-def test_a_command_leaves_one_file_however_it_ends(killed: Path, command: list[str]) -> None:
-    CliRunner().invoke(main, [*command, "--study", str(killed)])
-    assert lying_at(killed) == ["store.db"]
-
-
-def test_a_store_that_nobody_closed_leaves_one_file(killed: Path) -> None:
+def test_a_store_that_nobody_closed_leaves_one_file_also_at_the_end_of_its_process(killed: Path) -> None:
     store = Store.open(killed)
     add(store, "cleo")
     del store
     gc.collect()
     assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
-
-
-def test_a_process_that_ends_without_closing_leaves_one_file(path: Path) -> None:
-    script = SERVE_AND_DIE.replace("os.kill(os.getpid(), signal.SIGKILL)", "")
-    subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(path), "ana"], check=True)
-    assert (lying_at(path), versions(path)) == (["store.db"], ROLLBACK_HEADER)
-    assert names(path) == ["ana"]
+    subprocess.run(command_elsewhere(killed, SERVE_AND_ADD, "dan"), check=True)
+    assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
+    assert names_at(killed) == ["ana", "ben", "cleo", "dan"]
 
 
 def test_closing_leaves_the_log_to_another_process_that_has_it_open(path: Path) -> None:
-    with serving_elsewhere(path) as ask:
+    line = command_elsewhere(path, SERVE_AND_WRITE)
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == "shared\n"
         other = Store.open(path)
         add(other, "ana")
         other.close()
         assert lying_at(path) == ["store.db", "store.db-shm", "store.db-wal"]
-        assert ask("write") == "written"
-    assert names(path) == ["ana", "elsewhere"]
-
-
-class serving_elsewhere:  # noqa: N801 - reads as what is done
-    """Another process that has shared the study, and writes when it is asked to; it is killed at the end."""
-
-    SCRIPT = """
-        import sys
-        from pathlib import Path
-        from fcpair.records import Role
-        from fcpair.store import Store
-        from fcpair.store.people import people
-        store = Store.open(Path(sys.argv[1]))
-        store.share()
-        print("shared", flush=True)
-        for line in sys.stdin:
-            with store.write() as tx:
-                people.add_people(tx, ["elsewhere"], Role.LEAD)
-            print("written", flush=True)
-        """
-
-    def __init__(self, path: Path) -> None:
-        line = [sys.executable, "-c", textwrap.dedent(self.SCRIPT), str(path)]
-        self._process = subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        assert self._process.stdout.readline() == "shared\n"
-
-    def __enter__(self) -> Callable[[str], str]:
-        return self.ask
-
-    def ask(self, what: str) -> str:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(what + "\n")
-        self._process.stdin.flush()
-        return self._process.stdout.readline().strip()
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
+        process.stdin.write("write\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "written\n"
+        process.kill()
+    assert names_at(path) == ["ana", "elsewhere"]
 
 
 def test_opening_it_twice_keeps_the_locks_of_the_first(store: Store) -> None:
@@ -277,31 +211,13 @@ def test_opening_it_twice_keeps_the_locks_of_the_first(store: Store) -> None:
     assert Path(f"{store.place}-wal").exists()
     add(store, "ben")
     store.close()
-    assert names(Path(store.place)) == ["ana", "ben"]
-
-
-BETWEEN = """
-    import os, signal, sys
-    from pathlib import Path
-    from fcpair.records import Role
-    from fcpair.store import Store
-    from fcpair.store.people import people
-    store = Store.open(Path(sys.argv[1]))
-    store.share()
-    with store.write() as tx:
-        people.add_people(tx, ["ana"], Role.LEAD)
-    store.close()
-    header = bytearray(Path(sys.argv[1]).read_bytes())
-    header[18:20] = b"\\x02\\x02"  # the log is gone, the header does not say so yet
-    Path(sys.argv[1]).write_bytes(header)
-    os.kill(os.getpid(), signal.SIGKILL)
-    """
+    assert names_at(Path(store.place)) == ["ana", "ben"]
 
 
 def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(path: Path) -> None:
-    die(path, script=BETWEEN)
+    die_elsewhere(path, BETWEEN)
     assert Header.from_bytes(path.read_bytes()[:100]).is_whole
-    assert names(path) == ["ana"]
+    assert names_at(path) == ["ana"]
     die(path, "ben")
     assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
 
@@ -310,31 +226,30 @@ def test_a_kill_between_the_two_steps_of_folding_does_not_look_like_a_lost_log(p
 
 
 def test_a_copy_without_its_log_is_refused_at_every_door(killed: Path, tmp_path: Path) -> None:
+    """Without it, or with one that holds nothing; with its log it is whole."""
     copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
-    before = copy.read_bytes()
-    for command in (["status"], ["serve"], ["log"], ["upgrade"], ["partition"]):
-        result = CliRunner().invoke(main, [*command, "--study", str(copy)])
-        assert (result.exit_code, WITHOUT_LOG in result.stderr) == (2, True), result.output
-        assert "fcpair doctor --as-it-is" in result.stderr
-    with pytest.raises(StudyError, match=WITHOUT_LOG):
-        Study(copy)
-    assert (copy.read_bytes(), lying_at(copy)) == (before, ["copy.db"])
+    before, whole = copy.read_bytes(), Path(f"{killed}-wal").read_bytes()
+    for log in (None, b"", b"\0" * 4096, whole[:16] + bytes(8) + whole[24:]):
+        if log is not None:
+            Path(f"{copy}-wal").write_bytes(log)
+        for command in (["status"], ["serve"], ["log"], ["upgrade"], ["partition"]):
+            result = invoke([*command, "--study", str(copy)])
+            assert (result.exit_code, WITHOUT_LOG in result.stderr) == (2, True), result.output
+            assert "fcpair doctor --as-it-is" in result.stderr
+        with pytest.raises(StudyError, match=WITHOUT_LOG):
+            Study(copy)
+        assert copy.read_bytes() == before
+        assert log is not None or lying_at(copy) == ["copy.db"]
+    Path(f"{copy}-wal").write_bytes(whole)
+    assert names_at(copy) == ["ana", "ben"]
 
 
-@pytest.mark.parametrize("log", [b"", b"\0" * 4096, b"other salts"])
-def test_a_log_that_holds_nothing_is_no_log(killed: Path, tmp_path: Path, log: bytes) -> None:
+def test_neither_looking_at_a_copy_nor_a_link_to_it_makes_it_whole(killed: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
-    if log == b"other salts":
-        whole = Path(f"{killed}-wal").read_bytes()
-        log = whole[:16] + bytes(8) + whole[24:]
-    Path(f"{copy}-wal").write_bytes(log)
-    for command in (["status"], ["serve"], ["partition"]):
-        result = CliRunner().invoke(main, [*command, "--study", str(copy)])
-        assert (result.exit_code, WITHOUT_LOG in result.stderr) == (2, True), result.output
-
-
-def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
+    link = linked(copy)
+    shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
+    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
+        Study(link)
     with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
         connection.execute("SELECT count(*) FROM person").fetchone()
         left = Path(f"{copy}-wal").read_bytes()
@@ -345,73 +260,37 @@ def test_looking_at_a_copy_without_its_log_does_not_make_it_whole(killed: Path, 
     assert Study.accept(copy) is not None
 
 
-def test_a_study_that_was_killed_before_its_first_answer_has_its_log(path: Path) -> None:
-    die(path)
-    assert not Header.from_bytes(path.read_bytes()[:100]).is_whole
-    assert names(path) == []
-
-
-def test_a_link_to_a_copy_without_its_log_is_refused_by_the_name_of_where_it_lies(killed: Path, tmp_path: Path) -> None:
-    (tmp_path / "links").mkdir()
-    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
-    link = tmp_path / "links" / "study.db"
-    link.symlink_to(copy)
-    shutil.copy(f"{killed}-wal", f"{link}-wal")  # where SQLite does not look for it
-    with pytest.raises(StudyError, match=re.escape(f"{copy} was being served and lacks its log, {copy}-wal")):
-        Study(link)
-
-
-def test_a_copy_with_its_log_is_whole(killed: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copy(killed, tmp_path / "copy.db"))
-    shutil.copy(f"{killed}-wal", f"{copy}-wal")
-    assert names(copy) == ["ana", "ben"]
-
-
 def test_a_copy_over_an_old_log_is_refused_and_left_as_it_is(path: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copy(path, tmp_path / "copy.db"))
     die(path, "ana", "ben")
     log = Path(f"{path}-wal").read_bytes()
     shutil.copyfile(copy, path)
     for command in ("status", "serve", "upgrade", "log"):
-        result = CliRunner().invoke(main, [command, "--study", str(path)])
+        result = invoke([command, "--study", str(path)])
         assert (result.exit_code, FOREIGN_LOG in result.stderr) == (2, True), result.output
     assert path.read_bytes() == copy.read_bytes()
     assert Path(f"{path}-wal").read_bytes() == log
     Path(f"{path}-wal").rename(tmp_path / "old-wal")
     Path(f"{path}-shm").rename(tmp_path / "old-shm")
-    assert names(path) == []
+    assert names_at(path) == []
 
 
-def copied_by_backup(path: Path, copy: Path) -> None:
-    """As `sqlite3 study.db ".backup copy.db"` does."""
-    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(copy)) as target:
-        source.backup(target)
-
-
-def copied_by_vacuum(path: Path, copy: Path) -> None:
-    """As `docs/howto/deploy.md` advises."""
-    with closing(sqlite3.connect(path)) as source:
-        source.execute("VACUUM INTO ?", (str(copy),))
-
-
-def test_the_backup_that_is_advised_is_whole(store: Store, tmp_path: Path) -> None:
-    store.share()
-    add(store, "ana")
-    copied_by_vacuum(Path(store.place), tmp_path / "copy.db")
-    assert names(tmp_path / "copy.db") == ["ana"]
-    Study(tmp_path / "copy.db").examine()
-
-
-def test_a_backup_that_cannot_be_told_from_a_torn_copy_is_taken_as_it_is_when_asked(
+def test_the_backup_that_is_advised_is_whole_and_what_cannot_be_told_from_a_torn_copy_is_taken_when_asked(
     store: Store, tmp_path: Path
 ) -> None:
+    """`docs/howto/deploy.md` advises VACUUM INTO; `.backup` of `sqlite3` keeps the header of what was shared."""
     store.share()
     add(store, "ana")
-    copied_by_backup(Path(store.place), tmp_path / "copy.db")
+    vacuumed, copied = tmp_path / "vacuumed.db", tmp_path / "copied.db"
+    with closing(sqlite3.connect(store.place)) as source, closing(sqlite3.connect(copied)) as target:
+        source.execute("VACUUM INTO ?", (str(vacuumed),))
+        source.backup(target)
+    assert names_at(vacuumed) == ["ana"]
+    Study(vacuumed).examine()
     with pytest.raises(StudyError, match=WITHOUT_LOG):
-        Store.open(tmp_path / "copy.db")
-    assert Study.accept(tmp_path / "copy.db") == {}
-    assert names(tmp_path / "copy.db") == ["ana"]
+        Store.open(copied)
+    assert Study.accept(copied) == {}
+    assert names_at(copied) == ["ana"]
 
 
 # -- a file and a log of different times
@@ -440,83 +319,54 @@ def fold_all(path: Path) -> None:
 def test_a_file_under_a_log_of_another_time_is_recognised_by_serve_and_status(mixed: Path) -> None:
     before = {end: Path(f"{mixed}{end}").read_bytes() for end in ("", "-wal")}
     for command in ("status", "serve"):
-        result = CliRunner().invoke(main, [command, "--study", str(mixed)])
+        result = invoke([command, "--study", str(mixed)])
         assert result.exit_code == 2, result.output
         assert "is inconsistent" in result.stderr or "is damaged" in result.stderr
     assert {end: Path(f"{mixed}{end}").read_bytes() for end in ("", "-wal")} == before
 
 
-def lose_rows(path: Path, n: int) -> None:
-    """Take the oldest runs out, as a file would have lost them that is put together of two."""
+def lose_rows(path: Path, which: str) -> None:
+    """Take runs out, as a file would have lost them that is put together of two."""
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM run WHERE id IN (SELECT id FROM run ORDER BY id LIMIT ?)", (n,))
+        connection.execute(f"DELETE FROM run WHERE id IN ({which})")
         connection.commit()
 
 
-@pytest.fixture
-def without_rows(path: Path) -> Path:
-    """A study in which two of five runs are missing."""
-    store = Store.open(path)
-    for at in range(5):
-        add(store, f"p{at}")
-    store.close()
-    lose_rows(path, 2)
-    return path
-
-
-def test_rows_that_are_missing_are_counted(without_rows: Path) -> None:
+def test_rows_that_are_missing_are_counted_and_accepted_once_and_noted(path: Path) -> None:
+    with closing(Store.open(path)) as store:
+        for at in range(5):
+            add(store, f"p{at}")
+    lose_rows(path, "1, 2")
     with pytest.raises(StudyError, match=r"run has 3 rows up to number 5, and should have 5 up to 5"):
-        Study(without_rows).examine()
-
-
-def test_what_is_missing_is_accepted_once_and_noted(without_rows: Path) -> None:
-    assert Study.accept(without_rows) == {"run": 2}
-    study = Study(without_rows)
+        Study(path).examine()
+    assert Study.accept(path) == {"run": 2}
+    study = Study(path)
     study.examine()
     assert (study.log()[-1].stage, study.log()[-1].counts) == ("accept", {"missing": {"run": 2}})
-    add(Store.open(without_rows), "cleo")
+    add(Store.open(path), "cleo")
     study.examine()
-    assert Study.accept(without_rows) is None
+    assert Study.accept(path) is None
     assert [run.stage for run in study.log()].count("accept") == 1
-    lose_rows(without_rows, 1)
-    with pytest.raises(StudyError, match="run has"):
+    lose_rows(path, "SELECT max(id) FROM run")  # the newest are missed as well
+    with pytest.raises(StudyError, match=r"run has 4 rows up to number 6, and should have 5 up to 7"):
         study.examine()
 
 
-def test_the_newest_rows_are_missed_as_well(path: Path) -> None:
-    store = Store.open(path)
-    add(store, "ana")
-    add(store, "ben")
-    store.close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("DELETE FROM run WHERE id = 2")
-        connection.commit()
-    with pytest.raises(StudyError, match=r"run has 1 rows up to number 1, and should have 2 up to 2"):
-        Study(path).examine()
-
-
-def test_a_study_whose_log_is_lost_is_accepted_as_it_is(killed: Path) -> None:
-    Path(f"{killed}-wal").unlink()
-    Path(f"{killed}-shm").unlink()
-    Study.accept(killed)
-    assert (lying_at(killed), versions(killed)) == (["store.db"], ROLLBACK_HEADER)
-    assert names(killed) == []
-    assert Study(killed).log()[-1].stage == "accept"
-
-
-def test_the_doctor_takes_it_as_it_is_and_then_examines_it(killed: Path) -> None:
+def test_a_study_whose_log_is_lost_is_accepted_as_it_is_and_then_examined(killed: Path) -> None:
     for end in ("-wal", "-shm"):
         Path(f"{killed}{end}").unlink()
     line = ["doctor", "--study", str(killed)]
-    refused = CliRunner().invoke(main, line)
+    refused = invoke(line)
     assert (refused.exit_code, WITHOUT_LOG in refused.stderr) == (2, True)
-    taken = CliRunner().invoke(main, [*line, "--as-it-is"])
+    taken = invoke([*line, "--as-it-is"])
     known = "rows known to be missing: none (a lost log may have held more)"
     assert f"{killed} is accepted as it is; {known}" in taken.stderr
     assert "All is well" in taken.stdout, taken.output
-    again = CliRunner().invoke(main, [*line, "--as-it-is"])
+    again = invoke([*line, "--as-it-is"])
     assert "there is nothing to accept" in again.stderr
-    assert (again.exit_code, lying_at(killed)) == (0, ["store.db"])
+    assert (again.exit_code, lying_at(killed), versions(killed)) == (0, ["store.db"], ROLLBACK_HEADER)
+    assert names_at(killed) == []
+    assert Study(killed).log()[-1].stage == "accept"
 
 
 @pytest.mark.parametrize("older", OLDER, ids=lambda one: one.stem)
@@ -530,23 +380,20 @@ def test_an_older_study_without_its_log_is_accepted_and_then_upgraded(older: Pat
     assert versions(path) == ROLLBACK_HEADER
     copy = Study.upgrade(path)
     assert copy is not None
+    assert copy.stat().st_mode & 0o777 == 0o600
     Study(path).examine()
 
 
-def test_a_damaged_file_is_not_accepted(path: Path) -> None:
-    store = Store.open(path)
-    add(store, *(f"p{at}" for at in range(2000)))
-    store.close()
+def test_a_damaged_file_or_a_foreign_log_is_not_accepted(path: Path) -> None:
+    with closing(Store.open(path)) as store:
+        add(store, *(f"p{at}" for at in range(2000)))
     with path.open("r+b") as file:
         file.seek(12 * 4096)
         file.write(b"\xff" * 4096)
     with pytest.raises(StudyError, match="damaged"):
         Study.accept(path)
-    result = CliRunner().invoke(main, ["status", "--study", str(path)])
+    result = invoke(["status", "--study", str(path)])
     assert (result.exit_code, "is damaged" in result.stderr) == (2, True)
-
-
-def test_a_foreign_log_is_not_accepted(path: Path, tmp_path: Path) -> None:
     Path(f"{path}-wal").write_bytes(b"x" * 5000)
     with pytest.raises(StudyError, match=FOREIGN_LOG):
         Study.accept(path)
@@ -570,12 +417,8 @@ def gone(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     store.close()
 
 
-def saved(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("store-rescued-*"))
-
-
-def test_what_cannot_be_saved_beside_the_study_is_saved_elsewhere(
-    gone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_cannot_be_saved_beside_the_study_is_saved_elsewhere_and_said_in_one_line(
+    gone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     whole = sqlite.copy
 
@@ -585,80 +428,57 @@ def test_what_cannot_be_saved_beside_the_study_is_saved_elsewhere(
         whole(connection, path)
 
     monkeypatch.setattr(sqlite, "copy", full)
-    gone.close()
-    (copy,) = saved(tmp_path)
-    assert copy.parent == tmp_path / "cwd"
-    assert names(copy) == ["ana"]
-
-
-def test_what_became_of_it_is_said_in_one_line(gone: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         gone.close()
-    (copy,) = saved(tmp_path)
-    (said,) = (one.getMessage() for one in caplog.records)
-    assert said.startswith(f"{gone.place} is no longer the file that was opened")
-    assert f"All answers that were acknowledged are in {copy}" in said
+    (copy,) = tmp_path.rglob("store-rescued-*")
+    assert copy.parent == tmp_path / "cwd"
+    assert names_at(copy) == ["ana"]
+    (message,) = (record.getMessage() for record in caplog.records)
+    assert message.startswith(f"{gone.place} is no longer the file that was opened")
+    assert f"All answers that were acknowledged are in {copy}" in message
 
 
-def test_it_is_said_when_nothing_can_be_saved(
+def test_it_is_said_when_nothing_can_be_saved_and_a_second_copy_of_the_same_second_has_another_name(
     gone: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(connection: sqlite3.Connection, path: Path) -> None:
         raise OSError(28, "No space left on device")
 
+    assert isinstance(gone._home, StudyFile)
     with monkeypatch.context() as patched, caplog.at_level(logging.ERROR):
         patched.setattr(sqlite, "copy", full)
-        file_of(gone).rescue()
+        gone._home.rescue()
     assert "could not be saved elsewhere" in caplog.text
+    assert gone._home._keeper is not None
+    paths = [save_rescued(gone._home._keeper, gone.place) for _ in range(3)]
     gone.close()
-    assert len(saved(tmp_path)) == 1
+    assert [names_at(path) for path in paths] == [["ana"]] * 3
+    assert len({*paths, *tmp_path.rglob("store-rescued-*")}) == 4
 
 
-def test_a_second_copy_of_the_same_second_has_another_name(gone: Store, tmp_path: Path) -> None:
-    connection = file_of(gone)._keeper
-    assert connection is not None
-    paths = [save_rescued(connection, gone.place) for _ in range(3)]
-    assert len(set(paths)) == 3
-    assert [names(one) for one in paths] == [["ana"]] * 3
-
-
-def test_copies_are_one_file_for_the_owner_alone(store: Store, tmp_path: Path) -> None:
+def test_copies_are_one_file_for_the_owner_alone_and_never_written_over_another(store: Store, tmp_path: Path) -> None:
     store.share()
+    copy = tmp_path / "copy.db"
     with store.read() as tx:
-        sqlite.copy(driver(tx), tmp_path / "copy.db")
+        sqlite.copy(driver(tx), copy)
+        before = copy.read_bytes()
+        with pytest.raises(FileExistsError):
+            sqlite.copy(driver(tx), copy)
     store.close()
-    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
-    assert versions(tmp_path / "copy.db") == ROLLBACK_HEADER
-
-
-def test_a_copy_is_never_written_over_a_file(store: Store, tmp_path: Path) -> None:
-    (tmp_path / "copy.db").write_text("x")
-    with store.read() as tx, pytest.raises(FileExistsError):
-        sqlite.copy(driver(tx), tmp_path / "copy.db")
-    assert (tmp_path / "copy.db").read_text() == "x"
-
-
-def test_an_upgrade_keeps_its_copy_to_the_owner(tmp_path: Path) -> None:
-    path = Path(shutil.copy(OLDER[-1], tmp_path / "study.db"))
-    copy = Study.upgrade(path)
-    assert copy is not None
     assert copy.stat().st_mode & 0o777 == 0o600
+    assert (copy.read_bytes(), versions(copy)) == (before, ROLLBACK_HEADER)
 
 
 # -- rights
 
 
-def test_a_study_that_others_may_read_is_named(path: Path) -> None:
-    said = f"others on this machine may read or write {path} (its rights are 0644); `chmod 600 {path}` ends that"
+def test_a_study_that_others_may_read_is_named_with_a_command_that_can_be_pasted(path: Path, tmp_path: Path) -> None:
+    warning = f"others on this machine may read or write {path} (its rights are 0644); `chmod 600 {path}` ends that"
     assert Study(path).exposure_warning is None
     path.chmod(0o644)
-    assert Study(path).exposure_warning == said
-    assert said in CliRunner().invoke(main, ["status", "--study", str(path)]).stderr
-
-
-def test_commands_that_are_advised_can_be_pasted_whatever_the_name(path: Path, tmp_path: Path) -> None:
+    assert Study(path).exposure_warning == warning
+    assert warning in invoke(["status", "--study", str(path)]).stderr
     spaced = path.rename(tmp_path / "my study.db")
-    spaced.chmod(0o644)
     assert f"`chmod 600 '{spaced}'`" in str(Study(spaced).exposure_warning)
     shutil.copy(OLDER[-1], spaced)
     with pytest.raises(StudyError, match=f"`fcpair upgrade --study '{spaced}'`"):

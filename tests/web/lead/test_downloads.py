@@ -1,0 +1,200 @@
+"""Downloads of the lead: what is offered, files that equal what the study writes, and refusals; a study's own tiers."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from fcpair.params import Export, Partition
+from fcpair.records import Tier
+from fcpair.store.oversight import runs
+from fcpair.study import Study
+from fcpair.web.lead.files import CHOICES, DOWNLOADS
+from web.conftest import LookAt, Serve, Site, page_of, send, value_of
+
+ALWAYS = {"report", "log", "recipe"}
+OWN_TIERS = {"strict": {"labels": 2, "agreement": "unanimous", "within": "gold"}, "draft": {"verdict": "none"}}
+
+
+def download(site: Site, name: str, **form: str) -> tuple[str, bytes]:
+    answer = send(site.browser("lea"), f"/lead/download/{name}", **form)
+    assert answer.status_code == 200, unescape(answer.text)
+    header = re.fullmatch(r'attachment; filename="(.+)"', answer.headers["content-disposition"])
+    assert header
+    return header[1], answer.content
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_tier_is_what_the_study_releases(serve: Serve, tmp_path: Path, published: bool) -> None:
+    site = serve("checked")
+    for form in CHOICES["form"]:
+        site.study.grid().release(Tier.SILVER, tmp_path / f"silver.{form}", published=published)
+        columns = "fc-conan" if published else "fcpair"
+        name, content = download(site, "partition", tier="silver", form=form, columns=columns)
+        assert name == f"silver.{form}"
+        assert content == (tmp_path / name).read_bytes()
+
+
+def test_a_downloaded_tier_is_recorded_by_its_name_and_is_not_missing(serve: Serve) -> None:
+    site = serve("checked")
+    name, content = download(site, "partition", tier="silver", form="csv", columns="fcpair")
+    run = site.study.log()[-1]
+    assert (run.params["out"], run.counts["sha256"]) == (name, sha256(content).hexdigest())
+    with site.study._store.read() as tx:
+        (record,) = runs.releases(tx)
+    assert (record["file"], record["path"], record["sha256"]) == (name, None, run.counts["sha256"])
+    (check,) = (check for check in Study.doctor(site.study.place).checks if check.name == "releases")
+    assert (check.found, check.note) == ((), "downloaded, so not here to be checked: 1")
+
+
+FORMS = re.compile(r'action="/lead/download/([\w-]+)".*?<p>[^<]*<span class="soft">([^<]*)</span>', re.DOTALL)
+HELD = {
+    "paired": {"report": "The whole study."},
+    "dealt": {"report": "The whole study.", "sheets": "42 open pairs."},
+    "checked": {
+        "labels": "42 rows.",
+        "partition": "19 pairs in the largest tier.",
+        "report": "The whole study.",
+        "agreement": "Measured on 42 labels.",
+    },
+}
+
+
+@pytest.mark.parametrize("stage", HELD)
+def test_what_is_offered_says_how_much_it_holds(look_at: LookAt, stage: str) -> None:
+    site = look_at(stage)
+    html = page_of(site.browser("lea"), "/lead/downloads")
+    always = {"log": f"{len(site.study.log())} runs.", "recipe": "With all that was changed since."}
+    assert dict(FORMS.findall(html)) == HELD[stage] | always
+    assert ("/lead/downloads#layouts" in html) == (stage == "checked")
+
+
+def test_each_tier_has_its_size_and_layouts_are_behind_one_choice(look_at: LookAt) -> None:
+    browser = look_at("checked").browser("lea")
+    html = page_of(browser, "/lead/downloads")
+    sizes = re.findall(r'<option value="\w+">(\w+ \(\d+ pairs?\))</option>', html)
+    assert sizes == ["diamond (7 pairs)", "gold (9 pairs)", "silver (13 pairs)", "bronze (19 pairs)"]
+    layouts = re.findall(r'<option value="([\w-]+)">', html[html.index('name="layout"') :].partition("</select>")[0])
+    assert layouts == [name for name, layout in DOWNLOADS.items() if layout.layout]
+    for name in layouts:
+        assert f'action="/lead/download/{name}"' not in html
+        chosen = page_of(browser, f"/lead/downloads?layout={name}")
+        assert chosen.count(f'action="/lead/download/{name}"') == 1
+        assert f'<option value="{name}" selected>' in chosen
+    assert browser.get("/lead/downloads?layout=weather").status_code == 404
+    decided = page_of(look_at("decided").browser("lea"), "/lead/downloads")  # where no tier holds a pair
+    assert "pairs in the largest tier" not in decided
+    assert 'name="tier"' not in decided
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    inside = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder.parent).as_posix(): path.read_bytes() for path in inside}
+
+
+def files_of(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {entry.filename: archive.read(entry) for entry in archive.infolist() if not entry.is_dir()}
+
+
+def test_folders_and_files_are_what_the_study_exports(serve: Serve, tmp_path: Path) -> None:
+    site = serve("checked")
+    export = site.study.grid().export
+    split = Export(test_share=0.5, seed=2)
+    with_negatives = Export(test_share=0.5, seed=2, negatives=1)
+    folders: dict[str, Callable[[], object]] = {
+        "beir": lambda: export.beir(tmp_path / "silver-beir", Tier.SILVER),
+        "hf": lambda: export.hf(tmp_path / "dataset"),
+        "pairs": lambda: export.training("pairs", tmp_path / "silver-pairs", Tier.SILVER, split),
+        "triplets": lambda: export.training("triplets", tmp_path / "silver-triplets", Tier.SILVER, with_negatives),
+        "preferences": lambda: export.training(
+            "preferences", tmp_path / "silver-preferences", Tier.SILVER, with_negatives
+        ),
+    }
+    for name, write in folders.items():
+        there = set(tmp_path.iterdir())
+        write()
+        (folder,) = (path for path in tmp_path.iterdir() if path.is_dir() and path not in there)
+        zipped, content = download(site, name, tier="silver", test_share="0.5", seed="2", negatives="1")
+        assert zipped == f"{folder.name}.zip"
+        assert files_of(content) == files_in(folder)
+    for binary in (False, True):
+        export.qrels(tmp_path / "silver.qrels", Tier.SILVER, Export(pool="positive", binary=binary))
+        form = {"binary": "true"} if binary else {}
+        name, content = download(site, "qrels", tier="silver", pool="positive", **form)
+        assert content == (tmp_path / name).read_bytes()
+    rows = download(site, "labels")[1].decode().splitlines()
+    assert len(rows) == 1 + len(site.study.grid().labels())
+    site.study.report(tmp_path / "report.html")
+    assert download(site, "report")[1] == (tmp_path / "report.html").read_bytes()
+
+
+@pytest.mark.parametrize(("stage", "name"), [("dealt", "sheets"), ("checking", "validation-sheets")])
+def test_sheets_are_those_that_the_study_writes(serve: Serve, tmp_path: Path, stage: str, name: str) -> None:
+    site = serve(stage)
+    sheets = site.study.grid().sheets
+    write = sheets.write_labels if name == "sheets" else sheets.write_verdicts
+    write(tmp_path / name)
+    assert files_of(download(site, name)[1]) == files_in(tmp_path / name)
+
+
+@pytest.mark.parametrize("stage", ["empty", "paired"])
+def test_a_download_that_comes_too_early_says_so_and_names_no_place_of_the_server(serve: Serve, stage: str) -> None:
+    browser = serve(stage).browser("lea")
+    for name in DOWNLOADS:
+        answer = send(browser, f"/lead/download/{name}")
+        if name in ALWAYS:
+            assert answer.status_code == 200, name
+            continue
+        assert answer.status_code == 409, name
+        assert "<h1>The study is not at this stage</h1>" in answer.text
+        assert "/tmp" not in answer.text
+
+
+def test_a_download_of_an_empty_tier_or_of_what_is_not_offered_is_refused(look_at: LookAt) -> None:
+    browser = look_at("decided").browser("lea")
+    for name in ("partition", "qrels", "beir", "hf", "triplets", "pairs", "preferences", "corpus"):
+        answer = send(browser, f"/lead/download/{name}", tier="gold")
+        assert answer.status_code == 422
+        tier = "bronze" if name == "hf" else "gold"
+        assert f"{tier} is empty: no pair is in it yet, so nothing was written" in unescape(answer.text).lower()
+        assert "<h1>The form asks for something that cannot be done</h1>" in answer.text
+        assert "/tmp" not in answer.text
+    browser = look_at("checked").browser("lea")
+    for field, value in (
+        *(("tier", "platinum"), ("form", "../../etc/passwd"), ("pool", "/etc/passwd")),
+        *(("test_share", "nan"), ("test_share", "1"), ("seed", "-1"), ("seed", "x"), ("negatives", "0")),
+    ):
+        form = {"tier": "silver", "test_share": "0.5", field: value}
+        assert send(browser, "/lead/download/triplets", **form).status_code == 422, (field, value)
+    assert send(browser, "/lead/download/weather").status_code == 404
+
+
+def test_a_study_s_own_tiers_are_shown_searched_downloaded_and_kept(serve: Serve) -> None:
+    site = serve("checked")
+    grid, browser = site.study.grid(), site.browser("lea")
+    grid.save.partition(Partition(own_tiers=OWN_TIERS))
+    for path in ("panel/tiers", "conflicts/diamond", "downloads", "evaluation"):
+        html = page_of(browser, f"/lead/{path}").lower()
+        assert "strict" in html
+        assert "draft" in html
+    html = page_of(browser, f"/lead/pair/{int(grid.tier('strict')['pair'].iloc[0])}")
+    assert '<span class="tier own">Strict</span>' in html
+    assert "2 labels or more, all equal to the final one; valid; within gold" in html
+    html = page_of(browser, "/lead/grid?tier=strict")
+    assert '<option value="strict" selected' in html
+    assert html.count("/lead/pair/") >= len(grid.tier("strict")) > 0
+    rows = download(site, "partition", tier="draft")[1].decode().splitlines()
+    assert len(rows) == 1 + len(grid.tier("draft"))
+    for name in ("drafts", "../draft"):
+        assert send(browser, "/lead/download/partition", tier=name).status_code == 422
+    seen = value_of(page_of(browser, "/lead/conflicts/diamond"), "seen")
+    send(browser, "/lead/conflicts/diamond", diamond="majority", seen=seen)
+    assert grid.effective_options(Partition) == Partition("majority", own_tiers=OWN_TIERS)
