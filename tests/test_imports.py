@@ -201,7 +201,7 @@ def test_the_walk_sees_the_whole_package() -> None:
     assert {
         "fcpair",
         "fcpair.cli",
-        "fcpair.steps.corpus.building",
+        "fcpair.steps.building",
         "fcpair.store.database.tables",
         "fcpair.models.encode",
     } <= names
@@ -232,7 +232,7 @@ PLANTED = {
     "fcpair.store.corpus.texts": ["from fcpair.files.corpus.corpus import CN", "from fcpair.steps import pair"],
     "fcpair.files.release.tier": ["from fcpair.store import Store"],
     "fcpair.report.page": ["from fcpair.steps import partition"],
-    "fcpair.steps.corpus.building": [
+    "fcpair.steps.building": [
         "from fcpair.study import Study",
         "from fcpair.grid import Grid",
         "from sqlalchemy import select",
@@ -260,7 +260,7 @@ DOWNWARD = {
     "fcpair.cli.main": ["from fcpair import Study", "from fcpair.errors import FcpairError", "import click"],
     "fcpair.study": ["from fcpair.steps import pair", "from fcpair.grid import Grid"],
     "fcpair.web.app": ["from fcpair.grid import Grid", "from fastapi import FastAPI"],
-    "fcpair.steps.corpus.building": ["from fcpair.store import texts"],
+    "fcpair.steps.building": ["from fcpair.store import texts"],
     "fcpair.files.corpus.corpus": ["from fcpair.files.tables.tabular import LINE"],
     "fcpair.models.encode": ["import sentence_transformers"],
     "fcpair.models.transformer": ["import sentence_transformers"],

@@ -22,7 +22,7 @@ from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.recipe import load_recipe
 from fcpair.records import Role
 from fcpair.report.page import find_gaps
-from fcpair.stages.surveys.survey import add_shares, count_answers
+from fcpair.stages.survey import add_shares, count_answers
 from fcpair.steps.oversight import report
 from fcpair.study import Study
 

@@ -13,7 +13,7 @@ from test_imports import Module, imported, modules_of
 import fcpair
 
 PACKAGE = Path(fcpair.__file__).parent
-MOST_MODULES, MOST_LINES, FULL, SMALL = 25, 500, 400, 80
+MOST_MODULES, MOST_LINES, FULL, SMALL = 20, 500, 400, 80
 # Tables: a class for each record or each stage, a table for each of the database.
 TABLES = {"fcpair.params", "fcpair.store.database.tables"}
 # Listed in a table by their name, so that one more is one line more.
@@ -23,12 +23,14 @@ ROOMS_OF_STEPS = (
     {"base"},
     {"people"},
     {"rules"},
-    {"corpus"},
+    {"grids"},  # of rooms with one or two modules each stands on the floor itself
+    {"building"},
     {"assignment"},
     {"answers"},
-    {"adjudication", "release", "surveys"},
+    {"adjudication", "release", "survey"},
     {"oversight"},
-    {"publication"},
+    {"release_tables"},
+    {"release_folder"},
 )
 MODULES = modules_of(PACKAGE)
 BY_NAME = {module.name: module for module in MODULES}
@@ -53,11 +55,12 @@ def used_at_top(module: Module) -> set[str]:
 
 def room_of_steps(name: str) -> str | None:
     parts = name.split(".")
-    return parts[2] if parts[1:2] == ["steps"] and len(parts) == 4 else None
+    return parts[2] if parts[1:2] == ["steps"] and parts[2:3] not in ([], ["use_cases"]) and name in BY_NAME else None
 
 
 def test_no_folder_has_more_modules_than_one_can_look_over() -> None:
     rooms = Counter(module.name.rpartition(".")[0] for module in MODULES if not module.is_package)
+    assert rooms.pop("fcpair") <= 25  # the words of the house, which every floor may import
     assert {room: n for room, n in rooms.items() if n > MOST_MODULES} == {}
 
 

@@ -24,8 +24,8 @@ from fcpair.notebook import MOST_ROWS, Result, html_of
 from fcpair.records import GridKey, Role, RunLog, RunRecord
 from fcpair.stages.stats.agreement import AgreementBlock, PartAgreements
 from fcpair.stages.stats.group_differences import Difference, GroupComparison
-from fcpair.stages.surveys.survey import Survey
-from fcpair.steps.surveys.survey import GroupsFound
+from fcpair.stages.survey import Survey
+from fcpair.steps.survey import GroupsFound
 from fcpair.store.corpus import grids
 from fcpair.study import Study
 

@@ -21,7 +21,7 @@ from browser.windows import PHONE, SMALL, TOUCH, WIDE, Windows
 from fcpair.params import Annotate, Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import survey_plans
+from fcpair.stages.survey import survey_plans
 from fcpair.study import Study
 from fcpair.words import Words
 

@@ -16,7 +16,7 @@ from steps.small import ANNOTATORS, build_to, write_csv
 from fcpair.params import Setup, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import survey_plans
+from fcpair.stages.survey import survey_plans
 from fcpair.study import Study
 
 ROWS = ("Tea is odd – very.", "Cats are cold.")

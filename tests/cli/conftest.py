@@ -73,7 +73,7 @@ def at(files: dict[str, Path], study: Path) -> At:
 @pytest.fixture
 def fcpair(study: Path, monkeypatch: pytest.MonkeyPatch) -> Fcpair:
     monkeypatch.setenv("FCPAIR_STUDY", str(study))
-    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     return Fcpair()
 
 

@@ -36,7 +36,7 @@ def test_the_walk_leaves_no_command_out() -> None:
 def test_every_command_prints_what_the_encoding_can(
     prepare: Prepare, path: tuple[str, ...], encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     result = CliRunner(charset=encoding).invoke(main, prepare(path), input=b"nok\nq")
     assert result.exit_code == 0, result.output
     assert (result.stdout_bytes + result.stderr_bytes).decode(encoding)
@@ -293,7 +293,7 @@ def test_no_number_is_split_and_no_line_too_long(at: At, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("width", [40, 80])
 def test_the_dialogue_fits(at: At, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
-    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate.check_terminal", lambda: None)  # keys come from the test
+    monkeypatch.setattr("fcpair.cli.adjudicate.check_terminal", lambda: None)  # keys come from the test
     study = Study(at("decided"))
     grid = study.grid()
     shown = grid.desk.conflict(grid.waiting_pairs()[0])

@@ -18,8 +18,7 @@ from sqlalchemy import select
 
 from fcpair.params import Adjudicate, Assign, Import, Pair, Select, Setup, Validate
 from fcpair.records import Role
-from fcpair.store import Store
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, adjudications
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides
 from fcpair.store.database.tables import metadata

@@ -21,10 +21,9 @@ from steps.online import at_desk, give
 from fcpair.params import Setup
 from fcpair.records import Role
 from fcpair.steps.base import init
-from fcpair.store import Store, Tx
+from fcpair.store import Store, Tx, people
 from fcpair.store.database.backends import Place
 from fcpair.store.database.backends.postgres_server import FOLDER
-from fcpair.store.people import people
 from fcpair.study import Study
 
 
@@ -49,7 +48,7 @@ from pathlib import Path
 from fcpair.records import Role
 from fcpair.store import Store
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
+from fcpair.store import people
 
 def add(store, *new):
     with store.write() as tx:

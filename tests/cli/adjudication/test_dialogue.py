@@ -214,7 +214,7 @@ def test_a_decision_made_while_the_conflict_is_read_is_not_overridden_and_is_tol
             decide(waiting, first, tmp_path)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate._read_key", read)
+    monkeypatch.setattr("fcpair.cli.adjudicate._read_key", read)
     printed = fcpair("adjudicate", "--adjudicator", "ada", keys="hello\n").stdout
     assert f"→ nothing was changed: pair {first} has been decided by {who} meanwhile\n" in printed
     assert printed.count(f"pair {first} has been decided") == 1
@@ -246,7 +246,7 @@ def test_labels_that_change_while_the_conflict_is_read_are_shown_before_it_is_de
             record(study, tmp_path, [("ana", pair, "0")], supersede=True)
         return key
 
-    monkeypatch.setattr("fcpair.cli.adjudication.adjudicate._read_key", read)
+    monkeypatch.setattr("fcpair.cli.adjudicate._read_key", read)
     printed = fcpair("adjudicate", "--adjudicator", "ada").stdout
     assert f"nothing was changed: a label of pair {pair} has changed since it was shown" in printed
     assert by_hand(study) == {pair: ("person", 0)}

@@ -16,8 +16,7 @@ from cli.conftest import Fcpair, rows_of
 from fcpair.bias.formulas import SCHEMES
 from fcpair.bias.items import LIMIT
 from fcpair.bias.scoring import MEAN
-from fcpair.cli.analysis import measure
-from fcpair.cli.surveys import bias
+from fcpair.cli import bias, measure
 from fcpair.files.surveys.templates import READERS
 from fcpair.study import Study
 

@@ -26,7 +26,7 @@ from fcpair.stages.assignment.overlap_plan import OverlapPlan, plan_grid
 from fcpair.stages.questions.labels import APPROPRIATENESS
 from fcpair.stages.stats.group_differences import Difference, GroupComparison
 from fcpair.stages.stats.predicted_widths import KAPPA_OF_TWO
-from fcpair.steps.surveys.survey import GroupsFound
+from fcpair.steps.survey import GroupsFound
 
 FOUND = outcome(measures=("NDCG", "MAP(by=all)"))
 

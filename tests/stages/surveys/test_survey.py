@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fcpair.errors import InputError
 from fcpair.stages.questions import SKIP, parse_form
-from fcpair.stages.surveys.survey import (
+from fcpair.stages.survey import (
     LEAST_COUNTED,
     MERGED,
     KeepRule,

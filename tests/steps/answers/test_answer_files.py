@@ -18,7 +18,7 @@ from fcpair.params import Adjudicate, Setup, Simulate, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import Origin, Role
 from fcpair.stages.assignment.plan import RESERVED_COLUMNS
-from fcpair.store.adjudication import adjudications
+from fcpair.store import adjudications
 from fcpair.store.answers import authorship
 from fcpair.store.assignment import rounds
 from fcpair.study import Grid, Study

@@ -173,8 +173,8 @@ def test_a_slot_that_is_foreseen_to_be_taken_over_can_be_moved_to_a_late_joiner(
     """What ben leaves finds new hands and is levelled with those who came late, in the same deal."""
     study = at("dealt")
     with study._store.write() as tx:
+        from fcpair.store import people
         from fcpair.store.assignment import assignments
-        from fcpair.store.people import people
 
         ben = next(one for one in study.people if one.name == "ben")
         people.retire(tx, ben.id)

@@ -12,7 +12,7 @@ from fcpair.errors import InputError, RecipeError
 from fcpair.params import Setup
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.recipe import Recipe, load_recipe
-from fcpair.steps.corpus.grids import side_from_setting
+from fcpair.steps.grids import side_from_setting
 from fcpair.store.corpus import texts
 from fcpair.study import Study
 from steps.plans import side

@@ -21,7 +21,7 @@ from fcpair.params import Annotate, Setup
 from fcpair.records import Role
 from fcpair.steps.people import access as attempts_module
 from fcpair.steps.people.access import MAX_FAILURES, MAX_FAILURES_IN_ALL, WINDOW_S, LoginThrottle
-from fcpair.store.people import people as stored
+from fcpair.store import people as stored
 from fcpair.study import Study
 from steps.online import admit, at_desk, give
 from steps.small import assert_refused, dump, open_work
@@ -59,7 +59,7 @@ def test_people_are_added_with_their_tokens_or_not_at_all(at: At, monkeypatch: p
 
     study = at("dealt")
     with monkeypatch.context() as patch:
-        patch.setattr("fcpair.store.people.people.set_token", fail)
+        patch.setattr("fcpair.store.people.set_token", fail)
         assert_refused(study, lambda: study.access.add(["dora"], Role.ANNOTATOR), StudyError, "the disk is full")
     assert_refused(study, lambda: study.access.add(["dora", "ana"], Role.ANNOTATOR), InputError, "`ana` already exists")
     tokens = study.access.add(["dora", "eve"], Role.VALIDATOR)

@@ -18,7 +18,7 @@ from fcpair.files.release.release_diff import PairChange
 from fcpair.files.tables.folders import SUMS, write_sums
 from fcpair.params import Partition
 from fcpair.records import Role
-from fcpair.steps.publication.release_folder import RECORD
+from fcpair.steps.release_folder import RECORD
 from fcpair.study import Study
 from steps.publication.releasing import full_form, pairs_of
 from steps.small import At, check, open_work, record

@@ -17,8 +17,8 @@ from fcpair.files.tables.folders import SUMS
 from fcpair.params import Adjudicate, Annotate, Assign, Partition, Setup, Validate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan
 from fcpair.records import TIERS, Role
+from fcpair.steps import release_folder, release_tables
 from fcpair.steps.base.context import note_run
-from fcpair.steps.publication import release_folder, release_tables
 from fcpair.store.oversight import runs
 from fcpair.study import Study
 from steps.calibrated import calibrated

@@ -15,7 +15,7 @@ from fcpair.files.release.release_facts import ReleaseForm
 from fcpair.params import Adjudicate, Simulate
 from fcpair.plans import GridPlan, RoundPlan, SidePlan, Source
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import LEAST_COUNTED, MERGED
+from fcpair.stages.survey import LEAST_COUNTED, MERGED
 from fcpair.study import Study
 from steps.asked import STATEMENTS, surveyed
 from steps.publication.releasing import bytes_of, full_form

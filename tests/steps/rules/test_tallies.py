@@ -16,8 +16,7 @@ from fcpair.records import Role, Rule, Verdict
 from fcpair.stages.adjudication.adjudicate import combine_verdicts
 from fcpair.steps.rules import tallies
 from fcpair.steps.rules.rule_decisions import waiting_cell_ids as waiting_pairs
-from fcpair.store import Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Tx, adjudications
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.study import Study

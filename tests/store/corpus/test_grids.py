@@ -10,14 +10,11 @@ from sqlalchemy.exc import IntegrityError
 from fcpair.params import Setup
 from fcpair.records import Role, Status
 from fcpair.steps.base import init
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, Tx, adjudications, people, study_checks
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids, sides, texts
 from fcpair.store.database.tables import cell
-from fcpair.store.maintenance import study_checks
 from fcpair.store.oversight import build_progress, runs, settings
-from fcpair.store.people import people
 
 SECOND = 2**32
 

@@ -28,15 +28,13 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from fcpair.records import Origin, Role, Status
-from fcpair.store import Store
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.database.statements import CHUNK, PreparedStatement, frame, insert_rows, records
 from fcpair.store.database.tables import metadata, person, source_pair
 from fcpair.store.oversight import build_progress, runs
-from fcpair.store.people import people
 from store.conftest import undone
 
 pytestmark = pytest.mark.files

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select, update
 
 from fcpair.records import Origin, Role, Rule, Status
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, Tx, adjudications, people, study_checks
 from fcpair.store.answers import judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.database import checksums, hash_chain
 from fcpair.store.database.hash_chain import ANSWERS, DECISIONS, FIRST, Head
 from fcpair.store.database.tables import adjudication, assignment, guideline, judgement, person, round_, text
-from fcpair.store.maintenance import study_checks
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from store.conftest import undone
 from store.database.test_frames import TEXT
 from store.maintenance.test_invariant_checks import answered, assigned, fill

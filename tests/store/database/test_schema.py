@@ -16,11 +16,10 @@ from sqlalchemy import BigInteger, Column, Integer, MetaData, Select, Table, bin
 
 from fcpair.errors import StudyError
 from fcpair.records import Role
-from fcpair.store import Store
+from fcpair.store import Store, people
 from fcpair.store.database import schema, tables
 from fcpair.store.database.statements import frame
 from fcpair.store.database.tables import text
-from fcpair.store.people import people
 
 
 def differences(store: Store, metadata: MetaData) -> list[object]:

@@ -19,12 +19,11 @@ from sqlalchemy import event
 
 from fcpair.errors import BusyError, InputError, StudyError
 from fcpair.records import Role
-from fcpair.store import Store
+from fcpair.store import Store, people
 from fcpair.store.corpus.grids import current_grid_id
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.store import FairLock
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from store.conftest import add, die_elsewhere, first_rows, names
 
 pytestmark = pytest.mark.files

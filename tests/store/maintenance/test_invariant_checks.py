@@ -14,14 +14,12 @@ from sqlalchemy import text as sql
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from fcpair.records import Origin, Role, Status
-from fcpair.store import Store, Tx
-from fcpair.store.adjudication import adjudications
+from fcpair.store import Store, Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, sides, texts
 from fcpair.store.database.tables import adjudication, assignment, cell
 from fcpair.store.oversight import build_progress
-from fcpair.store.people import people
 from store.conftest import undone
 
 pytestmark = pytest.mark.files

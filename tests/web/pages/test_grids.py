@@ -20,7 +20,7 @@ from steps.asked import surveyed
 from fcpair.grid import Grid
 from fcpair.params import Adjudicate, Annotate
 from fcpair.records import Role
-from fcpair.stages.surveys.survey import add_shares, count_answers
+from fcpair.stages.survey import add_shares, count_answers
 from fcpair.study import Study
 from fcpair.web.current_grid import Grids
 from web import grids

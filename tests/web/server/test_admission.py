@@ -21,7 +21,7 @@ from steps.small import open_work
 from fcpair.params import Annotate
 from fcpair.records import Role
 from fcpair.steps.people.access import RETRY_S
-from fcpair.store.adjudication import disputes
+from fcpair.store import disputes
 from fcpair.store.database import store
 from fcpair.web.server import admission
 from fcpair.web.server.admission import KINDS, Kind, kind_of

@@ -20,12 +20,11 @@ from fcpair.cli import main
 from fcpair.errors import BusyError, StudyError
 from fcpair.params import Setup
 from fcpair.records import Role
-from fcpair.store import Store
+from fcpair.store import Store, people
 from fcpair.store.database import backends
 from fcpair.store.database.backends import postgres_server
 from fcpair.store.database.tables import person
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from fcpair.study import Study
 from store.conftest import add, first_rows, names, undone
 

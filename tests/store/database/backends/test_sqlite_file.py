@@ -20,13 +20,12 @@ from click.testing import CliRunner, Result
 from fcpair.cli import main
 from fcpair.errors import StudyError
 from fcpair.records import Role
-from fcpair.store import Store
+from fcpair.store import Store, people
 from fcpair.store.database.backends import sqlite
 from fcpair.store.database.backends.protocol import driver
 from fcpair.store.database.backends.sqlite import Header
 from fcpair.store.database.backends.sqlite_file import StudyFile, save_rescued
 from fcpair.store.oversight import runs
-from fcpair.store.people import people
 from fcpair.study import Study
 from store.conftest import command_elsewhere, die_elsewhere, first_rows, names
 from store.maintenance.test_upgrading import FILES as OLDER
