@@ -116,7 +116,7 @@ class Finding(BaseModel):
 
 
 class Invalid(BaseModel):
-    """The reason why a request cannot be used: a sentence, or a list of errors."""
+    """Why a request cannot be used: a sentence, or a list of errors."""
 
     detail: str | list[Finding]
 

@@ -129,7 +129,7 @@ def clock_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
         def now() -> str:
             return (datetime.now(UTC) + wrong).isoformat(timespec="milliseconds")
 
-        for module in ("answers.task_queries", "adjudication.adjudications"):
+        for module in ("answers.task_queries", "adjudications"):
             monkeypatch.setattr(f"fcpair.store.{module}.now", now)
 
     return set_
