@@ -345,7 +345,7 @@ def pairs(labelled: Host) -> list[int]:
     rows: dict[str, list[int]] = {}
     for pair in labelled.study.grid().waiting_pairs():
         rows.setdefault(labelled.study.grid().desk.conflict(pair).hs.body, []).append(pair)
-    return sorted(max(rows.values(), key=len))
+    return sorted(rows[max(rows, key=lambda body: len(rows[body]))])
 
 
 @pytest.fixture

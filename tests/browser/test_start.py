@@ -97,7 +97,7 @@ def look_closely(page: Page) -> None:
     size = page.viewport_size
     assert size is not None
     assert violations(page) == []
-    acts.resize(page, {**size})
+    acts.resize(page, {"width": size["width"], "height": size["height"]})
     page.emulate_media(color_scheme="light")
 
 

@@ -88,8 +88,8 @@ def test_a_page_sends_the_name_as_it_is() -> None:
 
 
 def test_what_a_new_question_may_not_be_a_study_of_an_earlier_version_keeps() -> None:
-    for names in (("2.0", "two"), ("\u0626", "\u064a\u0654"), ("no", "a\0b")):
-        kept = OneOf((Choice(0, names[0]), Choice(10**18 if names[0] == "no" else 2, names[1])))
+    for code, *names in ((2, "2.0", "two"), (2, "\u0626", "\u064a\u0654"), (10**18, "no", "a\0b")):
+        kept = OneOf((Choice(0, names[0]), Choice(code, names[1])))
         assert parse_form(f"label: {kept}")["label"] == kept
         with pytest.raises(InputError):
             parse_question(str(kept))

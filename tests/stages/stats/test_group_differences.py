@@ -78,7 +78,7 @@ def test_errors_are_clustered_both_ways_as_in_statsmodels() -> None:
     """With groups of one size and enough of them, but for its factor of small samples."""
     frame = drawn(60, 60, 0.5, n_items=80)
     item, person = (pd.factorize(frame[name])[0] for name in ("item", "annotator"))
-    given, first = (frame["label"] == "n").to_numpy(float), (frame["group"] == "f").to_numpy()
+    given, first = np.asarray(frame["label"] == "n", np.float64), (frame["group"] == "f").to_numpy()
     x, clusters = sm.add_constant(first.astype(float)), np.stack([item, person], axis=1)
     of_items, of_people, of_both = (
         float(sm.OLS(given, x).fit(cov_type="cluster", cov_kwds={"groups": groups}).cov_params()[1, 1])
@@ -173,7 +173,8 @@ def test_the_least_p_is_one_that_all_or_random_ways_can_give() -> None:
 )
 def test_a_difference_without_odds_says_why(frame: pd.DataFrame, value: float, note: str) -> None:
     difference = compared(frame).differences[0]
-    assert (difference.value, difference.odds_ratio, difference.note) == (pytest.approx(value), None, note)
+    assert difference.value == pytest.approx(value)
+    assert (difference.odds_ratio, difference.note) == (None, note)
     assert (difference.low is None) == ("no interval" in note)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from operator import methodcaller
 
 import pandas as pd
 import pytest
@@ -78,7 +79,7 @@ def test_an_answer_or_decision_cannot_be_changed_or_deleted_or_go_with_its_assig
     for table in ("judgement", "adjudication"):
         for statement in STATEMENTS:
             wrong = sql(statement.format(table, table))
-            assert_refused(filled, lambda tx, wrong=wrong: tx.execute(wrong), f"{table} is append-only")
+            assert_refused(filled, methodcaller("execute", wrong), f"{table} is append-only")
     assert_refused(filled, lambda tx: assignments.clear_assignments(tx, rounds.primary(tx)), "FOREIGN KEY")
     assert_refused(filled, lambda tx: build_progress.clear_from(tx, "pair"), "FOREIGN KEY")
     with filled.write() as tx:
@@ -92,7 +93,7 @@ def test_an_answer_or_decision_cannot_be_changed_or_deleted_or_go_with_its_assig
 def test_a_second_copy_of_a_pair_or_of_a_grid_is_refused(filled: Store) -> None:
     for row_id, column_id in ((1, 3), (1, 4), (2, 5)):
         row = {"row_id": row_id, "column_id": column_id}
-        assert_refused(filled, lambda tx, row=row: tx.execute(insert(cell), [row]), "the grid is sealed")
+        assert_refused(filled, methodcaller("execute", insert(cell), [row]), "the grid is sealed")
     with pytest.raises(sqlite3.IntegrityError, match=r"UNIQUE constraint failed: cell\.id"), filled.write() as tx:
         cells.fill(tx)
 
