@@ -306,8 +306,10 @@ def test_a_recipe_is_read_and_run_without_the_clients_of_models_that_it_does_not
     assert loaded & {f"fcpair.models.{name}" for name in clients} == set()
 
 
-def test_the_command_line_starts_without_the_heavy_libraries() -> None:
-    assert loaded_by("import fcpair.cli") & set(HEAVY) == set()
+def test_the_command_line_starts_without_the_heavy_libraries_and_the_parameters_of_commands() -> None:
+    assert (
+        loaded_by("import fcpair.cli") & {*HEAVY, "fcpair.cli.options", "fcpair.param_values", "fcpair.params"} == set()
+    )
 
 
 def test_a_study_is_imported_without_the_heavy_libraries_and_without_stages() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from fcpair import revisions
-from fcpair.cli.options import check_given, check_once
+from fcpair.cli.given_options import check_given, check_once
 from fcpair.cli.terminal import (
     STOPPED,
     USUAL_WIDTH,

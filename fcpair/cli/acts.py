@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
+from fcpair.cli.given_options import Command
 from fcpair.cli.options import (
     FILE,
     PATH,
-    Command,
     as_click_type,
     option,
     recipe_params,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FILE,
     PATH,
@@ -17,7 +18,6 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     supersede_option,
-    take_effect,
     with_grid,
 )
 from fcpair.cli.output import format_counts, note_trial, print_message, print_receipt, print_run

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     effective_params,
@@ -16,7 +17,6 @@ from fcpair.cli.options import (
     round_option,
     seed_option,
     shared_option,
-    take_effect,
     with_grid,
 )
 from fcpair.cli.output import (

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from fcpair.cli.acts import add_acts, examples_round
+from fcpair.cli.given_options import Command, take_effect
 from fcpair.cli.options import (
     FOLDER,
     PATH,
-    Command,
     format_option,
     option,
     round_option,
     shared_option,
     sheet_option,
     supersede_option,
-    take_effect,
     with_grid,
 )
 from fcpair.cli.output import (

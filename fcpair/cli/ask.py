@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -25,7 +26,6 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
-    take_effect,
     with_study,
     write_figures,
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fcpair.cli.acts import add_acts
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     FILE,
     FOLDER,
@@ -27,7 +28,6 @@ from fcpair.cli.options import (
     sheet_option,
     study_option,
     supersede_option,
-    take_effect,
     with_grid,
     write_figures,
 )

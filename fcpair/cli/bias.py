@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     FigureFolder,
@@ -22,7 +23,6 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
-    take_effect,
     write_figures,
 )
 from fcpair.cli.output import Row, Table, emit, print_message, print_rows

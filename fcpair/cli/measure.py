@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     format_option,
@@ -19,7 +20,6 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
-    take_effect,
 )
 from fcpair.cli.output import Table, emit, print_message, progress
 from fcpair.cli.terminal import Cell, shorten

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fcpair.cli.given_options import Command, take_effect
 from fcpair.cli.options import (
     PATH,
-    Command,
     grid_option,
     open_grid,
     option,
@@ -21,7 +21,6 @@ from fcpair.cli.options import (
     shared_option,
     sheet_option,
     study_option,
-    take_effect,
 )
 from fcpair.cli.output import Row, Table, emit, print_message
 from fcpair.errors import InputError, StageError, suggest_name

@@ -23,7 +23,7 @@ from cli.conftest import Put
 from cli.effects import EFFECTS, Rows, write_files
 from cli.test_commands import ALL, found
 from fcpair.cli import main
-from fcpair.cli.options import rules_of
+from fcpair.cli.given_options import rules_of
 
 # Tested for all commands together, in test_output.py, test_json.py and answers/test_sheets.py.
 GENERAL = {"--study", "--grid", "--format", "--sheet-name"}

@@ -8,15 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fcpair.cli.options import (
-    PATH,
-    complete_tier,
-    effective_params,
-    format_option,
-    look_at_grid,
-    shared_option,
-    take_effect,
-)
+from fcpair.cli.given_options import take_effect
+from fcpair.cli.options import PATH, complete_tier, effective_params, format_option, look_at_grid, shared_option
 from fcpair.cli.output import (
     LONGEST_TABLE,
     ROWS_AT_ONCE,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from fcpair.cli.given_options import take_effect
 from fcpair.cli.options import (
     PATH,
     StudyPlace,
@@ -21,7 +22,6 @@ from fcpair.cli.options import (
     round_option,
     seed_option,
     shared_option,
-    take_effect,
     with_grid,
     with_study,
 )
