@@ -1,8 +1,8 @@
 """The store: all SQL of fcpair. Frames and records go in and come out; rows and statements stay here.
 
 It imports no stage. SQL must run on SQLite and PostgreSQL alike: no column without its place in a GROUP BY, no number
-for a truth, no order that is not asked for. The rooms are those of the steps; `database` has what all of them use, and
-`maintenance` what is about the whole store.
+for a truth, no order that is not asked for. `database` has what all others use; `backups` and `study_checks` are about
+the whole store.
 """
 
 from fcpair.store.database.store import Store, Tx

@@ -359,7 +359,7 @@ def whole_grid(tx: Tx, *, keep_known: bool) -> CheckOutcome:
     )
     n = cells.n_cells(tx)
     name_pair = grids.pair_namer(tx)
-    faults = [f"{name_pair(scalar)} is not the one of its place in the grid" for scalar in tx.scalars(misplaced)]
+    faults = [f"{name_pair(cell_id)} is not the one of its place in the grid" for cell_id in tx.scalars(misplaced)]
     n_known = 0 if keep_known else len(cells.corpus_pairs(tx)["hs_id"])
     expected = len(sides.text_ids(tx, "row", drawn=True)) * n_columns - n_known
     if n and n != expected:
@@ -396,7 +396,7 @@ def published_grid(tx: Tx) -> CheckOutcome:
     lost = select(cell.c.id).where(inside, outside)
     name_pair = grids.pair_namer(tx)
     faults = [
-        *(f"{name_pair(scalar)} does not belong to the sides of the grid" for scalar in tx.scalars(lost)),
-        *(f"{name_pair(scalar)} is duplicated" for scalar in tx.scalars(second_ids.having(func.count() > 1))),
+        *(f"{name_pair(cell_id)} does not belong to the sides of the grid" for cell_id in tx.scalars(lost)),
+        *(f"{name_pair(cell_id)} is duplicated" for cell_id in tx.scalars(second_ids.having(func.count() > 1))),
     ]
     return CheckOutcome(cells.n_cells(tx), faults)

@@ -194,7 +194,7 @@ def read_aliases(path: str | Path, labels: Sequence[str] = ()) -> Aliases:
     for spelling, label, line in zip(frame[SPELLING], frame[LABEL], frame[LINE], strict=True):
         form, meant = fold_spelling(spelling), [fold_spelling(meaning) for meaning in spellings_in(label)]
         unknown = [spelling for spelling in spellings_in(label) if fold_spelling(spelling) not in label_by_form]
-        stands = tuple(label_by_form[label] for label in meant if label in label_by_form)
+        stands = tuple(label_by_form[form_] for form_ in meant if form_ in label_by_form)
         problems = [f"unknown label `{spelling}`; {suggest_name(spelling, declared.labels)}" for spelling in unknown]
         if not stands and not unknown and spelling.strip():
             problems.append(f"spelling `{spelling}` has no label; fill in what it stands for")

@@ -66,7 +66,7 @@ def find_keywords(
     vocabulary = vectorizer.get_feature_names_out()
     results = []
     for name in names:
-        has = np.fromiter((name in label for label in labels), np.bool_, len(texts))
+        has = np.fromiter((name in of_text for of_text in labels), np.bool_, len(texts))
         counts_with, counts_without = (np.asarray(counts[rows].sum(axis=0)).ravel() for rows in (has, ~has))
         why = "all texts have the same word only" if len(vocabulary) == 1 else ""
         why = why if counts_without.any() else "texts without it have no word"

@@ -252,7 +252,7 @@ def _row_holders(tx: Tx, pairs: Ints, person_ids: list[int], round_: Round) -> B
     rows, row_index = np.unique(row, return_inverse=True)
     has = np.zeros((len(rows), len(person_ids)), np.bool_)
     column_by_person = {person_id: column for column, person_id in enumerate(person_ids)}
-    has[row_index[len(pairs) :], [column_by_person[cell] for cell in assigned_cells[:, 1].tolist()]] = True
+    has[row_index[len(pairs) :], [column_by_person[person_id] for person_id in assigned_cells[:, 1].tolist()]] = True
     return has[row_index[: len(pairs)]]
 
 

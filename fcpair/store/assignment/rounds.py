@@ -176,7 +176,7 @@ def of_known_pairs(tx: Tx, known_for: Round | None = None, use: Known | None = N
 
 def with_known_pairs(tx: Tx, of: Round) -> Round:
     """A round as people see it, who cannot tell the control pairs from the others: its `ids` are those of both."""
-    ids = [pair.id for pair in of_known_pairs(tx, of, Known.CONTROLS)]
+    ids = [controls.id for controls in of_known_pairs(tx, of, Known.CONTROLS)]
     return replace(of, ids=(*of.ids, *ids)) if ids else of
 
 

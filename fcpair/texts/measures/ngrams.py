@@ -169,8 +169,8 @@ class SelfBleu(BoundedMeasure):
         tokens = [split_tokens(text, self.tokens, self.case) for text in table.texts]
         n_with_tokens = sum(map(bool, tokens))
         alone = "no other text has a token"
-        why = [(alone if n_with_tokens < 2 else "") if token else NO_TOKEN for token in tokens]
-        return fill_defined(why, self._scores([token for token in tokens if token]) if n_with_tokens > 1 else [])
+        why = [(alone if n_with_tokens < 2 else "") if of_text else NO_TOKEN for of_text in tokens]
+        return fill_defined(why, self._scores([of_text for of_text in tokens if of_text]) if n_with_tokens > 1 else [])
 
     def set_figure(self, table: TextTable, rows: Ints) -> SetFigure:
         """The mean over a set of texts, with the others of the set alone as references."""
@@ -179,11 +179,11 @@ class SelfBleu(BoundedMeasure):
         return super().set_figure(TextTable([table.texts[row] for row in rows]), np.arange(len(rows)))
 
     def _scores(self, tokens: Sequence[list[str]]) -> Floats:
-        lengths = np.array([len(token) for token in tokens])
+        lengths = np.array([len(of_text) for of_text in tokens])
         logs = np.zeros(len(tokens))
         for n in range(1, self.n + 1):
             # the n-grams of each text that are in another one, each at most as often as there, and all that it has
-            counts = [Counter(ngrams(token, n)) for token in tokens]
+            counts = [Counter(ngrams(of_text, n)) for of_text in tokens]
             most: dict[tuple[str, ...], tuple[int, int, int]] = {}
             for at, count in enumerate(counts):
                 for ngram, times in count.items():

@@ -40,7 +40,7 @@ class Readability(Measure):
         words = [split_words(text) for text in table.texts]
         formula, pairs = self.formula(), zip(words, table.texts, strict=True)
         grades = [formula(one, count_sentences(text)) for one, text in pairs if one]
-        return fill_defined(["" if word else NO_TOKEN for word in words], grades)
+        return fill_defined(["" if of_text else NO_TOKEN for of_text in words], grades)
 
 
 @dataclass(frozen=True)
