@@ -7,8 +7,9 @@ if labels are added; whose decision is taken back, the request stands again.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from random import Random
 
@@ -41,7 +42,7 @@ from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.tallies import as_ranges, find_cells, request_note
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx, adjudications, disputes, people
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import runs
 from fcpair.values import visible_text
 from fcpair.work_records import DryRun, ShownLabel
@@ -289,7 +290,7 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
-        forecast = _forecast(tx, cell_ids := find_cells(tx, pairs))
+        forecast = _forecast(tx, find_cells(tx, pairs))
         if not forecast.requested:
             reasons = (
                 (len(forecast.waiting), "wait for a person already"),
@@ -298,9 +299,8 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
             )
             listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
             raise StageError(f"none of these pairs can be put before adjudicators: {listed}")
-        requested = set(forecast.requested)
-        cell_ids = [cell_id for cell_id in cell_ids if to_public_number(cell_id) in requested]
         request = {"rule": Rule.REQUESTED.value, "note": str(request_note(with_actor({}).get(BY)))}
+        cell_ids = (to_cell_id(tx, number) for number in forecast.requested)
         adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
         return note_run(tx, Adjudicate.stage, {"request": as_ranges(forecast.requested)}, forecast.counts)
 
@@ -310,17 +310,14 @@ def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:
     waiting = {pair.cell_id for pair in rule_decisions.disputed_pairs(tx, cell_ids) if pair.by is None}
     decisions = adjudications.current_adjudications(tx, "cell_id", "rule")
     rules = dict(zip(decisions["cell_id"].tolist(), decisions["rule"].tolist(), strict=True))
-    groups: dict[str, list[int]] = {"requested": [], "reopened": [], "waiting": [], "by_hand": [], "unlabelled": []}
+    groups = defaultdict[str, list[int]](list)
     for cell_id in cell_ids:
         number, rule = to_public_number(cell_id), rules.get(cell_id)
         if cell_id not in labelled:
             groups["unlabelled"].append(number)
-        elif cell_id in waiting:
-            groups["waiting"].append(number)
-        elif rule in BY_HAND:
-            groups["by_hand"].append(number)
+        elif cell_id in waiting or rule in BY_HAND:
+            groups["waiting" if cell_id in waiting else "by_hand"].append(number)
         else:
             groups["requested"].append(number)
-            if rule is not None and rule not in UNDECIDED:
-                groups["reopened"].append(number)
-    return RequestForecast(**{name: tuple(numbers) for name, numbers in groups.items()})
+            groups["reopened"] += [number] if rule is not None and rule not in UNDECIDED else []
+    return RequestForecast(*(tuple(groups[field.name]) for field in fields(RequestForecast)))

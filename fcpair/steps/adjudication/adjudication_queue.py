@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -187,25 +187,16 @@ class AdjudicationQueue:
             RefusedError: as for `case`.
             ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
         """
-        with self._grid._store.write(alone=False) as tx:
-            cell_id = find_cell(tx, ruling.cell_id)  # a receipt has the id
-            task_queries.hold_cell(tx, person_id, cell_id)
-            person = _require_adjudicator(tx, person_id)
-            content = {
-                "decide": cell_id,
-                "outcome": ruling.outcome,
-                "note": ruling.note,
-                "flagged": ruling.flagged,
-                "seen": ruling.seen_decision_id,
-            } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
+        content = {"outcome": ruling.outcome, "note": ruling.note, "flagged": ruling.flagged}
+        content |= {"seen": ruling.seen_decision_id}
+        content |= {} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id}
 
-            def record() -> dict[str, Any]:
-                _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
-                code = adjudicate.outcome_code(tx, ruling.outcome)
-                id_ = adjudicate.record_decision(tx, cell_id, code, person, ruling.note, flagged=ruling.flagged)
-                return {"decision_id": id_, "cell_id": cell_id}
+        def record(tx: Tx, person: Person, cell_id: int) -> int:
+            _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
+            code = adjudicate.outcome_code(tx, ruling.outcome)
+            return adjudicate.record_decision(tx, cell_id, code, person, ruling.note, flagged=ruling.flagged)
 
-            return _with_opaque_ids(tx, task_queries.perform_once(tx, person_id, ruling.request_id, content, record))
+        return self._perform_once("decide", person_id, ruling.cell_id, ruling.request_id, content, record)
 
     def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
@@ -214,15 +205,29 @@ class AdjudicationQueue:
             UnknownIdError: the grid has no such pair.
             ConflictError: no decision of this person stands on it.
         """
+        return self._perform_once("undo", person_id, number, request_id, {}, lambda *about: _take_back(*about)[0])
+
+    def _perform_once(
+        self,
+        act: str,
+        person_id: int,
+        number: int,
+        request_id: str,
+        content: dict[str, Any],
+        perform: Callable[[Tx, Person, int], int],
+    ) -> dict[str, Any]:
+        """Have a person act on a pair; the reply has the number of the pair, and the opaque id of the decision."""
         with self._grid._store.write(alone=False) as tx:
-            cell_id = find_cell(tx, number)
+            cell_id = find_cell(tx, number)  # a receipt has the id
             task_queries.hold_cell(tx, person_id, cell_id)
             person = _require_adjudicator(tx, person_id)
 
             def record() -> dict[str, Any]:
-                return {"decision_id": _take_back(tx, person, cell_id)[0], "cell_id": cell_id}
+                return {"decision_id": perform(tx, person, cell_id), "cell_id": cell_id}
 
-            return _with_opaque_ids(tx, task_queries.perform_once(tx, person_id, request_id, {"undo": cell_id}, record))
+            reply = task_queries.perform_once(tx, person_id, request_id, {act: cell_id, **content}, record)
+            decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
+            return {**reply, "decision_id": decision_id, "cell_id": to_public_number(reply["cell_id"])}
 
     def decisions(
         self,
@@ -307,25 +312,28 @@ def _find_case(tx: Tx, person: Person | None, number: int, annotate: Annotate) -
 
 
 def _build_case(tx: Tx, person: Person | None, cell_id: int) -> ConflictCase:
-    opened_case = permissions.open_case(tx, person, cell_id)
+    standing, again, answer_id = permissions.open_case(tx, person, cell_id)
     hs, cn = (ShownText.of(text["body"], text["language"]) for text in permissions.texts_to_judge(tx, cell_id))
-    question, opaque_ids, standing = scheme_of(tx), load_opaque_ids(tx), opened_case.standing
-    outcomes = adjudicate.outcome_names(question)
-    earlier: dict[str, Any] = {"decision_id": None, "outcome": None, "again": False, "own": False}
-    if standing is not None:
-        own = permissions.is_own_decision(standing, person)
-        earlier = {"outcome": outcomes[standing.code], "again": opened_case.again, "own": own}
-        earlier["decision_id"] = opaque_ids.encrypt(DECISION, standing.id)
+    question, opaque_ids, own = scheme_of(tx), load_opaque_ids(tx), permissions.is_own_decision(standing, person)
+    outcomes, note, flagged = adjudicate.outcome_names(question), "", False
+    if standing is not None and own:
+        note, flagged = standing.note, standing.flagged
+    elif standing is None and person is not None:
+        note, flagged = disputes.newest_note_and_flag(tx, cell_id, person.id)
     return ConflictCase(
         to_public_number(cell_id),
         hs,
         cn,
         adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ()),
-        choices=tuple(outcomes.values()),
-        keys=(*(question.keys[code] for code in question.definite), (DISCARD,)),
-        answer_id=opaque_ids.encrypt(ANSWER, opened_case.answer_id),
-        **permissions.own_note_and_flag(tx, person, cell_id, standing),
-        **earlier,
+        tuple(outcomes.values()),
+        (*(question.keys[code] for code in question.definite), (DISCARD,)),
+        None if standing is None else opaque_ids.encrypt(DECISION, standing.id),
+        None if standing is None else outcomes[standing.code],
+        note,
+        flagged,
+        again,
+        own,
+        opaque_ids.encrypt(ANSWER, answer_id),
     )
 
 
@@ -334,32 +342,21 @@ def _check_case(
 ) -> None:
     """Raise unless this person may read the case, and it is as it was `seen`: `decision_id` and `answer_id`."""
     check_reading_limit(tx, person.id, annotate, cell_id)
-    if seen is None:
-        return
-    opened_case, opaque_ids = permissions.open_case(tx, person, cell_id), load_opaque_ids(tx)
-    decision_id, answer_id = (
-        None if sent is None else opaque_ids.decrypt(purpose, sent)
-        for purpose, sent in zip((DECISION, ANSWER), seen, strict=True)
-    )
-    permissions.check_still_as_shown(opened_case, cell_id, decision_id, answer_id)
-
-
-def _with_opaque_ids(tx: Tx, reply: dict[str, Any]) -> dict[str, Any]:
-    """A reply as it goes out: what stands for the decision's number in its place, and the number of the pair."""
-    decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
-    return {**reply, "decision_id": decision_id, "cell_id": to_public_number(reply["cell_id"])}
+    if seen is not None:
+        decrypt = load_opaque_ids(tx).decrypt
+        shown = [
+            None if sent is None else decrypt(use, sent) for use, sent in zip((DECISION, ANSWER), seen, strict=True)
+        ]
+        permissions.check_still_as_shown(tx, person, cell_id, *shown)
 
 
 def _take_back(tx: Tx, person: Person | None, cell_id: int, by: str = "") -> tuple[int, bool]:
     """Take a decision by hand back; returns the number of that, and whether an earlier decision stands again."""
-    permissions.check_may_take_back(tx, person, cell_id)
+    earlier_person_id = permissions.decision_to_take_back(tx, person, cell_id).person_id
     person = person or adjudicate.find_adjudicator(tx, by)
-    earlier_decision = disputes.standing_decision(tx, cell_id)
     taken_back = {"cell_id": cell_id, "rule": Rule.REOPENED.value, "person_id": person.id}
     decision_id = adjudications.add_decisions(tx, [taken_back])
-    is_restored = earlier_decision is not None and disputes.restore_replaced(
-        tx, cell_id, earlier_decision.person_id, decision_id
-    )
+    is_restored = disputes.restore_replaced(tx, cell_id, earlier_person_id, decision_id)
     rule_decisions.apply_policy(tx, [cell_id])
     return decision_id, is_restored
 

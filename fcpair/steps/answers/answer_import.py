@@ -39,7 +39,7 @@ from fcpair.steps.people import reassignment
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.steps.rules.tallies import look_again
 from fcpair.steps.rules.wording import sheet_headings
-from fcpair.store import Tx, people
+from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.assignment.rounds import WRITTEN
@@ -208,7 +208,9 @@ def point_at_known_answers(tx: Tx, incoming: ImportedAnswers, round_: Round) -> 
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
     """Add a finding where somebody may not answer a cell that was dealt to nobody."""
     rows, unit = incoming.rows, incoming.of.number
-    is_checker = is_identified & permissions.has_checked(tx, rows["cell_id"], rows["person_id"])
+    validated = assignments.assignments(tx, rounds.validation(tx))[["cell_id", "person_id"]]
+    checked = pd.MultiIndex.from_frame(pd.concat([validated, adjudications.people_who_decided(tx)]))
+    is_checker = is_identified & pd.MultiIndex.from_frame(rows[["cell_id", "person_id"]]).isin(checked)
     sentence = f"{{person}} validates or decided {unit} {{pair}}, so cannot label it"
     incoming.refuse(is_checker, sentence, f"people who validate or decided a {unit} cannot label it")
     if not is_planned(tx):
