@@ -62,7 +62,7 @@ def adjudicate(
         need_labels(tx, "adjudicate")
         options = options or effective_options(tx, Adjudicate, {})
         changes = rule_decisions.preview_policy(tx, options)
-        rule_decisions.write_decisions(tx, changes)
+        adjudications.add_decisions(tx, rule_decisions.decision_rows(changes))
         return note_stage_run(tx, options, changes.counts)
 
 
@@ -88,7 +88,7 @@ def dry_run(
 def waiting_pairs(grid: GridContext) -> list[int]:
     """The pairs that wait for an adjudicator, by number: no rule has settled their labels, and nobody decided them."""
     with grid._store.read() as tx:
-        return list(map(to_public_number, rule_decisions.waiting_cell_ids(tx)))
+        return list(map(to_public_number, disputes.undecided_pairs(tx, scheme_of(tx).definite)[1]))
 
 
 def second_looks(grid: GridContext) -> list[int]:

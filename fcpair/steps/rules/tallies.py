@@ -60,12 +60,12 @@ class Tally:
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    by_rule, n_standing, n_discarded = dict[str, int](), 0, 0
-    for (rule, discards), n in adjudications.n_by_rule(tx).items():
-        by_rule[rule] = by_rule.get(rule, 0) + n
-        if rule not in UNDECIDED:
-            n_standing += n
-            n_discarded += n if discards else 0
+    n_by_rule = adjudications.n_by_rule(tx)
+    by_rule = Counter[str]()
+    for (rule, _), n in n_by_rule.items():
+        by_rule[rule] += n
+    n_standing = sum(n for rule, n in by_rule.items() if rule not in UNDECIDED)
+    n_discarded = sum(n for (rule, discards), n in n_by_rule.items() if discards and rule not in UNDECIDED)
     n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
@@ -80,7 +80,7 @@ def tally(tx: Tx) -> Tally:
         valid=n_valid,
         not_valid=n_checked - n_valid,
     )
-    return Tally(pairs, by_rule, n_lost, tuple(waiting))
+    return Tally(pairs, dict(by_rule), n_lost, tuple(waiting))
 
 
 def split_unanimous(tx: Tx, by_rule: Mapping[str, int]) -> dict[str, int]:
@@ -104,7 +104,7 @@ def n_without_validator(tx: Tx) -> int:
 
 
 class RoundProgress(NamedTuple):
-    """Progress of a round: who answers it, whether it was assigned, and how much is open, vacant and so on."""
+    """Progress of a round: whether it was assigned, and how much is open, vacant and so on."""
 
     round: Round
     dealt: bool
@@ -182,8 +182,10 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
     if not n_simulated:
         return None
     n = sum(origins.values())
+    some = mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people")
+    every = mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people")
     if n_by_models:
-        one = mark(
+        some = mark(
             "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; figures that rest on them "
             "are not about people"
         )
@@ -191,10 +193,7 @@ def simulated_note(origins: dict[str, int]) -> Sentence | None:
             "%(number)s of %(all)s judgements are SIMULATED and %(models)s are by models; no figure here is about "
             "people"
         )
-    else:
-        one = mark("%(number)s of %(all)s judgements are SIMULATED; figures that rest on them are not about people")
-        every = mark("%(number)s of %(all)s judgements are SIMULATED; no figure here is about people")
-    return say(every if n_simulated + n_by_models == n else one, number=n_simulated, all=n, models=n_by_models)
+    return say(every if n_simulated + n_by_models == n else some, number=n_simulated, all=n, models=n_by_models)
 
 
 def look_again(second_look: int, lost: int) -> list[Sentence]:
@@ -213,17 +212,13 @@ def look_again(second_look: int, lost: int) -> list[Sentence]:
 
 def without_validator_notes(n: int) -> list[Sentence]:
     """Of how many pairs nobody is asked for a verdict, because they were decided after the others had been assigned."""
-    if not n:
-        return []
-    return [
-        say_number(
-            "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
-            "tier above Bronze; `fcpair validate assign --more` assigns them",
-            "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
-            "no tier above Bronze; `fcpair validate assign --more` assigns them",
-            n,
-        )
-    ]
+    sentences = mark_plural(
+        "%(n)s pair was decided after the others were assigned to validators: it has no validator, and is in no "
+        "tier above Bronze; `fcpair validate assign --more` assigns them",
+        "%(n)s pairs were decided after the others were assigned to validators: they have no validator, and are in "
+        "no tier above Bronze; `fcpair validate assign --more` assigns them",
+    )
+    return [say_number(*sentences, n)] if n else []
 
 
 def request_note(name: str | None) -> Sentence:

@@ -162,14 +162,12 @@ def save_words(
         InputError: all wordings of questions, options and sides that the study does not have.
         ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
     """
-    with study._store.write() as tx:
-        with grids.on_first_grid(tx):
-            check_seen(tx, Words, seen)
-        new_words = effective_words(tx) if words is None else words
+    with study._store.write() as tx, grids.on_first_grid(tx):
+        check_seen(tx, Words, seen)
+        new_words = words or effective_options(tx, Words, {})
         try:
             check_words(new_words, _study_names(tx))
         except ExceptionGroup as group:
             raise InputError(join(map(str, group.exceptions), "; ")) from None
         counts = {name: len(getattr(new_words, name)) for name in Words.verbatim}
-        with grids.on_first_grid(tx):
-            return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)
+        return replace(note_stage_run(tx, new_words, counts), notes=new_words.language_notes)
