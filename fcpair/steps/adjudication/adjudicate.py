@@ -27,7 +27,7 @@ from fcpair.stages.questions.labels import decision_words, outcome_reader
 from fcpair.steps.adjudication.case_queues import rank_cases
 from fcpair.steps.answers.answer_import import SUPERSEDE, letters, locate_cells, sorted_column_notes
 from fcpair.steps.answers.answer_tables import LABELS, layout_of
-from fcpair.steps.answers.work_files import label_blank
+from fcpair.steps.answers.work_files import make_blank
 from fcpair.steps.base.context import (
     GridContext,
     effective_options,
@@ -54,9 +54,8 @@ def adjudicate(
 ) -> RunRecord:
     """Decide what the policy decides, and let that policy hold from now on: the decisions follow the labels.
 
-    What a person or a file has decided stands, and a decision that still holds is not written again. A decision by
-    rule that this policy would not make is replaced or reopened, whichever policy had made it. Without options, the
-    policy is the one that holds, else the recipe's.
+    What a person or a file has decided stands, as does a decision that still holds. A decision by rule that this policy
+    would not make is replaced or reopened. Without options, the policy is the one that holds, else the recipe's.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
@@ -140,12 +139,9 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
     """Write the pairs that wait and that `by` may decide as a sheet to be filled in; returns how many they are.
 
     It has `adjudicator`, `pair`, `hs`, `cn`, `labels` (all of the pair's with their notes, without names), and `label`
-    and `note` to be filled in. `import_outcomes` reads it back. The pairs are in the order of rows, or of `doubt`.
-
-    Raises:
-        InputError: something is at `path`, its suffix is none of .csv and .xlsx, or `by` is no adjudicator; or there
-            is no doubt by which to order, as `Grid.desk.agenda` says.
-        StageError: no pair waits for this person.
+    and `note` to be filled in, in the order of rows or of `doubt`. `import_outcomes` reads it back. Raises InputError
+    for something at `path`, a suffix other than .csv and .xlsx, no adjudicator, or no doubt by which to order, as
+    `Grid.desk.agenda` says; StageError where no pair waits for this person.
     """
     path = Path(path)
     if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
@@ -162,7 +158,7 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
             hs, cn = permissions.texts_to_judge(tx, cell_id)
             shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
             rows.append({"adjudicator": by, "pair": to_public_number(cell_id), **shown, "label": "", "note": ""})
-        blank = label_blank(tx, "label", decision_words(scheme_of(tx)))
+        blank = make_blank(tx, {"label": decision_words(scheme_of(tx))})
     write_sheet(pd.DataFrame(rows), path, blank)
     return len(rows)
 
@@ -171,8 +167,8 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
     """Record the decisions of a file or a frame: `pair` (or `hs` and `cn`), `label`, and if there `adjudicator` and
     `note`; or a table as `Exports.decisions` writes it.
 
-    Decisions that stand already are not written again, but for those that wait for a second look and are given again
-    to `supersede`; another decision by hand is replaced only then.
+    Decisions that stand are not written again, but for those that wait for a second look, with `supersede`; another
+    decision by hand is replaced only with it.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
@@ -282,11 +278,8 @@ def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> Reque
 def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
     """Have a person decide these pairs, by number, whose labels agree or which a rule has decided.
 
-    Until then none of them has a label or is in a tier, whatever the policy.
-
-    Raises:
-        UnknownIdError: the grid has no such pair.
-        StageError: none of them can be put before adjudicators.
+    Until then none of them has a label or is in a tier, whatever the policy. Raises UnknownIdError for no such pair,
+    StageError where none of them can be put before adjudicators.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")

@@ -104,12 +104,9 @@ class AdjudicationQueue:
         """The next case for this person, None when nothing waits or a limit is reached.
 
         `after` is a pair to go on from; `n_ahead` cases are before this person already, and read before this one. The
-        flagged ones end with the last, because a decision does not take a case out of them.
-
-        Adjudicators begin at different places, so that two of them seldom have the same case before them.
-
-        Nobody waits for the order by doubt: until `is_ranked`, it is the usual one. Without `estimates` this process
-        leaves it to another one to work that out.
+        flagged ones end with the last, because a decision does not take a case out of them. Adjudicators begin at
+        different places, so that two seldom have the same case before them. Until `is_ranked`, the order by doubt is
+        the usual one; without `estimates` this process leaves it to another one to work that out.
         """
         with self._read_as(person_id) as (tx, person):
             n_remaining = n_readable(tx, person_id, self._annotate)
@@ -145,11 +142,9 @@ class AdjudicationQueue:
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
-        Raises:
-            UnknownIdError: the grid has no such pair.
-            RefusedError: this person answered the pair in any round, validates it, or opted out of its topic; or a
-                limit of pairs is reached.
-            ConflictError: labels of it are open, its labels need no decision, or somebody else has decided it.
+        Raises UnknownIdError for no such pair; RefusedError where this person answered it in any round, validates it,
+        opted out of its topic, or has reached a limit; ConflictError where labels of it are open, its labels need no
+        decision, or somebody else has decided it.
         """
         with self._read_as(person_id) as (tx, person):
             return _find_case(tx, person, number, self._annotate)
@@ -182,10 +177,8 @@ class AdjudicationQueue:
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
         """Record a decision and return `decision_id` and `cell_id`; a repeated request is stored once.
 
-        Raises:
-            InputError: the outcome is none of the case's choices.
-            RefusedError: as for `case`.
-            ConflictError: as for `case`, or the pair was decided, taken back or labelled anew since it was shown.
+        Raises InputError for an outcome that is none of the choices, RefusedError and ConflictError as `case` does, and
+        ConflictError where the pair was decided, taken back or labelled anew since it was shown.
         """
         content = {"outcome": ruling.outcome, "note": ruling.note, "flagged": ruling.flagged}
         content |= {"seen": ruling.seen_decision_id}
@@ -201,9 +194,7 @@ class AdjudicationQueue:
     def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
         """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
 
-        Raises:
-            UnknownIdError: the grid has no such pair.
-            ConflictError: no decision of this person stands on it.
+        Raises UnknownIdError for no such pair, ConflictError where no decision of this person stands on it.
         """
         return self._perform_once("undo", person_id, number, request_id, {}, lambda *about: _take_back(*about)[0])
 
@@ -241,9 +232,8 @@ class AdjudicationQueue:
         """Decisions and who made them, newest first: all, or those that one person made here, as far as a search finds.
 
         The `reader` is shown none on a topic that they opted out of. `before` is a `decision_id` to go on from. What a
-        rule or a file has decided is left out while somebody has still to label the pair.
-
-        Raises InputError where the search names an outcome that there is not, or nobody who decides.
+        rule or a file has decided is left out while somebody has still to label the pair. Raises InputError where the
+        search names no outcome, or nobody who decides.
         """
         search = search or DecisionSearch()
         with self._grid._store.read() as tx:
@@ -364,8 +354,8 @@ def _take_back(tx: Tx, person: Person | None, cell_id: int, by: str = "") -> tup
 def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
     """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels.
 
-    They are in the order of their rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises
-    InputError where that cannot be fitted; see `Grid.aggregate`.
+    They are in the order of rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises InputError
+    where that cannot be fitted; see `Grid.aggregate`.
     """
     with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
@@ -375,12 +365,10 @@ def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
 
 
 def conflict(grid: GridContext, number: int, *, by: str | None = None) -> ConflictCase:
-    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it.
+    """Show a pair that waits, or that `by` has decided, as an adjudicator sees it: labels and notes without names.
 
-    It has the texts, and the labels and notes without names, in a shuffled order.
-
-    Raises UnknownIdError when there is none of that number, RefusedError when `by` labelled or validates it or has
-    reached a limit (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
+    Raises UnknownIdError for no such pair, RefusedError when `by` labelled or validates it or has reached a limit
+    (LimitError), and ConflictError when it is not yet, or not any more, a case to decide.
     """
     with grid._store.read() as tx:
         person = permissions.find_decider(tx, by) if by else None
@@ -392,9 +380,8 @@ def decide(
 ) -> None:
     """Record a person's decision on a pair; None discards it as irreconcilable. A flag that was `seen` is kept.
 
-    With the conflict that was `seen`, ConflictError is raised if its labels or its decision have changed since.
     Raises RefusedError when `by` labelled or validates the pair or has reached a limit (LimitError), ConflictError
-    while it is still being labelled.
+    while it is still being labelled, or where its labels or decision have changed since the conflict was `seen`.
     """
     with grid._store.write() as tx:
         person, cell_id = adjudicate.find_adjudicator(tx, by), find_cell(tx, number)
@@ -406,9 +393,8 @@ def decide(
 def take_back(grid: GridContext, number: int, *, by: str) -> bool:
     """Take one's own decision on a pair back, or as lead anybody's; it stays in the record.
 
-    Where it had taken the place of somebody else's decision by hand, that one stands again; returns whether it does.
-    Otherwise the pair waits again, unless the policy that holds decides it. Raises ConflictError when there is no such
-    decision.
+    Returns whether somebody else's decision by hand, which it had replaced, stands again; else the pair waits, unless
+    the policy decides it. Raises ConflictError when there is no such decision.
     """
     with grid._store.write() as tx:
         return _take_back(tx, permissions.find_decider(tx, by), find_cell(tx, number), by)[1]

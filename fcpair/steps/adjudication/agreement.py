@@ -90,12 +90,10 @@ def measure_agreement(
     block for each part of its form, and with `options.blocks` for each column or row, or for each value that these have
     in the column `metadata` of theirs.
 
-    Raises:
-        StageError: nothing was answered in it.
-        InputError: no round is named, and the one that counts asks more than one closed question; or the round named
-            is one that checks what was decided; or no text of that side has the metadata; or intervals are to
-            generalise to new annotators, and the labels were published without saying whose they are.
-        UnknownIdError: the grid has no such round.
+    Raises StageError where nothing was answered in it; InputError where the round named checks decisions, or none is
+    named and the one that counts asks more than one closed question, no text of that side has the metadata, or
+    intervals are to generalise to new annotators and nothing says whose the labels are; UnknownIdError for no such
+    round.
     """
     with grid._store.read() as tx:
         need_labels(tx, "agreement")
@@ -243,10 +241,8 @@ MOST_TEXTS = 10
 def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparison:
     """Compare the current labels of two people on the pairs that both labelled, by the grid's own options.
 
-    Raises:
-        StageError: nobody has labelled anything yet.
-        UnknownIdError: there is nobody of one of the names.
-        InputError: both are the same person; or the answers that count are no labels.
+    Raises StageError where nobody has labelled yet, UnknownIdError for nobody of a name, InputError where both are the
+    same person, or the answers that count are no labels.
     """
     if person == other:
         raise InputError.say("`%(name)s` cannot be compared with themselves; name two people", name=person)

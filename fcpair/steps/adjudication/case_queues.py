@@ -236,8 +236,7 @@ def split_route(route: list[int], after: int | None, shown_early: Collection[int
 def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
     """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them.
 
-    First a share of one's own, forward; then what others may have left of theirs, from its end: so two people meet
-    only where one share is all but done.
+    First a share of one's own, forward; then what others may have left of theirs, from its end.
     """
     first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
@@ -254,17 +253,14 @@ def aggregate_labels(
     Only definite labels count. Nothing is written: a model is no adjudicator, and no tier rests on it.
 
     Args:
-        label_models: of `majority`, `one-coin`, `dawid-skene`, `glad` and `mace`; the first three if none is given.
-            The last two need the extra `models`.
+        label_models: of `majority`, `one-coin`, `dawid-skene`, and with the extra `models` `glad` and `mace`; the first
+            three if none is given.
         round: the round; the one that counts, if none is named. Decisions and verdicts are about that one alone.
         seed: of MACE's first numbers.
 
-    Raises:
-        StageError: nothing was answered.
-        InputError: there is no such model; the round does not ask one closed question, or checks decisions; the labels
-            were published without saying whose they are; or nobody shares a pair, or all say the same.
-        UnknownIdError: the grid has no such round.
-        MissingExtraError: crowd-kit is not installed, which `glad` and `mace` need.
+    Raises StageError where nothing was answered; InputError for no such model, a round that does not ask one closed
+    question or checks decisions, labels published without saying whose they are, or where nobody shares a pair or all
+    say the same; UnknownIdError for no such round; MissingExtraError where crowd-kit is missing.
     """
     chosen_models = aggregate.check_models(label_models)
     with grid._store.read() as tx:

@@ -72,8 +72,8 @@ class DiscussedPair:
 class Discussion:
     """The discussion in a grid, as somebody may see it: its pairs in the order in which they answer them again.
 
-    `n_left` of the pairs they have still to answer again, None for a lead. `sentences` are those of the guidelines of
-    which adjudicators noted that they should say more.
+    `n_left` of the pairs they have still to answer again, None for a lead. `sentences` of the guidelines are those at
+    which adjudicators' flags were put.
     """
 
     grid: str
@@ -285,10 +285,8 @@ def guideline_sentences(grid: GridContext) -> list[str]:
 def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
     """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back.
 
-    The flag stays there when the guidelines change, and its page says when the sentence is there no more.
-
-    Raises:
-        InputError: the pair is not flagged, or the guidelines in force have no such sentence.
+    The flag stays there when the guidelines change. Raises InputError where the pair is not flagged, or the guidelines
+    in force have no such sentence.
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:

@@ -11,7 +11,7 @@ from fcpair.errors import InputError, StageError
 from fcpair.files.answers.answer_files import CELL_COLUMNS, PAIR_COLUMNS, CellColumns, ImportedAnswers, read_forms
 from fcpair.files.tables.tabular import Source, read_table
 from fcpair.lazy import pd
-from fcpair.records import Role, Round, RunRecord
+from fcpair.records import Known, Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
@@ -25,7 +25,7 @@ from fcpair.steps.rules import text_checks
 from fcpair.steps.rules.wording import sheet_headings
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import authorship, judgements, refused_texts
-from fcpair.store.assignment import rounds
+from fcpair.store.assignment import assignments, rounds
 from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
 from fcpair.store.corpus.grids import to_public_number
@@ -48,9 +48,7 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
     rejected). They come of comparing with the text as it is now, and are empty for a skip, or where it was taken back.
 
     With `known`, answers to known pairs come behind the others, marked in a column `known`: qualification or controls.
-
-    Raises:
-        UnknownIdError: no such round.
+    Raises UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
@@ -64,8 +62,8 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
 def export_texts(grid: GridContext, round: str | None = None) -> pd.DataFrame:
     """Export what was written or answered in a round, as `export_answers` does but without skips, for looking at texts.
 
-    Behind `row` is `row_number`, from 1, since several rows may have the same words. Where a text was rejected, the
-    column that would have it is empty, as there is no text. Raises UnknownIdError for a round that there is not.
+    Behind `row` is `row_number`, from 1, since several rows may have the same words. The column of a text that was
+    rejected is empty. Raises UnknownIdError for no such round.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
@@ -84,10 +82,8 @@ def export_refusals(grid: GridContext, round: str | None = None) -> pd.DataFrame
     """Export what checks refused of texts sent in a round, oldest first; without a name, in the round that counts.
 
     Columns: `cell`, `by`, `rule`, `version` (of the rule), `score` (a number of words, a probability or a similarity;
-    NaN where a rule has none), `text` (empty unless its writer lets it be kept), `time`.
-
-    Raises:
-        UnknownIdError: no such round.
+    NaN where a rule has none), `text` (empty unless its writer lets it be kept), `time`. Raises UnknownIdError for no
+    such round.
     """
     with grid._store.read() as tx:
         rows = refused_texts.table(tx, rounds.by_name(tx, round))
@@ -98,10 +94,8 @@ def export_refusals(grid: GridContext, round: str | None = None) -> pd.DataFrame
 def export_replies(grid: GridContext, round: str) -> pd.DataFrame:
     """Every reply that models ever gave in a round, verbatim, oldest first; what was asked again has several.
 
-    Columns: `cell`, `by`, `run` (its number), `reply`, `marks` (separated by semicolons).
-
-    Raises:
-        UnknownIdError: no such round.
+    Columns: `cell`, `by`, `run` (its number), `reply`, `marks` (separated by semicolons). Raises UnknownIdError for no
+    such round.
     """
     with grid._store.read() as tx:
         return replies_table(tx, rounds.by_name(tx, round))
@@ -182,9 +176,7 @@ def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
 
 
 def round_for_files(tx: Tx, grid: str, name: str | None) -> Round:
-    """The round, without a name the one that counts, whose answers people can give in a file; raises StageError for one
-    that models answer, or that checks what was decided.
-    """
+    """The round, without a name the one that counts, whose answers people can give in a file; else StageError."""
     round_ = rounds.by_name(tx, name)
     if round_.role is Role.MODEL:
         raise StageError(
@@ -204,8 +196,8 @@ def import_answers(grid: GridContext, path: Source, round: str | None = None, *,
     """Record the answers of a file or a frame in a round, the one that counts if none is named: filled-in sheets, or a
     long table as `export_answers` has it.
 
-    `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for a round
-    that there is not, and StageError for one that models answer or that checks what was decided.
+    `supersede` lets a different answer replace an earlier one as the current one. Raises UnknownIdError for no such
+    round, StageError for one that models answer or that checks what was decided.
     """
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, round)
@@ -253,7 +245,12 @@ def record_forms(
         incoming.rows["answer_id"] = answer_numbers(
             tx, round_, form, incoming.rows["answer"].tolist(), incoming.rows["cell_id"].tolist()
         )
-        answer_import.point_at_known_answers(tx, incoming, round_)
+        for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS):  # which has answers of its own
+            own_ids, rows = rounds.answer_ids(tx, control_round.id), incoming.rows
+            own_id_by_id = {id_: own_ids[code] for code, id_ in rounds.answer_ids(tx, round_.id).items()}
+            is_control = rows["assignment_id"].isin(assignments.assignments(tx, control_round)["id"])
+            is_control &= rows["answer_id"].isin(own_id_by_id)
+            rows.loc[is_control, "answer_id"] = rows.loc[is_control, "answer_id"].map(own_id_by_id)
         if (earlier := incoming.earlier) is not None:  # whose cells are those of the rows that came later
             later = incoming.rows.loc[earlier["later_row"]]
             numbers = answer_numbers(tx, round_, form, earlier["answer"].tolist(), later["cell_id"].tolist())
@@ -370,11 +367,8 @@ ROW, ROW_NUMBER, LANGUAGE = "row", "row_number", "language"
 def export_rows(grid: GridContext) -> pd.DataFrame:
     """The rows of a grid in their order: `row_number` (from 1), `row` (the text), and a column for each metadata key.
 
-    All are strings but the number; a text that has nothing under a key has an empty string there. `language` follows
-    the text where that of any row is known.
-
-    Raises:
-        StageError: the grid has no cells yet.
+    All are strings but the number, empty where a text has nothing under a key. `language` follows the text where that
+    of any row is known. Raises StageError where the grid has no cells yet.
     """
     with grid._store.read() as tx:
         return rows_table(tx, grid.grid.name)

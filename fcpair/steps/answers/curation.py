@@ -26,10 +26,9 @@ from fcpair.store.corpus.grids import to_public_number
 class Curation(Result):
     """Effect of a round on the texts of the round that it `edits`, or of the rows where that is `row`.
 
-    `sources` are those who wrote the texts, people or models, by name, and `all` is over all of them. `lost` answers
-    are in neither: the text that they are about was empty, or has been taken back since. Where the rows themselves are
-    edited, `edits` is `row`, and the sources are those that the rows were collected from, models, or `people`;
-    `unknown` where nothing says so.
+    `sources` are those who wrote the texts, people or models, by name, or where rows are edited those that the rows
+    were collected from, models, `people` or `unknown`; `all` is over all of them. `lost` answers are in neither: the
+    text that they are about was empty, or has been taken back since.
     """
 
     round: str
@@ -54,12 +53,8 @@ class Curation(Result):
 def measure_curation(grid: GridContext, round: str | None = None) -> Curation:
     """Count the texts that a round accepted, edited and rejected, by reason; without a name, in the round that counts.
 
-    Each current answer counts, skips left out. Whether a text was changed is found by comparing it with what the round
-    before has on the cell now.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round edits nothing, or nothing has been answered there yet.
+    Each current answer counts, skips left out, by comparing it with what the round before has on the cell now. Raises
+    UnknownIdError for no such round, StageError where it edits nothing, or nothing has been answered there yet.
     """
     with grid._store.read() as tx:
         round_ = rounds.by_name(tx, round)
@@ -107,10 +102,10 @@ def text_changes(form: Form, rows: pd.DataFrame, originals: Mapping[int, str]) -
 def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
     """The texts of the current answers of a round, by cell and writer; without a name, of the round that counts.
 
-    Columns: `cell`, `hs` (the row's text), `type` (the column's), `cn` (what was written), `types` (the column's, and
-    what the first question of several labels adds, separated by semicolons; where the column is none of those labels,
-    these alone), `by`, `simulated`; and where there are any `original` (what was edited), `group` and `language` (of
-    the row). Raises StageError where no text is written there, or none was.
+    Columns: `cell`, `hs` (the row's text), `type` (the column's), `cn` (what was written), `types` (the column's,
+    unless the first question of several labels does not have it, and the other labels given there, separated by
+    semicolons), `by`, `simulated`; and where there are any `original` (what was edited), `group` and `language` (of the
+    row). Raises StageError where no text is written there, or none was.
     """
     round_ = rounds.by_name(tx, name)
     form = form_of(round_.form)

@@ -38,8 +38,8 @@ _Words = tuple[str, str, str, str]
 class ExampleReview(NamedTuple):
     """A row of a round with its examples, as somebody reviews it.
 
-    The row is at `place` of `n_rows`, counted from 1; `n_open` rows have examples that nobody has reviewed, of which
-    `next_open` is the place of the next one after this, then from the first; None where no other is.
+    The row is at `place` of `n_rows`, from 1; `n_open` rows have examples that nobody has reviewed, of which the next
+    after this, then from the first, is at `next_open`; None where no other is.
     """
 
     round: str
@@ -127,14 +127,11 @@ def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
 
 
 def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
-    """The examples of a round, row by row, the nearest first.
+    """The examples of a round, row by row, the nearest first; none where they were not found yet.
 
     Columns: `row` (its text), `rank` (from 1), `hs`, `cn`, `type` (all texts), `score` (cosine similarity, to six
-    decimals) and `used`: `yes`, `no`, or empty where nobody has reviewed it. No rows where they were not found yet.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples.
+    decimals) and `used`: `yes`, `no`, or empty where nobody has reviewed it. Raises UnknownIdError for no such round,
+    StageError where it has no examples.
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
@@ -154,9 +151,8 @@ def rounds_with_examples(grid: GridContext) -> list[str]:
 def review_example(grid: GridContext, round: str, example_id: int, *, used: bool, by: int) -> None:
     """Note that somebody, by their number, lets an example of a round be used, or does not; the newest word counts.
 
-    Raises:
-        UnknownIdError: no such round, or no such example in it: others may have been found since.
-        StageError: the round has no examples.
+    Raises UnknownIdError for no such round, or no such example in it, as others may have been found since; StageError
+    where the round has no examples.
     """
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
@@ -170,11 +166,8 @@ def review_example(grid: GridContext, round: str, example_id: int, *, used: bool
 def row_to_review(grid: GridContext, round: str, place: int | None = None) -> ExampleReview | None:
     """A row of a round with its examples: the one at a `place` from 1, else the first that has some to review.
 
-    Where none has, it is the first row; None where no examples were found yet.
-
-    Raises:
-        UnknownIdError: no such round, or no row at that place.
-        StageError: the round has no examples.
+    Where none has, it is the first row; None where no examples were found yet. Raises UnknownIdError for no such round,
+    or no row at that place; StageError where the round has no examples.
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
@@ -201,12 +194,8 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
 def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecord:
     """Take in a sheet of a round's examples, as `Grid.examples` has them, in which `used` is filled in: yes or no.
 
-    A row in which it is empty is left out, and what is there already is not written again.
-
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples, or they were not found yet.
-        InputError: all findings about the file at once: another word, an example that is not there, two words on one.
+    A row in which it is empty is left out, and what is there already is not written again. Raises UnknownIdError for no
+    such round, StageError where no examples were found, InputError with all that is wrong with the file.
     """
     table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
     with grid._store.write() as tx:

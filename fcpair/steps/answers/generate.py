@@ -46,7 +46,7 @@ _NONE = None, None  # where there is no reply to a cell yet
 
 
 def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
-    """Estimate what asking the models of a round would take, by model, for the cells that they have not answered.
+    """Estimate, by model, what asking the models of a round for the cells that they have not answered would take.
 
     Nothing is asked. Raises what `generate` does, but for what comes of asking.
     """
@@ -94,13 +94,13 @@ def service_obstacle(grid: GridContext, name: str) -> str | None:
 
 
 def generate(grid: GridContext, round: str, *, progress: Progress | None = None) -> RunRecord:
-    """Ask the models of a `round` for every cell that they have not answered, and keep what they say.
+    """Ask the models of a `round` for every cell that they have not answered, and keep what they say, verbatim.
 
-    Every reply is kept as it is. Where the form asks for one text, it is the answer. Else a reply is taken as the form
-    takes a cell of a file, and of several questions it is a JSON object with each by its name; one that cannot be taken
-    is a skip, whose note says why. A text may have any length: what is amiss with it is marked (`replies`), for
-    those who curate it. Models are asked outside of any transaction, and their replies are kept, so that a run that
-    broke off asks only for the rest, as does this where what they are asked has changed meanwhile.
+    Where the form asks for one text, the reply is the answer. Else it is taken as the form takes a cell of a file, and
+    of several questions it is a JSON object with each by its name; one that cannot be taken is a skip, whose note says
+    why. What is amiss with a text is marked (`replies`), for those who curate it. Models are asked outside of any
+    transaction, and their replies are kept, so that a run that broke off asks only for the rest, as does this where
+    what they are asked has changed meanwhile.
 
     Raises:
         UnknownIdError: no such round.

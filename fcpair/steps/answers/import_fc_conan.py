@@ -37,10 +37,8 @@ _DIAMOND_NOTE = (
 def import_published(grid: GridContext, path: str | Path) -> RunRecord:
     """Record a published FC-CONAN partition: labels, final labels, verdicts; an empty study gets its grid too.
 
-    Raises:
-        StageError: the study has people or judgements of its own, or another label scheme.
-        InputError: the file is broken, has a pair that is not in the study's grid, or the study's own intervals
-            generalise to new annotators.
+    Raises StageError where the study has people or judgements of its own, or another label scheme; InputError for a
+    broken file, a pair that is not in the grid, or intervals of the study's own that generalise to new annotators.
     """
     published = fc_conan.read_published(path)
     with grid._store.write() as tx:

@@ -44,10 +44,8 @@ def save_practice(
 ) -> RunRecord:
     """Set the known pairs on which people can practise from now on; without any, nobody does.
 
-    Raises:
-        InputError: a file that cannot be read, or all that is wrong with its items, such as an answer that the study's
-            labels do not have.
-        StageError: no grid of the study asks for labels.
+    Raises InputError for a file that cannot be read, or all that is wrong with its items, such as an answer that the
+    study's labels do not have; StageError where no grid of the study asks for labels.
     """
     with study._store.write() as tx:
         with grids.on_first_grid(tx):
@@ -85,7 +83,7 @@ def known_items(study: StudyContext) -> list[KnownItem]:
 def practice_round(study: StudyContext, role: Role, language: str | None = None) -> PracticeRound | None:
     """The known items for people in a role, and what is asked; None where there are none for them.
 
-    Wordings are in the `language`, or where that is None, in that of the study.
+    Wordings are in the `language`, or in that of the study.
     """
     if role not in PRACTISING:
         return None

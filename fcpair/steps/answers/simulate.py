@@ -58,13 +58,10 @@ def simulate(
 
     With effects, HS, CN and annotators differ; the first run draws by them what is true, and later ones keep to that.
     After the discussion of a calibration, half of those who differ from most others take their answer over
-    (`simulate.MOVES_TO_MAJORITY`), and all others keep theirs.
-    They also answer what the study asks people about themselves, where that has a list of answers.
+    (`simulate.MOVES_TO_MAJORITY`). They also answer what the study asks people about themselves from a list.
 
-    Raises:
-        StageError: nothing is open to anybody, or a person has answered in this study.
-        InputError: effects where a round asks something else than one closed question, or with which people could not
-            agree as far as the accuracy has it.
+    Raises StageError where nothing is open to anybody, or a person has answered in this study; InputError for effects
+    where a round asks something else than one closed question, or that rule out an agreement as the accuracy has it.
     """
     options = options or by_recipe(grid, Simulate)
     with grid._store.write() as tx:

@@ -83,15 +83,12 @@ class Submissions:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
 
         When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
-        more: the number of the judgement itself would tell how many others have given.
-
-        A skipped pair goes back to be assigned to somebody else at once; changing the skip into an answer takes it
-        back, as long as the other person has not answered.
+        more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
+        once; changing the skip into an answer takes it back, as long as they have not answered.
 
         Raises:
             InputError: no such answer in this round.
-            RefusedError: not this person's pair, one for which they have still to qualify, or a limit of pairs is
-                reached.
+            RefusedError: not this person's pair, one for which they have still to qualify, or a limit is reached.
             ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
                 still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
                 was used for another answer.
@@ -131,7 +128,7 @@ class Submissions:
     def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
         """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
 
-        What was refused is kept: by which rule, with which score, and the text where its writer has agreed to that.
+        The refusal is kept: its rule, its score, and the text where its writer has agreed to that.
         """
         remarks = self.check_text(visitor, submission.assignment_id, submission.answer, keep=True)
         if sentences := [remark.sentence for remark in remarks if remark.refuses]:
@@ -142,8 +139,8 @@ class Submissions:
     ) -> list[dict[str, int] | FcpairError]:
         """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
 
-        What is refused is left out, and the others are recorded. Without `wait`, StudyError is raised at once while
-        anybody else is writing; with it, they go before what else waits to be written.
+        Without `wait`, StudyError is raised at once while anybody else is writing; with it, they go before what else
+        waits.
         """
         has_skips = any(submission.answer == SKIP for _, submission in submissions)  # which give work to somebody else
         with self._store.write(wait=wait, first=True, alone=has_skips) as tx:

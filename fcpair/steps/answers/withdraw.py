@@ -36,8 +36,8 @@ COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answer
 class BroughtAnswers:
     """Answers that a run brought into a round of a grid.
 
-    Of `n_answers`, skips included, `n_current` are still the current ones: those that withdrawing would take back,
-    counted by the names of those who gave them.
+    Of `n_answers`, skips included, `n_current` are still the current ones, which withdrawing would take back: by names
+    of those who gave them, `n_by_person`.
     """
 
     run: RunRecord
@@ -74,12 +74,7 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
 
     To each that is still the current one, a judgement is added that withdraws it. Whoever gave it has the pair open
     again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
-    as it is. An answer that was superseded since leaves the newer one standing.
-
-    Args:
-        grid: the grid.
-        run: the number of the run.
-        kind: labels (of the round that counts), verdicts (of the one that checks), or answers of any round.
+    as it is. `kind` is `labels` (of the round that counts), `verdicts` (of the one that checks), or `answers` of any.
 
     Raises:
         UnknownIdError: there is no such run.
@@ -157,17 +152,13 @@ LONGEST_REASON = 2_000  # characters
 def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) -> RunRecord:
     """Let a person go, and set aside what they answered: in every round whose work passes on, it is dealt to others.
 
-    To each answer of theirs that is current a judgement is added that withdraws it; nothing is deleted. What everybody
-    answers, such as a pilot, stays, and so do decisions that they took. Where texts of theirs are in a grid that was
-    made of them, they stay there; `fcpair pair --redo` makes that grid anew as long as nobody has answered in it.
+    To each current answer of theirs a judgement is added that withdraws it; nothing is deleted. What everybody answers,
+    such as a pilot, stays, as do their decisions, and texts of theirs of which a grid was made; `fcpair pair --redo`
+    makes that grid anew as long as nobody has answered in it. With a `reason`, which they read when they come back by
+    their link, somebody can be dismissed who has answered nothing yet.
 
-    With a `reason`, they read it when they come back by their link; and somebody can be dismissed who has answered
-    nothing yet, as after a qualification.
-
-    Raises:
-        UnknownIdError: there is nobody of that name.
-        InputError: the reason is too long to be read.
-        StageError: there is nothing of theirs to be set aside; `retire` lets them go.
+    Raises UnknownIdError for nobody of that name, InputError for a reason that is too long, StageError where there is
+    nothing of theirs to be set aside; `retire` lets them go.
     """
     with study._store.write() as tx:
         person = find_person(tx, name)

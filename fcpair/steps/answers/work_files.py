@@ -45,16 +45,15 @@ ANSWER_COLUMNS = {False: ("label",), True: ("verdict", "own_label")}  # of a rou
 NOTE = "note"
 
 
-def label_blank(tx: Tx, column: str, words: Sequence[str]) -> SheetLayout:
-    """Layout of a sheet of this study: the column to fill in by these words, its texts, the guidelines."""
-    return _make_blank(tx, {column: words}, PAIR_COLUMNS, rounds.primary(tx))
-
-
-def _make_blank(
-    tx: Tx, columns: Mapping[str, Sequence[str] | str], cell_columns: CellColumns, round_: Round
+def make_blank(
+    tx: Tx,
+    columns: Mapping[str, Sequence[str] | str],
+    cell_columns: CellColumns = PAIR_COLUMNS,
+    round_: Round | None = None,
 ) -> SheetLayout:
+    """Layout of a sheet: the columns to fill in, each by these words or instructions, its texts, the guidelines."""
     headings = dict(zip(cell_columns.sides, side_headings(tx), strict=True))
-    if (noun := role_noun(tx, round_.role).one) != cell_columns.number:
+    if (noun := role_noun(tx, (round_ or rounds.primary(tx)).role).one) != cell_columns.number:
         headings[cell_columns.number] = number_heading(noun)
     return SheetLayout(columns, runs.study_facts(tx)["guidelines"], headings)
 
@@ -65,20 +64,16 @@ def keep_reason(path: Path, columns: Sequence[str]) -> KeepReason | None:
         rows = read_table(path)
     except InputError:
         return KeepReason.UNREADABLE
-    names = [name for name in (*columns, NOTE) if name in rows.columns]
-    filled = {name for name in names if (rows[name].str.strip() != "").any()}
-    if not {*columns} & {*names}:
+    if {*columns}.isdisjoint(rows.columns):
         return KeepReason.OTHER
+    filled = {name for name in (*columns, NOTE) if name in rows.columns and (rows[name].str.strip() != "").any()}
     if filled & {*columns}:
         return KeepReason.ANSWERS
     return KeepReason.NOTES if NOTE in filled else None
 
 
 def old_sheets(grid: GridContext, folder: str | Path, *, checks: bool = False) -> list[OldSheet]:
-    """The sheets in a folder that are kept as they are, or are of somebody who left, by name.
-
-    They are those of validators where the round `checks`.
-    """
+    """The sheets in a folder, of validators if `checks`, that are kept as they are, or are of somebody who left."""
     with grid._store.read() as tx:
         round_ = rounds.validation(tx) if checks else rounds.primary(tx)
         return _find_old_sheets(tx, Path(folder), round_, ANSWER_COLUMNS[checks])
@@ -92,7 +87,7 @@ def old_answer_sheets(grid: GridContext, folder: str | Path, round: str | None =
 
 
 def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]) -> list[OldSheet]:
-    everybody = {one.name: one for one in people.people(tx)}
+    everybody = {person.name: person for person in people.people(tx)}
     counts, sheets = assignments.counts_of_grid(tx).get(round_.name, {}), list[OldSheet]()
     for path in sorted(folder.iterdir()) if folder.is_dir() else ():
         person = everybody.get(path.stem)
@@ -100,8 +95,9 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
             n_open = n_by_status.get(Status.OPEN.value, 0)
             passed_on = not person.retired and not n_open and Status.WITHDRAWN.value in n_by_status
             reason = keep_reason(path, columns)
-            sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
-    return [sheet for sheet in sheets if sheet.kept or sheet.left or sheet.passed_on]
+            if reason or person.retired or passed_on:
+                sheets.append(OldSheet(path, person.name, reason, n_open, person.retired, passed_on))
+    return sheets
 
 
 def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
@@ -111,7 +107,7 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        blank = label_blank(tx, "label", answer_words(scheme_of(tx)))
+        blank = make_blank(tx, {"label": answer_words(scheme_of(tx))})
         rows = _begun_work(tx, rounds.primary(tx))
         is_assigned = bool(assignments.counts_of_grid(tx))
         _refuse_free(tx, rounds.primary(tx))
@@ -135,36 +131,34 @@ def _refuse_free(tx: Tx, round_: Round) -> None:
 
 def _begun_work(tx: Tx, round_: Round) -> pd.DataFrame:
     """Open work of people who can begin a round, with control pairs; StageError where all have yet to qualify."""
-    rows, everybody = assignments.open_work(tx, rounds.with_known_pairs(tx, round_)), people.people(tx)
-    unqualified = permissions.unqualified(tx, round_, [person.id for person in everybody])
-    waiting = [person.name for person in everybody if person.id in unqualified]
-    begun = rows[~rows["annotator"].isin(waiting)].reset_index(drop=True)
-    if begun.empty and not rows.empty:
+    rows = assignments.open_work(tx, rounds.with_known_pairs(tx, round_))
+    ids = {person.name: person.id for person in people.people(tx)}
+    is_waiting = rows["annotator"].map(ids).isin(permissions.unqualified(tx, round_, ids.values()))
+    if is_waiting.any() and is_waiting.all():
         raise StageError.say(
             "nobody has qualified yet, which people do in the browser (`fcpair serve`); `fcpair people "
             "qualified` shows how far they are"
         )
-    return begun
+    return rows[~is_waiting].reset_index(drop=True)
 
 
 def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
-    """Write each validator's open pairs as a sheet to fill in; returns the rows by validator.
+    """Write each validator's open pairs as a sheet to fill in, as `write_sheets` does; returns the rows by validator.
 
     The column `label` holds the adjudicated label; a blind round has `own_label` to be filled in, and no label. Where
-    open pairs are of both kinds, those of the present one come first, and the others when these are done. A file that
-    holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    open pairs are of both kinds, those of the present one come first, and the others when these are done.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
-        rows = assignments.open_work(tx, rounds.validation(tx)).rename(columns={"annotator": "validator"})
+        round_ = rounds.validation(tx)
+        rows = assignments.open_work(tx, round_).rename(columns={"annotator": "validator"})
         if rows.empty:
-            is_assigned = not assignments.assignments(tx, rounds.validation(tx)).empty
+            is_assigned = not assignments.assignments(tx, round_).empty
             command = f"fcpair validate assign{' --more' * is_assigned}"
             raise StageError.say("no verdict is open; `%(command)s` assigns pairs", command=command)
         rows = rows[~rows["cell_id"].isin(permissions.not_due_reasons(tx, rows["cell_id"].tolist()))]
         if rows.empty:
             raise StageError.say("no verdict is due: open verdicts wait until all labels of their pairs are in")
-        round_ = rounds.validation(tx)
         blind = is_blind(tx) if (rows["blind"] == is_blind(tx)).any() else not is_blind(tx)
         rows = rows[rows["blind"] == blind]
         sheets = rows[["validator", "position"]].assign(
@@ -173,30 +167,28 @@ def write_validation_sheets(grid: GridContext, folder: str | Path, sheet_format:
         if not blind:
             sheets["label"] = rows["cell_id"].map(label_names(tx))
         question, answer = (scheme_of(tx), "own_label") if blind else (VERDICT, "verdict")
-        blank = _make_blank(tx, {answer: answer_words(question)}, PAIR_COLUMNS, round_)
-    return _write_by_person(
-        sheets.assign(**{answer: "", "note": ""}), folder, sheet_format, blank, ANSWER_COLUMNS[True]
-    )
+        blank = make_blank(tx, {answer: answer_words(question)}, round_=round_)
+    sheets = sheets.assign(**{answer: "", "note": ""})
+    return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[True])
 
 
 def write_answer_sheets(
     grid: GridContext, folder: str | Path, round: str | None = None, sheet_format: SheetFormat = "csv"
 ) -> dict[str, int]:
-    """Write what each person has open in a round, the one that counts if none is named, as a sheet to fill in, with a
+    """Write what each person has open in a round, the one that counts if none is named, as `write_sheets` does, with a
     column for each question; returns the rows by person.
 
-    A round that edits has the text to be edited in the column `original`. A file that holds answers or notes, or is no
-    such sheet, is kept, and not in what is returned. Raises what `answer_tables.round_for_files` does.
+    A round that edits has the text in the column `original`. Raises what `answer_tables.round_for_files` does.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
         round_, rows = open_cells(tx, grid, round)
         instructions = {name: _answer_instructions(question) for name, question in form_of(round_.form).questions}
-        blank = _make_blank(tx, instructions, CELL_COLUMNS, round_)
+        blank = make_blank(tx, instructions, CELL_COLUMNS, round_)
         sheets = rows[["annotator"]].rename(columns={"annotator": "by"})
-        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"], column=rows["cn"])
-        if round_.options.hides_column:
-            sheets = sheets.drop(columns="column")
+        sheets = sheets.assign(cell=numbers_on_sheet(tx, round_, rows["cell_id"]), row=rows["hs"])
+        if not round_.options.hides_column:
+            sheets["column"] = rows["cn"]
         if round_.options.edits:
             sheets[answer_tables.ORIGINAL] = rows["cell_id"].map(authorship.originals(tx, round_))
     sheets = sheets.assign(**dict.fromkeys(instructions, ""), note="")
@@ -260,12 +252,9 @@ def _write_by_person(
 def write_project(grid: GridContext, folder: str | Path, tool: str, round: str | None = None) -> dict[str, int]:
     """Write what people have open in a round, the one that counts if none is named, as a project of an annotation tool.
 
-    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises what
-    `answer_tables.round_for_files` does.
-
-    Raises:
-        InputError: there is no such tool, it cannot carry the form of the round, or the folder is not empty.
-        StageError: nothing is open, or all of it waits for another round.
+    `tool` is a key of `fcpair.files.exchange.catalogue.TOOLS`. Returns the items by person. Raises InputError where the
+    tool is unknown or cannot carry the form, or the folder is not empty; StageError where nothing is open or due, or as
+    `answer_tables.round_for_files`.
     """
     access.Access(grid).spare()
     writer = find_tool(tool)
@@ -314,18 +303,16 @@ def import_export(
 ) -> RunRecord:
     """Record what an annotation tool exported, in a round, the one that counts if none is named.
 
-    `path` is a file, a zip file or a folder: all of it is recorded, or nothing. Of several answers by a person on a
-    cell the latest counts, and those before it are kept. An answer that is recorded already is not recorded again, nor
-    is one of somebody who was dismissed, or from before another that its person has given since. The notes of the run
-    say which were left out, and how many cells of each person are still missing.
+    Of several answers by a person on a cell the latest counts, and those before it are kept. Left out are answers that
+    are recorded already, of people who were dismissed, or from before another that the person has given since. The
+    notes of the run say which were left out, and how many cells of each person are still missing.
 
     Args:
         grid: where the answers belong.
-        path: what was exported.
+        path: a file, a zip file or a folder: all of it is recorded, or nothing.
         tool: a key of `fcpair.files.exchange.catalogue.TOOLS`.
-        name: the round.
-        people: a table of the columns `user` and `annotator`: which user of the tool is which person. Without it, users
-            have the names of people.
+        round: the name of the round.
+        people: a table of the columns `user` and `annotator`: which user of the tool is which person, if names differ.
         supersede: let a different answer replace an earlier one as the current one.
         announce: is called with each thing that the export lacks, before anything is checked.
 
@@ -348,10 +335,9 @@ def import_export(
 
     def check(tx: Tx, answers: ImportedAnswers) -> None:
         _compare_texts(tx, answers, round_, reader)
-        if answers.findings:
-            return
-        answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
-        answers.notes.extend(_leave_out_older(tx, answers, round_))
+        if not answers.findings:
+            answers.notes.extend(_describe_missing(tx, answers, round_, is_shared=reader.is_shared))
+            answers.notes.extend(_leave_out_older(tx, answers, round_))
 
     return answer_tables.record_forms(grid, round_, incoming, supersede=supersede, check=check, tool=tool)
 

@@ -31,7 +31,7 @@ from fcpair.work_records import Progress, RoundForm, ShownText, Task
 class WorkQueue(Submissions):
     """Hands out what a person has open and takes their answers, each in one transaction, in every round of their role.
 
-    All methods but `rounds` raise RefusedError for somebody in a role that answers nothing, or who has not consented.
+    All methods but `rounds` raise RefusedError for a role that answers nothing, or who has not consented.
     """
 
     def __init__(self, study: StudyContext, annotate: Annotate) -> None:
@@ -53,8 +53,7 @@ class WorkQueue(Submissions):
     def rounds(self, visitor: Visitor) -> list[RoundForm]:
         """Rounds in which a visitor can be asked, in all grids, the oldest first; none in a role that answers nothing.
 
-        A round that checks decisions is there twice where the visitor was given cells of it both with the decision in
-        sight and blind.
+        A round that checks decisions is there twice for who was given cells both with the decision in sight and blind.
         """
         with self._store.read() as tx:
             role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
@@ -151,10 +150,10 @@ class WorkQueue(Submissions):
             return {number: encrypt(number) for number in task_queries.own_among(tx, visitor.id, assignment_ids)}
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
-        """A person's own answered cells, the latest first, each with its answer; `before` is an assignment of theirs.
+        """A person's own answered cells, the latest first, each with its answer, which submitting it again changes.
 
-        Those whose topic they have opted out of since are left out. Submitting one of them again changes the answer.
-        Raises RefusedError where `before` is none of theirs.
+        Those whose topic they have opted out of since are left out. Raises RefusedError where `before`, an assignment
+        to go on from, is none of theirs.
         """
         check_visitor(visitor)
         with self._store.read() as tx:

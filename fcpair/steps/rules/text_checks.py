@@ -54,8 +54,8 @@ def likeness(model: str) -> SimilarityIndex:
 def check_prerequisites(round_: Round) -> None:
     """See that the checks of a round can be done, before people are assigned it.
 
-    Raises InputError for a language that cannot be checked, MissingExtraError where a checker is not installed,
-    ModelError where the encoder cannot be had.
+    Raises InputError for a language that cannot be checked, MissingExtraError for a checker and ModelError for an
+    encoder that cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)
     if expected:

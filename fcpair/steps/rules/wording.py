@@ -158,9 +158,8 @@ def save_words(
 ) -> RunRecord:
     """Set what people who answer read in place of names; pages that are loaded from now on show it.
 
-    Raises:
-        InputError: all wordings of questions, options and sides that the study does not have.
-        ConflictError: the words are no longer those that somebody has `seen` (`digest_params`).
+    Raises InputError with all wordings of questions, options and sides that the study does not have, ConflictError
+    unless the words are still those that somebody has `seen` (`digest_params`).
     """
     with study._store.write() as tx, grids.on_first_grid(tx):
         check_seen(tx, Words, seen)
