@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
@@ -102,13 +105,13 @@ def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, di
             f"round `{name}` already has {n:,} examples; `--redo` searches again and keeps the reviews of examples "
             "that it finds again"
         )
-    with grids.on_grid(tx, find_grid(tx, round_.options.examples).id):
+    other_grid = round_.options.examples
+    with grids.on_grid(tx, find_grid(tx, other_grid).id):
         source = rounds.primary(tx)
-        check_done(tx, round_.options.examples, source)
+        check_done(tx, other_grid, source)
     if not (written_texts := examples.current_texts(tx, source)):
         raise StageError(
-            f"no text was written in round `{source.name}` of grid `{round_.options.examples}`, so there are no "
-            "examples"
+            f"no text was written in round `{source.name}` of grid `{other_grid}`, so there are no examples"
         )
     row_ids, row_bodies = sides.text_ids(tx, "row", drawn=True), sides.values(tx, "row", "body", drawn=True)
     return round_, dict(zip(row_ids, row_bodies, strict=True)), written_texts
@@ -135,10 +138,7 @@ def list_examples(grid: GridContext, round: str) -> pd.DataFrame:
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
-    rows = [
-        [USED_WORDS[example.used] if column == "used" else getattr(example, column) for column in COLUMNS]
-        for example in round_examples
-    ]
+    rows = ({**example._asdict(), "used": USED_WORDS[example.used]} for example in round_examples)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -171,10 +171,7 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
     """
     with grid._store.read() as tx:
         round_examples = examples_of_round(tx, _round_with_examples(tx, grid.grid.name, round))
-    by_row: dict[int, list[Example]] = {}
-    for example in round_examples:
-        by_row.setdefault(example.row_id, []).append(example)
-    rows = list(by_row.values())
+    rows = [tuple(row_examples) for _, row_examples in groupby(round_examples, attrgetter("row_id"))]
     if not rows:
         return None
     open_places = [position for position, row in enumerate(rows, 1) if any(example.used is None for example in row)]
@@ -187,7 +184,7 @@ def row_to_review(grid: GridContext, round: str, place: int | None = None) -> Ex
             number=len(rows),
         )
     next_open = min((at for at in open_places if at != position), key=lambda at: (at < position, at), default=None)
-    row = tuple(rows[position - 1])
+    row = rows[position - 1]
     return ExampleReview(round, position, len(rows), row[0].row, row, len(open_places), next_open)
 
 
@@ -197,22 +194,22 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
     A row in which it is empty is left out, and what is there already is not written again. Raises UnknownIdError for no
     such round, StageError where no examples were found, InputError with all that is wrong with the file.
     """
-    table = read_table(path, ("row", "rank", "hs", "cn", "used"), blank=("used",))
+    columns = ("row", "rank", "hs", "cn", "used")
+    table = read_table(path, columns, blank=("used",))
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
-        examples_by_words: dict[_Words, list[Example]] = {}
+        examples_by_words = defaultdict[_Words, list[Example]](list)
         for example in examples_of_round(tx, round_):
-            words = _words_of_example(example.row, example.rank, example.hs, example.cn)
-            examples_by_words.setdefault(words, []).append(example)
+            examples_by_words[_words_of_example(example.row, example.rank, example.hs, example.cn)].append(example)
         if not examples_by_words:
             raise StageError.say("round `%(round)s` has no examples yet; run `fcpair examples find`", round=round)
         place, used_and_line, errors = place_of(table), dict[_Words, tuple[bool, int]](), list[Finding]()
-        for row in table[["row", "rank", "hs", "cn", "used", LINE]].itertuples(index=False, name=None):
-            words, word, line = _words_of_example(*row[:4]), row[4].strip().lower(), row[5]
+        for *row, cell, line in table[[*columns, LINE]].itertuples(index=False, name=None):
+            words, word = _words_of_example(*row), cell.strip().lower()
             if not word:
                 continue
             if (used := _READ.get(word)) is None:
-                errors.append(Finding(place, line, f"`used` is `{row[4]}`; expected yes or no"))
+                errors.append(Finding(place, line, f"`used` is `{cell}`; expected yes or no"))
             elif words not in examples_by_words:
                 errors.append(Finding(place, line, "there is no such example in this round; write a new sheet"))
             elif (earlier := used_and_line.setdefault(words, (used, line)))[0] is not used:
@@ -220,36 +217,30 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
         reject(place, errors)
         if not used_and_line:
             raise InputError(f"{place}: `used` is empty in every row; fill in yes or no")
-        used_by_words = {words: used for words, (used, _) in used_and_line.items()}
-        changes = [
-            (example.id, used)
-            for words, used in used_by_words.items()
-            for example in examples_by_words[words]
-            if example.used is not used
+        reviews = [
+            (example, used) for words, (used, _) in used_and_line.items() for example in examples_by_words[words]
         ]
+        changes = [(example.id, used) for example, used in reviews if example.used is not used]
         examples.add_reviews(tx, changes, None)
         n_used = sum(used for _, used in changes)
         counts = {
             "round": round,
             "used": n_used,
             "not_used": len(changes) - n_used,
-            "already_there": sum(len(examples_by_words[words]) for words in used_by_words) - len(changes),
+            "already_there": len(reviews) - len(changes),
             "rows_to_review": len(
                 {example.row_id for example in examples_of_round(tx, round_) if example.used is None}
             ),
         }
         params = {"grid": grid.grid.name, "round": round, "path": str(path)}
         run = note_run(tx, f"{EXAMPLES} review", params, counts)
-    return replace(run, notes=_sorted_column_notes(used_by_words, list(examples_by_words)))
-
-
-def _sorted_column_notes(used_by_words: dict[_Words, bool], known_words: list[_Words]) -> tuple[str, ...]:
-    """A sentence where `used` seems to have been sorted apart from its rows, which are in their order in a sheet."""
-    position_by_words = {words: at for at, words in enumerate(known_words)}
-    in_order = is_ascending([position_by_words[words] for words in used_by_words])
-    if not (in_order and is_sorted([USED_WORDS[used] for used in used_by_words.values()])):
-        return ()
-    return (f"{sorted_column_sentence('`used`', len(used_by_words), 'examples')}. Compare some with their texts",)
+    # `used` seems to have been sorted apart from its rows, which are in their order in a sheet
+    position_by_words = {words: at for at, words in enumerate(examples_by_words)}
+    in_order = is_ascending([position_by_words[words] for words in used_and_line])
+    if not (in_order and is_sorted([USED_WORDS[used] for used, _ in used_and_line.values()])):
+        return run
+    note = f"{sorted_column_sentence('`used`', len(used_and_line), 'examples')}. Compare some with their texts"
+    return replace(run, notes=(note,))
 
 
 def _words_of_example(row: str, rank: object, hs: str, cn: str) -> _Words:
@@ -277,7 +268,7 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
     if not round_examples:
         return f"round `{round_.name}` has no examples yet; run `fcpair examples find {options}`"
     set_aside_ids = examples.ids_without_current_text(tx, round_, source_round(tx, round_))
-    if n := sum(example.id in set_aside_ids for example in usable_examples(round_examples)):
+    if n := sum(example.id in set_aside_ids and example.used is not False for example in round_examples):
         subject = "1 example, whose text was" if n == 1 else f"{n:,} examples, whose texts were"
         return (
             f"round `{round_.name}` has {subject} taken back or replaced in grid `{round_.options.examples}` since; "
@@ -292,20 +283,16 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
     return None
 
 
-def usable_examples(round_examples: list[Example]) -> list[Example]:
-    """The examples but those that a person did not let be used."""
-    return [example for example in round_examples if example.used is not False]
-
-
 def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
-    """The examples of each row of a round as a prompt has them, by the id of the row; StageError where they are not
-    found or reviewed, or the text of one does not stand any more.
+    """The examples of each row of a round as a prompt has them, but for those that a person did not let be used, by the
+    id of the row; StageError where they are not found or reviewed, or the text of one does not stand any more.
     """
     if not round_.options.examples:
         return {}
     if message := blocking_message(tx, round_, f"--grid {quote(grid)}"):
         raise StageError(message)
-    examples_by_row: dict[int, list[tuple[str, str, str]]] = {}
-    for example in usable_examples(examples_of_round(tx, round_)):
-        examples_by_row.setdefault(example.row_id, []).append((example.hs, example.cn, example.type))
-    return {row: format_examples(some) for row, some in examples_by_row.items()}
+    examples_by_row = defaultdict[int, list[tuple[str, str, str]]](list)
+    for example in examples_of_round(tx, round_):
+        if example.used is not False:
+            examples_by_row[example.row_id].append((example.hs, example.cn, example.type))
+    return {row: format_examples(row_examples) for row, row_examples in examples_by_row.items()}

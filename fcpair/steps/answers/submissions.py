@@ -32,15 +32,6 @@ from fcpair.work_records import Remark, Submission
 NOT_YOURS = say(
     "this pair is not assigned to you, or no longer is; somebody else has it now, and your answer was not needed"
 )
-LABEL_CHANGED = say("the label of this pair has changed since you saw it; please look at it again")
-LABEL_NOT_STATED = say(
-    "this verdict does not say which label you saw, probably because it was given on a page of an older fcpair; "
-    "please look at the pair again"
-)
-TOPIC_OPTED_OUT = say(
-    "you have opted out of a topic of this pair since, here or on another device, so your answer was not stored; you "
-    "can opt in again under Settings"
-)
 ANSWERED_ELSEWHERE = {
     Status.DONE: say(
         "you have just answered this pair in another window or on another device: that answer counts, and this one was "
@@ -51,14 +42,6 @@ ANSWERED_ELSEWHERE = {
         "not stored; press Undo to see it"
     ),
 }
-STILL_TO_QUALIFY = say(
-    "you have not qualified yet, so your answer was not stored; load the page again to go on with your qualification, "
-    "or wait until the people who run the study have looked at it"
-)
-QUALIFICATION_OVER = say("your qualification is over, so its answers can no longer be changed")
-CALIBRATION_CLOSED = say(
-    "the discussion has begun, or is over, so your first answer stands; where people differed you can answer once more"
-)
 GIVEN_TO_OTHERS = say("this pair has been given to somebody else; your answer was not needed")
 NO_CONTENT = ("examined", "again")  # fields that may differ when a request is repeated
 
@@ -82,9 +65,9 @@ class Submissions:
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
 
-        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
-        more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
-        once; changing the skip into an answer takes it back, as long as they have not answered.
+        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing more:
+        the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at once;
+        changing the skip into an answer takes it back, as long as they have not answered.
 
         Raises:
             InputError: no such answer in this round.
@@ -193,7 +176,7 @@ class Submissions:
             # somebody may have read what was right
             with grids.on_grid(tx, assignment.grid_id):
                 if known_pairs.is_over(tx, rounds.by_id(tx, assignment.round_id), visitor.id):
-                    raise ConflictError(QUALIFICATION_OVER)
+                    raise ConflictError.say("your qualification is over, so its answers can no longer be changed")
         if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
         if isinstance(answer, Answer):
@@ -246,8 +229,12 @@ class Submissions:
             with grids.on_grid(tx, assignment.grid_id):
                 codes = rounds.label_ids(tx)
             # a label that the pair can have had; up to 0.4.0 the number was that of the decision
-            was_shown = submission.decision_id in {token(code) for code in codes}
-            raise ConflictError(LABEL_CHANGED if was_shown else LABEL_NOT_STATED)
+            if submission.decision_id in {token(code) for code in codes}:
+                raise ConflictError.say("the label of this pair has changed since you saw it; please look at it again")
+            raise ConflictError.say(
+                "this verdict does not say which label you saw, probably because it was given on a page of an older "
+                "fcpair; please look at the pair again"
+            )
         return int(assignment.decision_id)
 
     def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
@@ -257,15 +244,24 @@ class Submissions:
             return
         with grids.on_grid(tx, assignment.grid_id):
             if not known_pairs.may_begin(tx, rounds.by_id(tx, assignment.qualification), visitor.id):
-                raise RefusedError(STILL_TO_QUALIFY)
+                raise RefusedError.say(
+                    "you have not qualified yet, so your answer was not stored; load the page again to go on with your "
+                    "qualification, or wait until the people who run the study have looked at it"
+                )
         self._qualified.add(key)
 
     def _check_status(self, tx: Tx, person_id: int, assignment: Any, submission: Submission) -> None:
         with grids.on_grid(tx, assignment.grid_id):
             if is_closed(tx, rounds.by_id(tx, assignment.round_id)):
-                raise ConflictError(CALIBRATION_CLOSED)
+                raise ConflictError.say(
+                    "the discussion has begun, or is over, so your first answer stands; where people differed you can "
+                    "answer once more"
+                )
         if assignment.status == OPTED_OUT:
-            raise ConflictError(TOPIC_OPTED_OUT)
+            raise ConflictError.say(
+                "you have opted out of a topic of this pair since, here or on another device, so your answer was not "
+                "stored; you can opt in again under Settings"
+            )
         status = Status(assignment.status)
         has_lapsed = status is Status.WITHDRAWN and assignment.until is not None  # nobody took it from them but time
         if status is Status.WITHDRAWN and not has_lapsed:
