@@ -131,17 +131,18 @@ class Conflicts:
             return []
         row_id = self.by_id[cell_id].hs_id
         first, last = (bisect_left(self.places, (at, 0)) for at in (row_id, row_id + 1))
-        return [one for _, one in self.places[first:last]]
+        return [pair for _, pair in self.places[first:last]]
 
     def renewed(self, tx: Tx) -> Conflicts:
         """The list at a later state: those pairs are looked up again that were answered or decided since."""
         marks, changed_ids = activity_log.change_marks(tx), disputes.pairs_touched_since(tx, *self.marks[:2])
-        newer = Conflicts(marks, *(getattr(self, one.name).copy() for one in fields(self)[1:]))
+        newer = Conflicts(marks, *(getattr(self, kept.name).copy() for kept in fields(self)[1:]))
         newer._replace(changed_ids, rule_decisions.disputed_pairs(tx, changed_ids))
         if marks[2] > self.marks[2]:  # whatever moves work, but for an answer to one pair, leaves a run
             still_labelled = disputes.pairs_to_label(tx, list(newer.by_id))
+            conflicts = list(newer.by_id.values())
             newer._replace(
-                (), [conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in newer.by_id.values()]
+                (), (conflict._replace(due=conflict.cell_id not in still_labelled) for conflict in conflicts)
             )
         return newer
 
@@ -242,9 +243,6 @@ def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
 
 
-ADJUDICATED, VALIDATED = "decisions by people", "verdicts of validators"
-
-
 def aggregate_labels(
     grid: GridContext, label_models: Sequence[str] = (), *, round: str | None = None, seed: int = 0
 ) -> aggregate.Aggregation:
@@ -266,8 +264,7 @@ def aggregate_labels(
     with grid._store.read() as tx:
         need_labels(tx, "aggregate")
         of = rounds.by_name(tx, round)
-        question = _question_of(tx, of)
-        labels = _label_columns(tx, of)
+        question, labels = _load_labels(tx, of)
         references = _references(tx) if of.counts else ()
         names = {person.id: person.name for person in people.people(tx)}
     prepared = aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
@@ -285,13 +282,14 @@ def aggregate_labels(
 
 def load_label_data(tx: Tx) -> aggregate.LabelData:
     """The labels that count, as label models take them; raises what `aggregate_labels` does."""
-    of = rounds.primary(tx)
-    question, labels = _question_of(tx, of), _label_columns(tx, of)
+    question, labels = _load_labels(tx, rounds.primary(tx))
     return aggregate.prepare_labels(labels["cell_id"], labels["person_id"], labels["code"], question)
 
 
-def _question_of(tx: Tx, of: Round) -> Closed:
-    """The closed question that a round asks of people who are known; raises InputError where it does not."""
+def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
+    """The closed question that a round asks of people who are known, and the labels; raises what `aggregate_labels`
+    does.
+    """
     if of.checks is not None:
         raise InputError(f"round `{of.name}` checks decisions; a label model is about the answers before them")
     check_annotators_known(tx, "no label model can compare annotators")
@@ -301,27 +299,22 @@ def _question_of(tx: Tx, of: Round) -> Closed:
             f"round `{of.name}` asks `{of.form}`; a label model is for one closed question, of one choice or a number "
             "on a scale"
         )
-    return question
-
-
-def _label_columns(tx: Tx, of: Round) -> dict[str, Ints]:
     labels = judgements.label_arrays(tx, "cell_id", "person_id", "code", of=of)
     if not len(labels["code"]):
         raise StageError(f"round `{of.name}` has no answers yet")
-    return labels
+    return question, labels
 
 
 def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
     """Decisions by people, and those that validators agreed with or not, by a person or a rule."""
-    decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code")
-    decisions = decisions[decisions["code"].notna()]
+    decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code").dropna(subset="code")
     cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
     by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)
     verdicts = judgements.verdict_arrays(tx)
     validated, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
     codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
-    validated_code = np.array([codes.get(one, NO_CODE) for one in validated.tolist()], np.int64)
+    validated_code = np.array([codes.get(pair, NO_CODE) for pair in validated.tolist()], np.int64)
     return (
-        aggregate.Reference(ADJUDICATED, cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
-        aggregate.Reference(VALIDATED, validated, validated_code, verdict == AGREE),
+        aggregate.Reference("decisions by people", cell_id[by_hand], code[by_hand], np.ones(by_hand.sum(), bool)),
+        aggregate.Reference("verdicts of validators", validated, validated_code, verdict == AGREE),
     )

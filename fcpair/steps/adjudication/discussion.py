@@ -11,9 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
 
 from fcpair.errors import InputError
 from fcpair.examination_records import CalibratedPerson, CalibrationResult, FigureChange
@@ -86,25 +83,20 @@ class Discussion:
 
 def discussions(study: StudyContext, visitor: Visitor) -> list[Discussion]:
     """The discussions that somebody may see: their own while they last, and of a lead all that were opened."""
-    person_id = None if visitor.role is Role.LEAD else visitor.id
+    person_id, seen = None if visitor.role is Role.LEAD else visitor.id, list[Discussion]()
     with study._store.read() as tx:
-        words, seen = effective_words(tx).in_language(visitor.language), list[Discussion]()
+        words = effective_words(tx).in_language(visitor.language)
         for grid, state in _open_states(tx, visitor):
             cell_ids = _cells_to_discuss(tx, state, visitor)
-            if not cell_ids and person_id is not None:
-                continue
-            texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
-            names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
-            flags = load_flags(tx) if labels_of(tx) else []
-            discussion = Discussion(
-                grid,
-                *side_headings(tx, words),
-                tuple(_discussed_pairs(tx, state, cell_ids, person_id, names)),
-                None if person_id is None else task_queries.n_open(tx, person_id, state.again),
-                tuple(dict.fromkeys(flag.sentence for flag in flags if flag.sentence)),
-            )
-            seen.append(discussion)
-        return seen
+            if cell_ids or person_id is None:
+                texts = option_wordings(form_of(state.first.form).as_json(), words, grid)
+                names = {name: parts["text"] for name, parts in texts.items() if "text" in parts}
+                pairs = tuple(_discussed_pairs(tx, state, cell_ids, person_id, names))
+                n_left = None if person_id is None else task_queries.n_open(tx, person_id, state.again)
+                flags = load_flags(tx) if labels_of(tx) else []
+                sentences = dict.fromkeys(flag.sentence for flag in flags if flag.sentence)
+                seen.append(Discussion(grid, *side_headings(tx, words), pairs, n_left, tuple(sentences)))
+    return seen
 
 
 def has_discussion(study: StudyContext, visitor: Visitor) -> bool:
@@ -134,30 +126,25 @@ def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list
 def _discussed_pairs(
     tx: Tx, state: CalibrationState, cell_ids: Sequence[int], person_id: int | None, names: Mapping[str, str]
 ) -> Iterator[DiscussedPair]:
-    form = form_of(state.first.form)
     columns = ("cell_id", "person_id", "value", "note")
     labels = judgements.current_labels(tx, *columns, cell_ids=cell_ids, of=state.first)
-    given: dict[Any, list[Any]] = {}
-    for answer in labels.itertuples(index=False):
-        given.setdefault(answer.cell_id, []).append(answer)
+    labels["text"] = [_answer_text(form_of(state.first.form), value, names) for value in labels["value"]]
+    by_cell = dict(list(labels.groupby("cell_id")))
     for cell_id in cell_ids:
-        answers = given.get(cell_id, [])
+        answers = by_cell.get(cell_id, labels[:0])
         row, column = (ShownText.of(text["body"], text["language"]) for text in cells.texts_of(tx, cell_id))
-        counts = Counter(_answer_text(form, answer.value, names) for answer in answers)
-        notes = sorted(answer.note for answer in answers if answer.note)
+        notes = sorted(filter(None, answers["note"]))
         random.Random(cell_id).shuffle(notes)
-        own = next(
-            (_answer_text(form, answer.value, names) for answer in answers if answer.person_id == person_id), None
-        )
-        by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        own = next(iter(answers["text"][answers["person_id"] == person_id]), None)
+        by_number = sorted(Counter(answers["text"]).items(), key=lambda item: (-item[1], item[0]))
         shown_column = None if state.first.options.hides_column else column
         yield DiscussedPair(row, shown_column, tuple(by_number), tuple(notes), own)
 
 
 def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
     """An answer as people read it, in the wording of the study; of several questions each with its name."""
-    said = {name: names.get(text, text) for name, text in form.names(form.load(value)).items()}
-    return "; ".join(f"{name}: {text}" for name, text in said.items()) if len(said) > 1 else next(iter(said.values()))
+    worded = {name: names.get(text, text) for name, text in form.names(form.load(value)).items()}
+    return "; ".join(f"{name}: {text}" if len(worded) > 1 else text for name, text in worded.items())
 
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
@@ -214,10 +201,9 @@ def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResu
 
 def _n_differing(tx: Tx, answers: pd.DataFrame) -> int:
     """Number of cells on which not all answers are the same, in whichever round they were given."""
-    ids, at = np.unique(answers["answer_id"].to_numpy(np.int64), return_inverse=True)
-    values = np.array(rounds.answer_values(tx, ids.tolist()), object)
-    n_different = answers.assign(value=values[at] if len(ids) else []).groupby("cell_id")["value"].nunique()
-    return int((n_different > 1).sum())
+    ids = answers["answer_id"].unique().tolist()
+    values = answers["answer_id"].map(dict(zip(ids, rounds.answer_values(tx, ids), strict=True)))
+    return int((values.groupby(answers["cell_id"]).nunique() > 1).sum())
 
 
 def _figures(block: AgreementBlock) -> dict[str, Figure]:
@@ -253,21 +239,12 @@ class Flag:
 def load_flags(tx: Tx) -> list[Flag]:
     """The flags of the grid, newest first."""
     names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
-    sentences = settings.of_stage(tx, STAGE)
-    return [
-        Flag(
-            to_public_number(row.cell_id),
-            row.hs,
-            row.cn,
-            "taken back" if row.rule in UNDECIDED else names[row.code],
-            row.by,
-            row.note,
-            row.at,
-            row.stands,
-            sentences.get(str(to_public_number(row.cell_id)), ""),
-        )
-        for row in activity_log.flagged_decisions(tx)
-    ]
+    flags, sentences = list[Flag](), settings.of_stage(tx, STAGE)
+    for row in activity_log.flagged_decisions(tx):
+        number, outcome = to_public_number(row.cell_id), "taken back" if row.rule in UNDECIDED else names[row.code]
+        about = row.by, row.note, row.at, row.stands
+        flags.append(Flag(number, row.hs, row.cn, outcome, *about, sentences.get(str(number), "")))
+    return flags
 
 
 def split_sentences(body: str) -> list[str]:

@@ -65,9 +65,9 @@ class Submissions:
     def submit(self, visitor: Visitor, submission: Submission) -> dict[str, int]:
         """Record an answer; returns `judgement_id`, `assignment_id` and the newest `guideline_version`.
 
-        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing more:
-        the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at once;
-        changing the skip into an answer takes it back, as long as they have not answered.
+        When a request is repeated, they are those of the first time. `judgement_id` tells answers apart and nothing
+        more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
+        once; changing the skip into an answer takes it back, as long as they have not answered.
 
         Raises:
             InputError: no such answer in this round.

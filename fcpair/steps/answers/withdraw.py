@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Literal
 
 from fcpair.errors import InputError, StageError, UnknownIdError
@@ -56,15 +57,15 @@ def list_brought_answers(grid: GridContext) -> list[BroughtAnswers]:
             answers = judgements.answers_of_run(tx, run.id)
             if answers.empty or grids.grid_id_of(int(answers["cell_id"].iloc[0])) != grids.current_grid_id(tx):
                 continue
-            current, is_withdrawn = answers[answers["current"]], bool(answers["withdrawn"].any())
-            n_by_person = dict(sorted(Counter(names[person_id] for person_id in current["person_id"].tolist()).items()))
-            round_name = str(answers["round"].iloc[0])
-            brought.append(BroughtAnswers(run, round_name, len(answers), len(current), n_by_person, is_withdrawn))
+            n_by_person = Counter(answers["person_id"][answers["current"]].map(names))
+            round_name, is_withdrawn = str(answers["round"].iloc[0]), bool(answers["withdrawn"].any())
+            counts = len(answers), n_by_person.total(), dict(sorted(n_by_person.items()))
+            brought.append(BroughtAnswers(run, round_name, *counts, is_withdrawn))
         return brought
 
 
 def _can_bring_answers(run: RunRecord) -> bool:
-    """Whether a run is one that brings answers, which can be withdrawn; of a round, imports begin with its name."""
+    """Return whether a run brings answers, which can be withdrawn; of a round, imports begin with its name."""
     is_import = run.stage in (Simulate.stage, GENERATE) or run.stage.endswith(" import")
     return is_import and run.params.get("format") != FORMAT
 
@@ -76,9 +77,8 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
     again; where they cannot answer any more, or somebody else has in their place, the slot is given to others or stays
     as it is. `kind` is `labels` (of the round that counts), `verdicts` (of the one that checks), or `answers` of any.
 
-    Raises:
-        UnknownIdError: there is no such run.
-        StageError: the run brought no such answers, an older fcpair did not note them, or they were withdrawn already.
+    Raises UnknownIdError for no such run; StageError for one that brought no such answers, or of an older fcpair that
+    did not note them, or whose answers were withdrawn already.
     """
     with grid._store.write() as tx:
         run = whole_number("run", run)
@@ -107,7 +107,8 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
         raise UnknownIdError.say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id))
-    subject = say("run %(number)s (%(stage)s)", number=Id(run_id), stage=run.stage)
+    about = {"number": Id(run_id), "stage": run.stage}
+    subject = say("run %(number)s (%(stage)s)", **about)
     if run.params.get("format") == FORMAT:
         raise StageError.say(
             "%(subject)s imported a published study with its decisions; `fcpair init` makes a new study",
@@ -123,25 +124,21 @@ def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
             f"{subject} was made by fcpair {run.version}, which did not note what each run brought; `--supersede` "
             "lets the right file replace it"
         )
-    name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
+    round_name, grid_id = str(run_answers["round"].iloc[0]), grids.grid_id_of(int(run_answers["cell_id"].iloc[0]))
     if grid_id != grids.current_grid_id(tx):
         other_grid = next(key.name for key in grids.keys(tx) if key.id == grid_id)
         raise StageError(f"{subject} brought answers in grid `{other_grid}`; name it (`--grid {other_grid}`)")
     by_round: dict[str, Kind] = {rounds.primary(tx).name: "labels", rounds.validation(tx).name: "verdicts"}
-    answers = by_round.get(name, "answers")
+    answers = by_round.get(round_name, "answers")
     if kind not in ("answers", answers):
         raise StageError(
             f"{subject} brought no {kind} but {answers}; `fcpair {COMMANDS[answers]} withdraw {run_id}` takes them back"
         )
     if run_answers["withdrawn"].any():
-        raise StageError.say(
-            "run %(number)s (%(stage)s) has been withdrawn already", number=Id(run_id), stage=run.stage
-        )
+        raise StageError.say("run %(number)s (%(stage)s) has been withdrawn already", **about)
     if not run_answers["current"].any():
         raise StageError.say(
-            "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw",
-            number=Id(run_id),
-            stage=run.stage,
+            "every answer of run %(number)s (%(stage)s) has been superseded since, so none is left to withdraw", **about
         )
     return run_answers
 
@@ -171,7 +168,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         run_id = begin_run(tx, DISMISS, {"person": name, **({"reason": reason} if reason else {}), "seed": seed})
         n_set_aside = 0
         for _ in grids.for_each_grid(tx):
-            for round_ in (answered for answered in rounds.answer_rounds(tx) if answered.reassigns_skipped):
+            for round_ in filter(attrgetter("reassigns_skipped"), rounds.answer_rounds(tx)):
                 columns = ("id", "assignment_id", "cell_id")
                 answers = judgements.current_labels(tx, *columns, person_ids=[person.id], of=round_)
                 judgements.withdraw(tx, answers["id"].tolist(), run_id)
