@@ -38,9 +38,7 @@ from fcpair.steps.base.context import (
     with_actor,
 )
 from fcpair.steps.base.keywords import own, takes_params
-from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.tallies import as_ranges, find_cells, request_note
-from fcpair.steps.rules.wording import sheet_headings
+from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, disputes, people
 from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import runs
@@ -181,7 +179,7 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             shown=LABELS,
             needs_person=False,
             cell_columns=keyed_by,
-            headings=sheet_headings(tx, keyed_by),
+            headings=wording.sheet_headings(tx, keyed_by),
         )
         locate_cells(tx, incoming)
         _add_deciders(tx, incoming)
@@ -272,7 +270,7 @@ def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> Reque
     """Say what `request_decisions` would do with these pairs; change nothing."""
     with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
-        return _forecast(tx, find_cells(tx, pairs))
+        return _forecast(tx, tallies.find_cells(tx, pairs))
 
 
 def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
@@ -283,7 +281,7 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")
-        forecast = _forecast(tx, find_cells(tx, pairs))
+        forecast = _forecast(tx, tallies.find_cells(tx, pairs))
         if not forecast.requested:
             reasons = (
                 (len(forecast.waiting), "wait for a person already"),
@@ -292,10 +290,10 @@ def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
             )
             listed = "; ".join(f"{n:,} {reason}" for n, reason in reasons if n)
             raise StageError(f"none of these pairs can be put before adjudicators: {listed}")
-        request = {"rule": Rule.REQUESTED.value, "note": str(request_note(with_actor({}).get(BY)))}
+        request = {"rule": Rule.REQUESTED.value, "note": str(tallies.request_note(with_actor({}).get(BY)))}
         cell_ids = (to_cell_id(tx, number) for number in forecast.requested)
         adjudications.add_decisions(tx, ({"cell_id": cell_id, **request} for cell_id in cell_ids))
-        return note_run(tx, Adjudicate.stage, {"request": as_ranges(forecast.requested)}, forecast.counts)
+        return note_run(tx, Adjudicate.stage, {"request": tallies.as_ranges(forecast.requested)}, forecast.counts)
 
 
 def _forecast(tx: Tx, cell_ids: list[int]) -> RequestForecast:

@@ -16,27 +16,15 @@ from fcpair.records import Person, Role, Rule
 from fcpair.stages.assignment.pace import LAST_INTERVALS, left_s, pace_s
 from fcpair.stages.corpus.text_identity import fold_letters
 from fcpair.stages.questions.base import DISCARD
-from fcpair.steps.adjudication import adjudicate
-from fcpair.steps.adjudication.case_queues import (
-    CaseOrder,
-    CaseQueue,
-    DoubtRanking,
-    current_conflicts,
-    order_cases,
-    rank_cases,
-    select_cases,
-    split_route,
-)
+from fcpair.steps.adjudication import adjudicate, case_queues
+from fcpair.steps.adjudication.case_queues import CaseOrder, CaseQueue, DoubtRanking
 from fcpair.steps.base.context import GridContext, effective_options, find_cell, load_opaque_ids, scheme_of
 from fcpair.steps.people.terms import ReadingAllowance, check_reading_limit, n_readable, reading_allowance
 from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.permissions import NOT_SHOWN
 from fcpair.store import Tx, adjudications, disputes, people
-from fcpair.store.adjudications import DecisionFilter
 from fcpair.store.answers import task_queries
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import sides
-from fcpair.store.corpus.grids import to_cell_id, to_public_number
+from fcpair.store.corpus import grids, sides
 from fcpair.work_records import Agenda, ConflictCase, DecisionRequest, QueueCounts, ShownText
 
 DECISION, ANSWER = "decision", "answer"
@@ -69,7 +57,7 @@ class AdjudicationQueue:
         """Count what waits for this person, and what they have decided."""
         with self._read_as(person_id) as (tx, person):
             excluded, n_decided = permissions.excluded_pairs(tx, person), disputes.n_decided(tx, person_id)
-            conflicts = current_conflicts(self._grid, tx)
+            conflicts = case_queues.current_conflicts(self._grid, tx)
             own_due = conflicts.due_ids - excluded
             return QueueCounts(
                 len(own_due),
@@ -82,8 +70,8 @@ class AdjudicationQueue:
     def n_in_queues(self, person_id: int) -> dict[CaseQueue, int]:
         """Count the cases in each queue of this person."""
         with self._read_as(person_id) as (tx, person):
-            excluded, conflicts = permissions.excluded_pairs(tx, person), current_conflicts(self._grid, tx)
-            return {queue: len(select_cases(conflicts, queue, person_id) - excluded) for queue in CaseQueue}
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
+            return {queue: len(case_queues.select_cases(conflicts, queue, person_id) - excluded) for queue in CaseQueue}
 
     def left_s(self, person_id: int, n_cases: int) -> float | None:
         """Seconds that so many cases take at this person's own pace; None while that is not known."""
@@ -112,17 +100,17 @@ class AdjudicationQueue:
             n_remaining = n_readable(tx, person_id, self._annotate)
             if n_remaining is not None and n_remaining <= n_ahead:
                 return None
-            after_id = None if after is None else to_cell_id(tx, after)
-            excluded, conflicts = permissions.excluded_pairs(tx, person), current_conflicts(self._grid, tx)
+            after_id = None if after is None else grids.to_cell_id(tx, after)
+            excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
             everybody, ranking = people.people(tx, Role.ADJUDICATOR, active=True), self._ranking
             if order is CaseOrder.DOUBT and estimates:
                 ranking.refresh(self._grid._store, conflicts.marks[0])
             is_early = order is CaseOrder.DOUBT and not ranking.is_ready
             usable = CaseOrder.SPREAD if is_early else order
-            route = order_cases(conflicts, usable, everybody.index(person), len(everybody), ranking.doubts)
+            route = case_queues.order_cases(conflicts, usable, everybody.index(person), len(everybody), ranking.doubts)
             shown_early = ranking.shown_early[person.id] if usable is CaseOrder.DOUBT else frozenset()
-            before, onward = split_route(route, after_id, shown_early)
-            cases = select_cases(conflicts, queue, person.id) - excluded
+            before, onward = case_queues.split_route(route, after_id, shown_early)
+            cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
             rest = chain(onward, () if queue is CaseQueue.FLAGGED else before)
             cell_id = next((cell_id for cell_id in rest if cell_id in cases), None)
             if order is CaseOrder.DOUBT and cell_id is not None:
@@ -170,8 +158,8 @@ class AdjudicationQueue:
     def _row_in_queue(self, tx: Tx, person: Person, cell_id: int, queue: CaseQueue) -> list[int]:
         """The pairs in the row of one pair that are in a queue of this person, in order."""
         excluded = permissions.excluded_pairs(tx, person)
-        conflicts = current_conflicts(self._grid, tx)
-        cases = select_cases(conflicts, queue, person.id) - excluded
+        conflicts = case_queues.current_conflicts(self._grid, tx)
+        cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
         return [other_id for other_id in conflicts.row_of(cell_id) if other_id in cases]
 
     def decide(self, person_id: int, ruling: DecisionRequest) -> dict[str, Any]:
@@ -218,7 +206,7 @@ class AdjudicationQueue:
 
             reply = task_queries.perform_once(tx, person_id, request_id, {act: cell_id, **content}, record)
             decision_id = load_opaque_ids(tx).encrypt(DECISION, reply["decision_id"])
-            return {**reply, "decision_id": decision_id, "cell_id": to_public_number(reply["cell_id"])}
+            return {**reply, "decision_id": decision_id, "cell_id": grids.to_public_number(reply["cell_id"])}
 
     def decisions(
         self,
@@ -244,7 +232,7 @@ class AdjudicationQueue:
                 raise InputError.say(
                     "nobody called `%(name)s` decides here; expected one of %(names)s", name=search.by, names=listed
                 )
-            decision_filter = DecisionFilter(
+            decision_filter = adjudications.DecisionFilter(
                 tuple(_matching_texts(tx, search.words, hides_column=hides_column)),
                 (adjudicate.outcome_code(tx, search.outcome),) if search.outcome else (),
                 (deciders[search.by],) if search.by else (),
@@ -258,9 +246,11 @@ class AdjudicationQueue:
             return [
                 DecidedCase(
                     decision_id=opaque_ids.encrypt(DECISION, row["id"]),
-                    cell_id=to_public_number(row["cell_id"]),
+                    cell_id=grids.to_public_number(row["cell_id"]),
                     hs=ShownText.of(row["hs"], row["hs_language"]),
-                    cn=ShownText.of(NOT_SHOWN, None) if hides_column else ShownText.of(row["cn"], row["cn_language"]),
+                    cn=ShownText.of(permissions.NOT_SHOWN, None)
+                    if hides_column
+                    else ShownText.of(row["cn"], row["cn_language"]),
                     outcome=outcomes[row["code"]],
                     rule=Rule(row["rule"]),
                     labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
@@ -311,7 +301,7 @@ def _build_case(tx: Tx, person: Person | None, cell_id: int) -> ConflictCase:
     elif standing is None and person is not None:
         note, flagged = disputes.newest_note_and_flag(tx, cell_id, person.id)
     return ConflictCase(
-        to_public_number(cell_id),
+        grids.to_public_number(cell_id),
         hs,
         cn,
         adjudicate.shown_answers(tx, [cell_id]).get(cell_id, ()),
@@ -359,8 +349,8 @@ def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
     """
     with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
-        cell_ids = rank_cases(tx, own_agenda.pairs, order)
-        pairs, again_numbers = (tuple(map(to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
+        cell_ids = case_queues.rank_cases(tx, own_agenda.pairs, order)
+        pairs, again_numbers = (tuple(map(grids.to_public_number, ids)) for ids in (cell_ids, own_agenda.again))
         return replace(own_agenda, pairs=pairs, again=frozenset(again_numbers))
 
 

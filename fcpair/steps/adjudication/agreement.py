@@ -32,8 +32,7 @@ from fcpair.steps.people.people import find_person
 from fcpair.store import Tx
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells, sides
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids, sides
 
 NO_VALUE = "(no value)"  # of texts that lack the metadata
 MOST_BLOCKS = 20  # values of a metadata column that pages offer
@@ -281,7 +280,8 @@ def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
     for axis, _ in sides.AXES:
         (most, n_texts), bodies = most_disputed(labels, axis, MOST_TEXTS), dict(sides.bodies(tx, axis))
         texts = (
-            DisputedText(bodies[share.text_id], share.n, tuple(map(to_public_number, share.disputed))) for share in most
+            DisputedText(bodies[share.text_id], share.n, tuple(map(grids.to_public_number, share.disputed)))
+            for share in most
         )
         disputed[axis] = DisputedTexts(tuple(texts), n_texts)
     return disputed

@@ -25,8 +25,7 @@ from fcpair.param_values import ONE_OF_NAMES, invalid_value
 from fcpair.params import CaseRanking
 from fcpair.records import BY_HAND, Round
 from fcpair.sentences import say
-from fcpair.stages.adjudication import aggregate
-from fcpair.stages.adjudication.adjudicate import combine_verdicts
+from fcpair.stages.adjudication import adjudicate, aggregate
 from fcpair.stages.questions import NO_CODE, Closed
 from fcpair.stages.questions.labels import AGREE
 from fcpair.steps.answers.import_fc_conan import check_annotators_known
@@ -37,7 +36,6 @@ from fcpair.store import Store, Tx, adjudications, disputes, people
 from fcpair.store.answers import activity_log, judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus.grids import to_public_number
-from fcpair.store.disputes import DisputedPair
 
 NEW_SHARE = 100  # of the answers are so many times those after which doubt is estimated anew
 
@@ -113,7 +111,7 @@ class Conflicts:
     """
 
     marks: activity_log.ChangeMarks
-    by_id: dict[int, DisputedPair] = field(default_factory=dict)
+    by_id: dict[int, disputes.DisputedPair] = field(default_factory=dict)
     places: list[tuple[int, int]] = field(default_factory=list)
     due_ids: set[int] = field(default_factory=set)
     second_look_ids: set[int] = field(default_factory=set)
@@ -146,7 +144,7 @@ class Conflicts:
             )
         return newer
 
-    def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[DisputedPair]) -> None:
+    def _replace(self, gone_ids: Iterable[int], conflicts: Iterable[disputes.DisputedPair]) -> None:
         for gone in [self.by_id.pop(cell_id) for cell_id in gone_ids if cell_id in self.by_id]:
             del self.places[bisect_left(self.places, (gone.hs_id, gone.cell_id))]
             for ids in (self.due_ids, self.second_look_ids, self.unsure_ids, self.flagged_ids):
@@ -311,7 +309,7 @@ def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
     cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
     by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)
     verdicts = judgements.verdict_arrays(tx)
-    validated, verdict = combine_verdicts(verdicts["cell_id"], verdicts["code"])
+    validated, verdict = adjudicate.combine_verdicts(verdicts["cell_id"], verdicts["code"])
     codes = dict(zip(cell_id.tolist(), code.tolist(), strict=True))
     validated_code = np.array([codes.get(pair, NO_CODE) for pair in validated.tolist()], np.int64)
     return (

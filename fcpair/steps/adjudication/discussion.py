@@ -45,7 +45,6 @@ from fcpair.store import Tx, people
 from fcpair.store.answers import activity_log, judgements, task_queries
 from fcpair.store.assignment import assignments, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.corpus.grids import to_public_number
 from fcpair.store.oversight import settings
 from fcpair.work_records import ShownText
 
@@ -241,7 +240,10 @@ def load_flags(tx: Tx) -> list[Flag]:
     names: dict[int | None, str] = {None: "discarded", **{choice.code: choice.name for choice in scheme_of(tx)}}
     flags, sentences = list[Flag](), settings.of_stage(tx, STAGE)
     for row in activity_log.flagged_decisions(tx):
-        number, outcome = to_public_number(row.cell_id), "taken back" if row.rule in UNDECIDED else names[row.code]
+        number, outcome = (
+            grids.to_public_number(row.cell_id),
+            "taken back" if row.rule in UNDECIDED else names[row.code],
+        )
         about = row.by, row.note, row.at, row.stands
         flags.append(Flag(number, row.hs, row.cn, outcome, *about, sentences.get(str(number), "")))
     return flags

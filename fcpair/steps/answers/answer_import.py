@@ -25,26 +25,14 @@ from fcpair.stages.questions import NO_CODE, SKIP
 from fcpair.stages.questions.labels import label_reader
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import closed_question, form_of
-from fcpair.steps.base.context import (
-    GridContext,
-    begin_run,
-    has_saved_options,
-    is_planned,
-    lease_minutes,
-    load_opaque_ids,
-    scheme_of,
-)
+from fcpair.steps.base.context import GridContext, begin_run, is_planned, lease_minutes, load_opaque_ids, scheme_of
 from fcpair.steps.base.text_digests import digester
 from fcpair.steps.people import reassignment
-from fcpair.steps.rules import permissions, rule_decisions
-from fcpair.steps.rules.tallies import look_again
-from fcpair.steps.rules.wording import sheet_headings
+from fcpair.steps.rules import permissions, rule_decisions, tallies, wording
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, texts
-from fcpair.store.corpus.grids import to_cell_id, to_public_number
 from fcpair.store.oversight import build_progress, runs, settings
 
 DISMISS = "dismiss"  # the stage of runs that let somebody go whose answers are set aside
@@ -63,7 +51,7 @@ def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
     locate_cells(tx, incoming)
     unit, role, has_leases = incoming.of.number, round_.role, lease_minutes(tx, round_) is not None
     if not is_planned(tx):
-        is_unassigned = round_.counts and not has_saved_options(tx, Assign)
+        is_unassigned = round_.counts and not settings.of_stage(tx, Assign.stage)
     else:  # or only what files had brought was assigned
         is_from_files = round_.name in settings.of_stage(tx, FROM_FILES)
         is_unassigned = not has_leases and (is_from_files or not assignments.n_by_status(tx, round_))
@@ -151,7 +139,7 @@ def record_answers(
         cell_ids = new_answers["cell_id"].unique().tolist()
         counts |= rule_decisions.apply_policy(tx, cell_ids)
         n_lost = len({*cell_ids} & {*judgements.lost_verdicts(tx)})
-        notes += look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
+        notes += tallies.look_again(len(rule_decisions.stale_decisions(tx, cell_ids)), n_lost)
     return replace(runs.end_run(tx, run_id, counts), notes=tuple(notes))
 
 
@@ -261,7 +249,7 @@ def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -
     `supersede` lets a different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
-        read_word, headings = label_reader(scheme_of(tx)), sheet_headings(tx, PAIR_COLUMNS)
+        read_word, headings = label_reader(scheme_of(tx)), wording.sheet_headings(tx, PAIR_COLUMNS)
         incoming = read_answers(path, read_word, person="annotator", answer="label", headings=headings)
         round_ = rounds.with_known_pairs(tx, rounds.primary(tx))
         identify_rows(tx, incoming, round_)
@@ -277,7 +265,7 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
         blind = kinds.pop() if len(kinds) == 1 else OWN_LABEL in read_table(path).columns
         read_word = label_reader(scheme_of(tx)) if blind else validate.read_verdict
         answer, shown = (OWN_LABEL, "") if blind else (VERDICT, "label")
-        headings = sheet_headings(tx, PAIR_COLUMNS)
+        headings = wording.sheet_headings(tx, PAIR_COLUMNS)
         incoming = read_answers(path, read_word, person="validator", answer=answer, shown=shown, headings=headings)
         round_ = rounds.validation(tx)
         identify_rows(tx, incoming, round_)
@@ -338,7 +326,9 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(~answers["skipped"], SKIP)
-    answers = answers.join(sides, on="cell_id").assign(pair=to_public_number(answers["cell_id"]), time=answers["at"])
+    answers = answers.join(sides, on="cell_id").assign(
+        pair=grids.to_public_number(answers["cell_id"]), time=answers["at"]
+    )
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[[*columns, "known"] if known else columns]
 
@@ -360,24 +350,24 @@ def locate_cells(tx: Tx, incoming: ImportedAnswers) -> None:
         cell_id = cell_id_by_texts.reindex(pd.MultiIndex.from_frame(sides)).to_numpy()
         names = [f"`{_shorten(hs)}` x `{_shorten(cn)}`" for hs, cn in zip(rows["hs"], rows["cn"], strict=True)]
     else:
-        ids = to_cell_id(tx, rows["pair"])
+        ids = grids.to_cell_id(tx, rows["pair"])
         known_cells = cells.by_id(tx, ids).set_index("cell_id")
         cell_id = ids.where(ids.isin(known_cells.index)).to_numpy()
         names = rows["pair"].astype(str).tolist()
         _compare_texts(tx, incoming, sides, ids, known_cells)
     is_outside = pd.isna(cell_id)
     is_unreadable = (rows["pair"] == NO_CODE).to_numpy() & (rows["hs"] == "").to_numpy()
-    by_words = incoming.by_text and WRITTEN in kinds.values()
+    by_words = incoming.by_text and rounds.WRITTEN in kinds.values()
     ambiguity_note = ", or its text occurs in several cells; give the number of the cell" if by_words else ""
     messages = (f"{unit} {name} is not in the grid{ambiguity_note}" for name in names)
     incoming.add_findings(is_outside & ~is_unreadable, messages, cause=f"these {unit}s are not in the grid")
     ids = pd.Series(cell_id).fillna(NOBODY).astype("int64")
-    incoming.rows = rows.assign(cell_id=ids, pair=to_public_number(ids).where(ids != NOBODY, rows["pair"]))
+    incoming.rows = rows.assign(cell_id=ids, pair=grids.to_public_number(ids).where(ids != NOBODY, rows["pair"]))
 
 
 def _text_ids_by_digest(tx: Tx, kind: str) -> dict[str, int]:
     """The id of every text of a kind by its digest; of what was written, those of the grid whose digest is unique."""
-    if kind != WRITTEN:
+    if kind != rounds.WRITTEN:
         return texts.text_ids(tx, kind)
     grid_texts = cells.texts_of_grid(tx).query("kind == @kind")
     digests = grid_texts["body"].map(digester(tx))

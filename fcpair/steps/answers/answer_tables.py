@@ -15,20 +15,16 @@ from fcpair.records import Known, Role, Round, RunRecord
 from fcpair.stages.answers.curation import TextChange
 from fcpair.stages.assignment.plan import CHANGE_COLUMNS
 from fcpair.stages.corpus.text_identity import fold_name
-from fcpair.stages.questions import IRRECONCILABLE, Form
-from fcpair.stages.questions.text_question import REJECTED
+from fcpair.stages.questions import IRRECONCILABLE, Form, text_question
 from fcpair.steps.answers import answer_import, curation
 from fcpair.steps.base.answer_values import answer_numbers, form_of, to_client
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import GridContext, is_planned, need_cells, need_labels, scheme_of
-from fcpair.steps.rules import text_checks
-from fcpair.steps.rules.wording import sheet_headings
+from fcpair.steps.rules import text_checks, wording
 from fcpair.store import Tx, adjudications, people
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds
-from fcpair.store.assignment.rounds import WRITTEN
 from fcpair.store.corpus import cells, grids, sides
-from fcpair.store.corpus.grids import to_public_number
 
 EXTRA_COLUMNS = ("seconds", "time", "note", "origin")
 ORIGINAL = "original"  # the column of a sheet that shows a text to be edited
@@ -70,11 +66,11 @@ def export_texts(grid: GridContext, round: str | None = None) -> pd.DataFrame:
         table = answers_table(tx, round_)
         pairs = cells.by_id(tx, grids.cell_range(tx).first + table["cell"])
         row_number = cells.places_of(tx, pairs) // cells.shape(tx)[1] + 1
-    row_numbers = pd.Series(row_number, to_public_number(pairs["cell_id"]))
+    row_numbers = pd.Series(row_number, grids.to_public_number(pairs["cell_id"]))
     table.insert(list(table.columns).index("row") + 1, "row_number", table["cell"].map(row_numbers))
     table = table[~table["skipped"]].reset_index(drop=True)
     if edits := form_of(round_.form).edited_question:
-        table.loc[table["act"] == REJECTED, edits[0]] = ""
+        table.loc[table["act"] == text_question.REJECTED, edits[0]] = ""
     return table
 
 
@@ -87,7 +83,7 @@ def export_refusals(grid: GridContext, round: str | None = None) -> pd.DataFrame
     """
     with grid._store.read() as tx:
         rows = refused_texts.table(tx, rounds.by_name(tx, round))
-    rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
+    rows.insert(0, "cell", grids.to_public_number(rows.pop("cell_id")))
     return rows
 
 
@@ -104,7 +100,7 @@ def export_replies(grid: GridContext, round: str) -> pd.DataFrame:
 def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Every reply of models in a round, as `export_replies` has it."""
     rows = refused_texts.reply_table(tx, round_)
-    rows.insert(0, "cell", to_public_number(rows.pop("cell_id")))
+    rows.insert(0, "cell", grids.to_public_number(rows.pop("cell_id")))
     return rows.assign(marks=["; ".join(marks) for marks in rows["marks"]])
 
 
@@ -122,7 +118,7 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     answers_by_value = {value: form.names(form.load(value)) for value, form in form_by_value.items()}
     empty_answers = {question: "" for form in forms for question, _ in form.questions}
     table = located.assign(
-        cell=to_public_number(answers["cell_id"]),
+        cell=grids.to_public_number(answers["cell_id"]),
         row=located["hs_id"].map(bodies),
         column=located["cn_id"].map(bodies),
         by=answers["annotator"],
@@ -159,7 +155,7 @@ def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
     """Facts about the text of each row, beside the text, by column; columns that are empty are left out."""
     meta = cells.texts_of_grid(tx).set_index("text_id")["meta"]
-    origins = authorship.origins_of(tx, sorted(set(row_ids))) if WRITTEN in grids.side_kinds(tx) else {}
+    origins = authorship.origins_of(tx, sorted(set(row_ids))) if rounds.WRITTEN in grids.side_kinds(tx) else {}
     row_origins = [origins.get(origin) for origin in row_ids]
     metadata = [
         {**(origin.meta if origin else {}), **meta[row]} for origin, row in zip(row_origins, row_ids, strict=True)
@@ -202,7 +198,7 @@ def import_answers(grid: GridContext, path: Source, round: str | None = None, *,
     with grid._store.read() as tx:
         round_ = round_for_files(tx, grid.grid.name, round)
         form = form_of(round_.form)
-        headings = sheet_headings(tx, CELL_COLUMNS)
+        headings = wording.sheet_headings(tx, CELL_COLUMNS)
         incoming = read_forms(path, form, shown=ORIGINAL if round_.options.edits else "", headings=headings)
         names = [name for name, _ in form.questions]
         column_texts = {fold_name(text) for _, text in sides.bodies(tx, "column")} - {*map(fold_name, names)}
@@ -325,7 +321,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
     layout = CELL_COLUMNS if is_planned(tx) else PAIR_COLUMNS
     located = cells.by_id(tx, decisions["cell_id"]).set_index("cell_id").loc[decisions["cell_id"]]
     bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
-    table = decisions[[]].assign(**{layout.number: to_public_number(decisions["cell_id"])})
+    table = decisions[[]].assign(**{layout.number: grids.to_public_number(decisions["cell_id"])})
     for column, side in zip(layout.sides, ("hs_id", "cn_id"), strict=True):
         table[column] = located[side].map(bodies).to_numpy()
     row_metadata = decisions[[]]

@@ -19,8 +19,7 @@ from fcpair.steps.base.context import GridContext
 from fcpair.store import Tx
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,7 +128,7 @@ def written_table(tx: Tx, name: str | None = None) -> pd.DataFrame:
         of_column = [kind] if types is None or kind in types[1] else []
         joined.append("; ".join([*of_column, *(label for label in answered if label != kind)]))
     columns: dict[str, list[Any]] = {
-        "cell": to_public_number(text_rows["cell_id"]).tolist(),
+        "cell": grids.to_public_number(text_rows["cell_id"]).tolist(),
         "hs": row_texts["body"].tolist(),
         "type": kinds,
         "cn": text_rows["value"].map(texts).tolist(),

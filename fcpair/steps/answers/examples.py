@@ -27,7 +27,6 @@ from fcpair.steps.base.text_digests import folding
 from fcpair.steps.rules.tallies import check_done
 from fcpair.store import Tx
 from fcpair.store.answers import examples, judgements
-from fcpair.store.answers.examples import WrittenText
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import grids, sides
 
@@ -90,7 +89,9 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
         return replace(note_run(tx, EXAMPLES, params, counts, model.record()), notes=cut.notes)
 
 
-def _load_inputs(tx: Tx, grid: str, name: str, *, redo: bool) -> tuple[Round, dict[int, str], list[WrittenText]]:
+def _load_inputs(
+    tx: Tx, grid: str, name: str, *, redo: bool
+) -> tuple[Round, dict[int, str], list[examples.WrittenText]]:
     """For what examples are sought, the texts of rows by their ids, and among what."""
     round_ = _round_with_examples(tx, grid, name)
     need_cells(tx, grid)

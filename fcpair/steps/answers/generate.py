@@ -23,8 +23,7 @@ from fcpair.steps.answers.examples import prompt_examples
 from fcpair.steps.base.answer_values import answer_numbers, closed_question, form_of
 from fcpair.steps.base.context import Basis, GridContext, MovedError, begin_run, need_cells
 from fcpair.steps.people import reassignment
-from fcpair.steps.rules import rule_decisions
-from fcpair.steps.rules.tallies import check_done
+from fcpair.steps.rules import rule_decisions, tallies
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements, refused_texts
 from fcpair.store.assignment import assignments, rounds
@@ -145,7 +144,7 @@ def _load_queries(tx: Tx, grid: str, name: str) -> tuple[Round, list[model_spec.
     need_cells(tx, grid)
     open_cells = cells.cells(tx)
     if round_.options.rests_on:
-        check_done(tx, grid, rounds.by_name(tx, round_.options.rests_on))
+        tallies.check_done(tx, grid, rounds.by_name(tx, round_.options.rests_on))
         open_cells = open_cells[open_cells["cell_id"].isin(authorship.cells_answered_before(tx, round_))]
     examples_by_row = prompt_examples(tx, grid, round_)
     answerers = [model_spec.parse_model_spec(text) for text in round_.options.models]

@@ -26,7 +26,6 @@ from fcpair.steps.base.calibration_state import need_calibration
 from fcpair.steps.base.context import GridContext, begin_run, effective_options
 from fcpair.steps.base.keywords import by_recipe, own, takes_params, update_simulate_section
 from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.known_pairs import known_codes
 from fcpair.steps.rules import permissions, rule_decisions
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
@@ -177,7 +176,7 @@ class _SimulatedPeople:
         if question is None:
             return
         for at, known_round in enumerate(rounds.of_known_pairs(tx, self._round)):
-            codes = known_codes(tx, known_round)
+            codes = known_pairs.known_codes(tx, known_round)
             for turn in itertools.count() if known_round.options.known == use else ():
                 gated = self._round if use is Known.CONTROLS else known_round
                 open_rows, may_answer = _open_rows(tx, known_round, gated)

@@ -17,14 +17,11 @@ from fcpair.steps.base.answer_values import closed_question, form_of, parse_subm
 from fcpair.steps.base.calibration_state import is_closed
 from fcpair.steps.base.context import StudyContext, load_opaque_ids
 from fcpair.steps.base.opaque_ids import OpaqueIds
-from fcpair.steps.people import known_pairs, reassignment
-from fcpair.steps.people.terms import has_limit, limit_reached
+from fcpair.steps.people import known_pairs, reassignment, terms
 from fcpair.steps.rules import permissions, rule_decisions, text_checks
 from fcpair.store import Tx
 from fcpair.store.answers import refused_texts, task_queries
-from fcpair.store.assignment import open_slots, rounds
-from fcpair.store.assignment.assignments import OPTED_OUT
-from fcpair.store.assignment.rounds import Answer
+from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import grids
 from fcpair.values import visible_text
 from fcpair.work_records import Remark, Submission
@@ -52,7 +49,7 @@ class Submissions:
     def __init__(self, study: StudyContext, annotate: Annotate) -> None:
         self._store = study._store
         self._annotate = annotate
-        self._has_limit = has_limit(annotate)
+        self._has_limit = terms.has_limit(annotate)
         self._opaque: OpaqueIds | None = None
         self._qualified: set[tuple[int, int]] = set()  # people who have qualified, each with the round in which
         self._answer_ids: dict[Any, dict[int, int]] = {}  # of closed questions, by form and as sent, then by round
@@ -179,7 +176,7 @@ class Submissions:
                     raise ConflictError.say("your qualification is over, so its answers can no longer be changed")
         if self._has_limit or assignment.status != Status.OPEN or assignment.calibrates:
             self._check_status(tx, visitor.id, assignment, submission)
-        if isinstance(answer, Answer):
+        if isinstance(answer, rounds.Answer):
             answer = rounds.get_or_add_answer(tx, assignment.round_id, answer)
         row = {
             "skipped": skipped,
@@ -204,7 +201,7 @@ class Submissions:
         reply = {"judgement_id": judgement_id, "assignment_id": submission.assignment_id}
         return {**reply, "guideline_version": assignment.guideline_version}
 
-    def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | Answer:
+    def _parse_answer(self, tx: Tx, assignment: Any, submission: Submission) -> int | rounds.Answer:
         """The answer that was sent, by its number if that was asked for before; raises what refuses it."""
         value = submission.answer
         key = (assignment.form, value) if isinstance(value, str | int | float) else None
@@ -257,7 +254,7 @@ class Submissions:
                     "the discussion has begun, or is over, so your first answer stands; where people differed you can "
                     "answer once more"
                 )
-        if assignment.status == OPTED_OUT:
+        if assignment.status == assignments.OPTED_OUT:
             raise ConflictError.say(
                 "you have opted out of a topic of this pair since, here or on another device, so your answer was not "
                 "stored; you can opt in again under Settings"
@@ -268,7 +265,7 @@ class Submissions:
             raise ConflictError(GIVEN_TO_OTHERS)
         if submission.again is False and (sentence := ANSWERED_ELSEWHERE.get(status)):
             raise ConflictError(sentence)
-        if (status is Status.OPEN or has_lapsed) and (limit := limit_reached(tx, person_id, self._annotate)):
+        if (status is Status.OPEN or has_lapsed) and (limit := terms.limit_reached(tx, person_id, self._annotate)):
             raise RefusedError(limit)
         if has_lapsed and not open_slots.reclaim_skipped(tx, submission.assignment_id):
             raise ConflictError(GIVEN_TO_OTHERS)

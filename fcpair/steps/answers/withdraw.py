@@ -18,10 +18,8 @@ from fcpair.steps.answers.generate import GENERATE
 from fcpair.steps.answers.import_fc_conan import FORMAT
 from fcpair.steps.base import departures
 from fcpair.steps.base.context import LARGEST_ID, GridContext, StudyContext, begin_run, labels_of
-from fcpair.steps.people import access, reassignment
-from fcpair.steps.people.known_pairs import assign_everywhere
+from fcpair.steps.people import access, known_pairs, reassignment
 from fcpair.steps.people.people import find_person
-from fcpair.steps.people.reassignment import reassign_everywhere
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, people
 from fcpair.store.answers import judgements
@@ -185,7 +183,7 @@ def dismiss(study: StudyContext, name: str, *, reason: str = "", seed: int = 0) 
         if reason:
             access.save_farewell(tx, person.id, reason, run_id)
         n_withdrawn = assignments.withdraw_open(tx, person.id)
-        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassign_everywhere(tx, seed)}
-        counts |= assign_everywhere(tx)
+        counts = {"set_aside": n_set_aside, "withdrawn": n_withdrawn, **reassignment.reassign_everywhere(tx, seed)}
+        counts |= known_pairs.assign_everywhere(tx)
         departures.update_people(tx, run_id)
         return runs.end_run(tx, run_id, counts)

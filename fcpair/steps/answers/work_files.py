@@ -22,22 +22,18 @@ from fcpair.files.tables.tabular import read_table
 from fcpair.lazy import pd
 from fcpair.records import Origin, Round, RunRecord, Status
 from fcpair.sentences import say
-from fcpair.stages.questions import SKIP, AnyOf, Closed, Question
-from fcpair.stages.questions.closed import NONE
+from fcpair.stages.questions import SKIP, AnyOf, Closed, Question, closed
 from fcpair.stages.questions.labels import VERDICT, answer_words
 from fcpair.steps.answers import answer_import, answer_tables
 from fcpair.steps.assignment.validate import is_blind, label_names
 from fcpair.steps.base.answer_values import form_of
 from fcpair.steps.base.context import GridContext, is_planned, load_opaque_ids, scheme_of
 from fcpair.steps.people import access
-from fcpair.steps.rules import permissions
-from fcpair.steps.rules.tallies import round_progress
-from fcpair.steps.rules.wording import number_heading, role_noun, side_headings
+from fcpair.steps.rules import permissions, tallies, wording
 from fcpair.store import Tx, people
 from fcpair.store.answers import authorship, judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids
 from fcpair.store.oversight import runs
 from fcpair.work_records import KeepReason, OldSheet
 
@@ -52,9 +48,9 @@ def make_blank(
     round_: Round | None = None,
 ) -> SheetLayout:
     """Layout of a sheet: the columns to fill in, each by these words or instructions, its texts, the guidelines."""
-    headings = dict(zip(cell_columns.sides, side_headings(tx), strict=True))
-    if (noun := role_noun(tx, (round_ or rounds.primary(tx)).role).one) != cell_columns.number:
-        headings[cell_columns.number] = number_heading(noun)
+    headings = dict(zip(cell_columns.sides, wording.side_headings(tx), strict=True))
+    if (noun := wording.role_noun(tx, (round_ or rounds.primary(tx)).role).one) != cell_columns.number:
+        headings[cell_columns.number] = wording.number_heading(noun)
     return SheetLayout(columns, runs.study_facts(tx)["guidelines"], headings)
 
 
@@ -115,7 +111,7 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
         raise StageError(
             say("no label is open") if is_assigned else say("no pairs have been assigned; run `fcpair assign`")
         )
-    sheets = rows.assign(pair=to_public_number(rows["cell_id"]), label="", note="")
+    sheets = rows.assign(pair=grids.to_public_number(rows["cell_id"]), label="", note="")
     sheets = sheets[["annotator", "position", "pair", "hs_id", "cn_id", "hs", "cn", "label", "note"]]
     return _write_by_person(sheets, folder, sheet_format, blank, ANSWER_COLUMNS[False])
 
@@ -201,7 +197,7 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
     rows = _begun_work(tx, round_)
     if rows.empty:
         _refuse_free(tx, round_)
-        progress, open_in = round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
+        progress, open_in = tallies.round_progress(tx, round_), f"nothing is open in round `{round_.name}`"
         if not progress.dealt:
             remedy = f"`fcpair assign --grid {grid.grid.name} --round {round_.name}` assigns it"
             raise StageError(f"{open_in}, which has not been assigned yet; {remedy}")
@@ -221,7 +217,7 @@ def open_cells(tx: Tx, grid: GridContext, name: str | None) -> tuple[Round, pd.D
 
 def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Series[int]:
     """The numbers of cells on a sheet of a round; where it hides the column, they do not tell it."""
-    numbers = to_public_number(cell_ids)
+    numbers = grids.to_public_number(cell_ids)
     return numbers.map(load_opaque_ids(tx).encrypt_cell) if round_.options.hides_column else numbers
 
 
@@ -230,7 +226,7 @@ def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
     if isinstance(question, Closed):
         return answer_words(question)
     if isinstance(question, AnyOf):
-        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {NONE}; or {SKIP}"
+        return f"any of these, separated by semicolons: {'; '.join(question.names)}; or {closed.NONE}; or {SKIP}"
     return f"{question}, or {SKIP}"
 
 

@@ -11,8 +11,7 @@ from fcpair.params import DEFAULT_CONSENT, Annotate
 from fcpair.plans import ORIGINAL, ORIGINAL_LANGUAGE
 from fcpair.records import TOPIC_SPLIT, WORKERS, Known, Role, Round, Status, Visitor
 from fcpair.stages.assignment.pace import LAST_INTERVALS, NO_PACE, left_s, pace_s, spread_batch_times
-from fcpair.stages.questions import SKIP
-from fcpair.stages.questions.labels import option_wordings, with_wordings
+from fcpair.stages.questions import SKIP, labels
 from fcpair.steps.answers.submissions import Submissions, check_visitor
 from fcpair.steps.assignment import leases, validate
 from fcpair.steps.base.answer_values import form_of, to_client
@@ -73,12 +72,12 @@ class WorkQueue(Submissions):
                             grid_name,
                             round_.name,
                             *grids.side_names(tx),
-                            with_wordings(form, words, grid_name),
+                            labels.with_wordings(form, words, grid_name),
                             round_.options.screen,
                             blind,
                             sides.row.text,
                             sides.column.text,
-                            option_wordings(checked_form, words, grid_name) | sides.names,
+                            labels.option_wordings(checked_form, words, grid_name) | sides.names,
                             sides.single_column,
                             round_.options.known == Known.QUALIFICATION,
                             ("again" if round_.options.again else "first") if round_.options.calibrates else "",

@@ -18,8 +18,7 @@ from fcpair.steps.people.people import check_pseudonym
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, disputes, optouts, people
 from fcpair.store.assignment import rounds
-from fcpair.store.corpus import cells
-from fcpair.store.corpus.grids import to_public_number
+from fcpair.store.corpus import cells, grids
 from fcpair.work_records import Agenda
 
 NOT_CONSENTED = say("please read what the study is about and agree to take part first")
@@ -61,7 +60,7 @@ def blocking_reasons(tx: Tx, person: Person | None, cell_ids: Sequence[int]) -> 
     }
     if person is not None:
         errors |= {
-            pair: RefusedError.say(sentence, name=person.name, number=Id(to_public_number(pair)))
+            pair: RefusedError.say(sentence, name=person.name, number=Id(grids.to_public_number(pair)))
             for sentence, pairs in _pairs_involving(tx, person, pair_ids)
             for pair in pairs
         }
@@ -140,7 +139,7 @@ def open_case(tx: Tx, person: Person | None, cell_id: int) -> tuple[disputes.Sta
 
 
 def _conflict(sentence: str, cell_id: int, **values: str) -> ConflictError:
-    return ConflictError(say(sentence, number=Id(to_public_number(cell_id)), **values))
+    return ConflictError(say(sentence, number=Id(grids.to_public_number(cell_id)), **values))
 
 
 def _decider(standing: disputes.StandingDecision) -> str:

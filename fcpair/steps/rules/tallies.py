@@ -14,20 +14,13 @@ from fcpair.params import Validate, grid_names
 from fcpair.records import UNDECIDED, Origin, Round, Rule, Status
 from fcpair.sentences import Sentence, mark, mark_plural, say, say_number
 from fcpair.stages.adjudication.adjudicate import ONE_LABEL, is_valid
-from fcpair.steps.base.context import (
-    effective_options,
-    find_cell,
-    find_grid,
-    has_saved_options,
-    lease_minutes,
-    scheme_of,
-)
+from fcpair.steps.base.context import effective_options, find_cell, find_grid, lease_minutes, scheme_of
 from fcpair.steps.rules import rule_decisions
 from fcpair.store import Tx, adjudications, disputes
 from fcpair.store.answers import judgements
 from fcpair.store.assignment import assignments, open_slots, rounds
 from fcpair.store.corpus import cells, grids
-from fcpair.store.oversight import build_progress
+from fcpair.store.oversight import build_progress, settings
 
 
 @dataclass(frozen=True)
@@ -97,7 +90,7 @@ def n_decided_by_person(tx: Tx) -> Counter[int]:
 
 def n_without_validator(tx: Tx) -> int:
     """Count the pairs that were decided after others were assigned to validators; 0 where only some are validated."""
-    if not has_saved_options(tx, Validate) or effective_options(tx, Validate, {}).pairs:
+    if not settings.of_stage(tx, Validate.stage) or effective_options(tx, Validate, {}).pairs:
         return 0
     pairs = adjudications.pairs_without_validator(tx)
     return len(pairs) - len(disputes.pairs_to_label(tx, pairs)) if pairs else 0

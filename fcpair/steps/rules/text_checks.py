@@ -11,9 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from fcpair.errors import InputError, ModelError, ServiceError
-from fcpair.models import grammar, language
-from fcpair.models.model_files import resolve
-from fcpair.models.similarity import SimilarityIndex
+from fcpair.models import grammar, language, model_files, similarity
 from fcpair.records import Role, Round
 from fcpair.round_options import Checks
 from fcpair.sentences import Id, join, mark, say
@@ -46,9 +44,9 @@ def checks_of(round_: Round) -> Checks:
 
 
 @cache
-def likeness(model: str) -> SimilarityIndex:
+def likeness(model: str) -> similarity.SimilarityIndex:
     """The encoder of this name, which all rounds of this process share."""
-    return SimilarityIndex(model)
+    return similarity.SimilarityIndex(model)
 
 
 def check_prerequisites(round_: Round) -> None:
@@ -67,7 +65,7 @@ def check_prerequisites(round_: Round) -> None:
         )
     grammar.check_installed(checks.grammar)
     if checks.similar is not None:
-        resolve(checks.model)
+        model_files.resolve(checks.model)
 
 
 def texts_to_compare(tx: Tx, round_: Round) -> list[str]:
