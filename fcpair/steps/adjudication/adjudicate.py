@@ -1,7 +1,6 @@
 """From several labels to one: by a policy, by a person, by a sheet or another file, or by a person on request.
 
-A request is a row like a decision. It takes the place of what a rule has decided and lasts until a person decides, also
-if labels are added; whose decision is taken back, the request stands again.
+A request is a row like a decision, which takes the place of what a rule has decided until a person decides.
 """
 
 from __future__ import annotations
@@ -274,10 +273,9 @@ def forecast_decision_requests(grid: GridContext, pairs: Sequence[int]) -> Reque
 
 
 def request_decisions(grid: GridContext, pairs: Sequence[int]) -> RunRecord:
-    """Have a person decide these pairs, by number, whose labels agree or which a rule has decided.
-
-    Until then none of them has a label or is in a tier, whatever the policy. Raises UnknownIdError for no such pair,
-    StageError where none of them can be put before adjudicators.
+    """Have a person decide these pairs, by number, whose labels agree or which a rule has decided: until then none of
+    them has a label or is in a tier. Raises UnknownIdError for no such pair, StageError where none can be put before
+    adjudicators.
     """
     with grid._store.write() as tx:
         need_labels(tx, "adjudicate")

@@ -32,9 +32,8 @@ MOST_OF_ROW = 50  # cases on one screen
 
 
 class AdjudicationQueue:
-    """One adjudicator's way through the conflicts, by the browser or the API.
-
-    All methods with a `person_id` raise RefusedError unless that is an adjudicator who was invited and has consented.
+    """One adjudicator's way through the conflicts, by the browser or the API. All methods with a `person_id` raise
+    RefusedError unless that is an adjudicator who was invited and has consented.
     """
 
     def __init__(
@@ -123,10 +122,6 @@ class AdjudicationQueue:
         """Return whether the order by doubt is known here, or that there is none."""
         return self._ranking.is_ready
 
-    def wait_for_ranking(self) -> None:
-        """Wait for the order by doubt that is being worked out, if one is."""
-        self._ranking.wait()
-
     def case(self, person_id: int, number: int) -> ConflictCase:
         """One case: a pair that waits, for a second look or at all, or that this person has decided.
 
@@ -143,9 +138,8 @@ class AdjudicationQueue:
             return len(self._row_in_queue(tx, person, find_cell(tx, number), queue))
 
     def row_cases(self, person_id: int, number: int, queue: CaseQueue = CaseQueue.ALL) -> list[ConflictCase]:
-        """The cases in the row of one pair that are in a queue of this person, as far as they may still be read.
-
-        Of a long row those MOST_OF_ROW among which the pair is. Raises UnknownIdError where the grid has no such pair.
+        """The cases in the row of one pair that are in a queue of this person, as far as they may still be read; of a
+        long row those MOST_OF_ROW among which the pair is. Raises UnknownIdError for no such pair.
         """
         with self._read_as(person_id) as (tx, person):
             cell_id = find_cell(tx, number)
@@ -157,8 +151,7 @@ class AdjudicationQueue:
 
     def _row_in_queue(self, tx: Tx, person: Person, cell_id: int, queue: CaseQueue) -> list[int]:
         """The pairs in the row of one pair that are in a queue of this person, in order."""
-        excluded = permissions.excluded_pairs(tx, person)
-        conflicts = case_queues.current_conflicts(self._grid, tx)
+        excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
         cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
         return [other_id for other_id in conflicts.row_of(cell_id) if other_id in cases]
 
@@ -168,9 +161,12 @@ class AdjudicationQueue:
         Raises InputError for an outcome that is none of the choices, RefusedError and ConflictError as `case` does, and
         ConflictError where the pair was decided, taken back or labelled anew since it was shown.
         """
-        content = {"outcome": ruling.outcome, "note": ruling.note, "flagged": ruling.flagged}
-        content |= {"seen": ruling.seen_decision_id}
-        content |= {} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id}
+        content: dict[str, Any] = {
+            "outcome": ruling.outcome,
+            "note": ruling.note,
+            "flagged": ruling.flagged,
+            "seen": ruling.seen_decision_id,
+        } | ({} if ruling.seen_answer_id is None else {"answer": ruling.seen_answer_id})
 
         def record(tx: Tx, person: Person, cell_id: int) -> int:
             _check_case(tx, person, cell_id, self._annotate, (ruling.seen_decision_id, ruling.seen_answer_id))
@@ -180,9 +176,8 @@ class AdjudicationQueue:
         return self._perform_once("decide", person_id, ruling.cell_id, ruling.request_id, content, record)
 
     def undo(self, person_id: int, number: int, request_id: str) -> dict[str, Any]:
-        """Take one's own decision on a pair back, so that the pair waits again; returns `decision_id` and `cell_id`.
-
-        Raises UnknownIdError for no such pair, ConflictError where no decision of this person stands on it.
+        """Take one's own decision on a pair back, so that it waits again; returns `decision_id` and `cell_id`. Raises
+        UnknownIdError for no such pair, ConflictError where no decision of this person stands on it.
         """
         return self._perform_once("undo", person_id, number, request_id, {}, lambda *about: _take_back(*about)[0])
 
@@ -243,14 +238,13 @@ class AdjudicationQueue:
             rows = adjudications.matching_decisions(tx, limit, last_id, decision_filter, person_id)
             counts, scheme = adjudications.label_counts(tx, [row["id"] for row in rows]), scheme_of(tx)
             outcomes, names = adjudicate.outcome_names(scheme), {choice.code: choice.name for choice in scheme}
+            hidden = permissions.NOT_SHOWN, None
             return [
                 DecidedCase(
                     decision_id=opaque_ids.encrypt(DECISION, row["id"]),
                     cell_id=grids.to_public_number(row["cell_id"]),
                     hs=ShownText.of(row["hs"], row["hs_language"]),
-                    cn=ShownText.of(permissions.NOT_SHOWN, None)
-                    if hides_column
-                    else ShownText.of(row["cn"], row["cn_language"]),
+                    cn=ShownText.of(*(hidden if hides_column else (row["cn"], row["cn_language"]))),
                     outcome=outcomes[row["code"]],
                     rule=Rule(row["rule"]),
                     labels={names[code]: n for code, n in counts.get(row["id"], {}).items()},
@@ -342,10 +336,9 @@ def _take_back(tx: Tx, person: Person | None, cell_id: int, by: str = "") -> tup
 
 
 def agenda(grid: GridContext, by: str, *, order: CaseRanking = "row") -> Agenda:
-    """Pairs that one person, or somebody new, can decide now, and counts of those that wait for others or labels.
-
-    They are in the order of rows, or of `doubt`: by Dawid and Skene's model, the greatest first. Raises InputError
-    where that cannot be fitted; see `Grid.aggregate`.
+    """Pairs that one person, or somebody new, can decide now, by rows or by `doubt` in Dawid and Skene's model, and
+    counts of those that wait for others or labels. Raises InputError where no model can be fitted; see
+    `Grid.aggregate`.
     """
     with grid._store.read() as tx:
         own_agenda = permissions.agenda(tx, permissions.find_decider(tx, by))
@@ -427,14 +420,11 @@ class DecidedCase:
 
 def _matching_texts(tx: Tx, words: str, *, hides_column: bool) -> Iterable[tuple[list[int], list[int]]]:
     """The texts in which each word occurs; a hidden column is not searched, which would tell what is in it."""
-    folded_words = _fold(words).split()
-    if not folded_words:
+    if not (folded_words := fold_letters(words).casefold().split()):
         return
-    rows, columns = ([(text_id, _fold(body)) for text_id, body in sides.bodies(tx, axis)] for axis, _ in sides.AXES)
+    rows, columns = (
+        [(text_id, fold_letters(body).casefold()) for text_id, body in sides.bodies(tx, axis)] for axis, _ in sides.AXES
+    )
     for word in folded_words:
         row_ids, column_ids = ([text_id for text_id, body in side if word in body] for side in (rows, columns))
         yield row_ids, [] if hides_column else column_ids
-
-
-def _fold(text: str) -> str:
-    return fold_letters(text).casefold()

@@ -1,8 +1,7 @@
 """The cases of adjudicators: the list of conflicts, the queues that are parts of it, and the orders to go through them.
 
-To compare all labels anew at each look would take a second of every half million: the list stays in memory while a
-study is served, and follows what the study itself says, because another process may have written it. Nor does anybody
-wait for the order by the doubt of a label model. Label models themselves change nothing: no decision rests on them.
+To compare all labels anew at each look would take a second of every half million: the list stays in memory, and
+follows what the study says, as another process may have written it. Nor does anybody wait for a label model.
 """
 
 from __future__ import annotations
@@ -233,9 +232,8 @@ def split_route(route: list[int], after: int | None, shown_early: Collection[int
 
 
 def visiting_order(n: int, index: int, n_adjudicators: int) -> list[int]:
-    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them.
-
-    First a share of one's own, forward; then what others may have left of theirs, from its end.
+    """The order in which the adjudicator `index` (from 0) of `n_adjudicators` goes through `n` cases, or rows of them:
+    a share of one's own, forward, then what others may have left of theirs, from its end.
     """
     first, last = index * n // n_adjudicators, (index + 1) * n // n_adjudicators
     return [*range(first, last), *range(first - 1, -1, -1), *range(n - 1, last - 1, -1)]
@@ -285,9 +283,7 @@ def load_label_data(tx: Tx) -> aggregate.LabelData:
 
 
 def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
-    """The closed question that a round asks of people who are known, and the labels; raises what `aggregate_labels`
-    does.
-    """
+    """The closed question of a round, and its labels; raises what `aggregate_labels` does."""
     if of.checks is not None:
         raise InputError(f"round `{of.name}` checks decisions; a label model is about the answers before them")
     check_annotators_known(tx, "no label model can compare annotators")

@@ -1,7 +1,5 @@
-"""A calibration seen as a whole: its discussion, who has answered what, and agreement before and after.
-
-While the discussion lasts, people see only the pairs that they are to answer again, and nobody's name; the lead sees
-all. And flags: the decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
+"""A calibration seen as a whole: its discussion, who has answered what, and agreement before and after; and flags: the
+decisions on which an adjudicator noted that the guidelines should say more, and at which sentence.
 """
 
 from __future__ import annotations
@@ -147,9 +145,8 @@ def _answer_text(form: Form, value: str, names: Mapping[str, str]) -> str:
 
 
 def measure_calibration(grid: GridContext) -> CalibrationResult:
-    """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options.
-
-    Raises StageError where there is no calibration.
+    """Measure how far a calibration is, and agreement before and after its discussion, by the grid's own options;
+    raises StageError where there is none.
     """
     with grid._store.read() as tx:
         return _measure(tx, need_calibration(tx), effective_options(tx, Agree, {}))
@@ -219,9 +216,8 @@ _ENDS = re.compile(r"(?<=[.!?؟。])\s+")
 
 @dataclass(frozen=True)
 class Flag:
-    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one.
-
-    `sentence` is that of the guidelines at which a lead has put it; empty where nobody has.
+    """A decision on which somebody noted that the guidelines should say more; `stands` while it is the newest one, and
+    `sentence` is that of the guidelines at which a lead has put it, if one has.
     """
 
     cell_id: int
@@ -262,10 +258,8 @@ def guideline_sentences(grid: GridContext) -> list[str]:
 
 
 def place_flag(grid: GridContext, pair: int, sentence: str) -> RunRecord:
-    """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back.
-
-    The flag stays there when the guidelines change. Raises InputError where the pair is not flagged, or the guidelines
-    in force have no such sentence.
+    """Note at which sentence of the guidelines a flagged pair asks for more; an empty one takes that back. Raises
+    InputError where the pair is not flagged, or the guidelines in force have no such sentence.
     """
     with grid._store.write() as tx:
         if pair not in {flag.cell_id for flag in load_flags(tx)}:

@@ -43,10 +43,9 @@ FROM_FILES = "from_files"  # the settings that say which rounds of a planned gri
 
 
 def identify_rows(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add `cell_id`, `person_id` and `assignment_id` to each row, or an error; leave out who was dismissed.
-
-    Where no pairs were assigned, the role says who may answer, and answers bring their own assignments; else `position`
-    is where each was assigned, to whoever has another role since.
+    """Add `cell_id`, `person_id` and `assignment_id` to each row, or an error; leave out who was dismissed. Where no
+    pairs were assigned, the role says who may answer, and answers bring their own assignments; else `position` is where
+    each was.
     """
     locate_cells(tx, incoming)
     unit, role, has_leases = incoming.of.number, round_.role, lease_minutes(tx, round_) is not None
@@ -144,8 +143,8 @@ def record_answers(
 
 
 def sorted_column_notes(incoming: ImportedAnswers) -> tuple[str, ...]:
-    """A sentence on each column of a person's answers that is sorted, while its rows are still in the order of their
-    cells, or in that in which they were assigned: so it seems to have been sorted apart from them.
+    """A sentence on each column of a person's answers that is sorted while its rows are still in the order of their
+    cells, or as assigned: so it seems to have been sorted apart from them.
     """
     rows, notes = incoming.rows.reset_index(drop=True), []
     orders = [rows[name] for name in ("pair", "position") if name in rows.columns]
@@ -193,9 +192,8 @@ def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, 
 
 
 def compare_answers(tx: Tx, incoming: ImportedAnswers, round_: Round, *, supersede: bool) -> None:
-    """Add `is_new` to each row, and an error where another answer is there that it may not supersede.
-
-    A person's answer takes the place of an equal simulated one, as it overrides nobody; the reverse is an error.
+    """Add `is_new` to each row, and an error where another answer is there that it may not supersede: of a person, also
+    a simulated one that says the same; what a person gives takes the place of that.
     """
     rows = incoming.rows
     current_answers = judgements.current_answers(tx, round_, *COMPARED).set_index("assignment_id")
@@ -244,9 +242,8 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
 
 
 def import_labels(grid: GridContext, path: Source, *, supersede: bool = False) -> RunRecord:
-    """Record the labels of a file or a frame: filled-in sheets, or a long table made elsewhere.
-
-    `supersede` lets a different label replace an earlier one as the current one.
+    """Record the labels of a file or a frame: filled-in sheets, or a long table made elsewhere. `supersede` lets a
+    different label replace an earlier one as the current one.
     """
     with grid._store.write() as tx:
         read_word, headings = label_reader(scheme_of(tx)), wording.sheet_headings(tx, PAIR_COLUMNS)
@@ -322,13 +319,11 @@ def export_labels(grid: GridContext, *, known: bool = False) -> pd.DataFrame:
         tables = [
             judgements.current_answers(tx, round_, *read).assign(known=round_.options.known) for round_ in answer_rounds
         ]
-        answers = pd.concat(tables, ignore_index=True)
+        answers = pd.concat(tables, ignore_index=True).rename(columns={"at": "time"})
         sides = cells.by_id(tx, answers["cell_id"]).set_index("cell_id")
     label = answers["code"].astype("Int64").map(names).astype(object)
     answers["label"] = label.where(~answers["skipped"], SKIP)
-    answers = answers.join(sides, on="cell_id").assign(
-        pair=grids.to_public_number(answers["cell_id"]), time=answers["at"]
-    )
+    answers = answers.join(sides, on="cell_id").assign(pair=grids.to_public_number(answers["cell_id"]))
     columns = ["pair", "hs_id", "cn_id", "annotator", "label", "seconds", "time", "note", "origin"]
     return answers[[*columns, "known"] if known else columns]
 
@@ -383,9 +378,7 @@ def letters(text: str) -> str:
 def _compare_texts(
     tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
 ) -> None:
-    """Add an error where the text beside a number is not that pair's: a spreadsheet program changed it, the texts were
-    sorted apart from their numbers, or the sheet is of another study, of which no text fits.
-    """
+    """Add an error where the text beside a number is not that pair's."""
     rows, changes = incoming.rows, dict[int, str]()
     n_fitting, n_moved = 0, 0
     for side, column, kind in zip((HS, CN), incoming.of.sides, grids.side_kinds(tx), strict=True):
@@ -416,8 +409,7 @@ def _compare_texts(
 
 def describe_change(column: str, was: str, found: str) -> str:
     """Say in short what a cell of a column was and is, from a little before where they differ."""
-    same = takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))
-    start = max(sum(1 for _ in same) - 10, 0)
+    start = max(sum(1 for _ in takewhile(lambda signs: signs[0] == signs[1], zip(was, found, strict=False))) - 10, 0)
     old, new = (("…" if start else "") + _shorten(text[start:]) for text in (was, found))
     return f"`{column}` was `{old}` and is `{new}`"
 

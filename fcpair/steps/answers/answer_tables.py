@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +53,7 @@ def export_answers(grid: GridContext, round: str | None = None, *, known: bool =
         if not known:
             return answers_table(tx, round_)
         answer_rounds = (round_, *rounds.of_known_pairs(tx, round_))
-        tables = [answers_table(tx, one).assign(known=one.options.known) for one in answer_rounds]
+        tables = [answers_table(tx, answered).assign(known=answered.options.known) for answered in answer_rounds]
         return pd.concat(tables, ignore_index=True)
 
 
@@ -106,7 +108,7 @@ def replies_table(tx: Tx, round_: Round) -> pd.DataFrame:
 
 def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     """Everybody's current answer in a round, as `export_answers` has it."""
-    forms = [form_of(rounds.form(tx, item)) for item in round_.ids]
+    forms = [form_of(rounds.form(tx, form_id)) for form_id in round_.ids]
     answers = judgements.current_answers(
         tx, round_, "cell_id", "annotator", "value", "skipped", "seconds", "note", "origin", "at"
     )
@@ -116,58 +118,44 @@ def answers_table(tx: Tx, round_: Round) -> pd.DataFrame:
     form_by_names = {frozenset(name for name, _ in form.questions): form for form in reversed(forms)}
     form_by_value = {value: form_by_names[frozenset(json.loads(value))] for value in answers["value"].dropna().unique()}
     answers_by_value = {value: form.names(form.load(value)) for value, form in form_by_value.items()}
-    empty_answers = {question: "" for form in forms for question, _ in form.questions}
-    table = located.assign(
-        cell=grids.to_public_number(answers["cell_id"]),
-        row=located["hs_id"].map(bodies),
-        column=located["cn_id"].map(bodies),
-        by=answers["annotator"],
-        time=answers["at"],
-    )
-    for question in empty_answers:
-        table[question] = [answers_by_value.get(value, empty_answers).get(question, "") for value in answers["value"]]
+    questions = dict.fromkeys(name for form in forms for name, _ in form.questions)
+    columns: dict[str, Any] = {
+        "cell": grids.to_public_number(answers["cell_id"]),
+        "row": located["hs_id"].map(bodies),
+        "column": located["cn_id"].map(bodies),
+    }
+    answered: dict[str, Any] = {
+        name: [answers_by_value.get(value, {}).get(name, "") for value in answers["value"]] for name in questions
+    }
     if round_.role is Role.MODEL and (marks_by_answer := refused_texts.reply_marks(tx, round_)):
         pairs = zip(answers["cell_id"], answers["annotator"], strict=True)
-        table["marks"] = ["; ".join(marks_by_answer.get(pair, ())) for pair in pairs]
-        empty_answers = {**empty_answers, "marks": ""}
-    row_columns = {
-        name: item for name, item in _row_columns(tx, located["hs_id"].tolist()).items() if name not in empty_answers
-    }
-    changes = _changes(tx, round_, answers)
-    table = table.assign(**row_columns, **changes)
-    return table[["cell", "row", "column", *row_columns, "by", "skipped", *empty_answers, *changes, *EXTRA_COLUMNS]]
-
-
-def _changes(tx: Tx, round_: Round, answers: pd.DataFrame) -> dict[str, list[str] | pd.Series[int]]:
-    """The columns about what was done with each text; none where the round edits nothing."""
-    if not round_.options.edits:
-        return {}
-    originals = authorship.originals(tx, round_)
-    changes = [change or TextChange(None) for change in curation.text_changes(form_of(round_.form), answers, originals)]
-    distances = (
-        pd.Series([getattr(change, name) for change in changes], index=answers.index, dtype="Int64")
-        for name in ("words", "characters")
-    )
-    columns = [originals.get(cell, "") for cell in answers["cell_id"]], [str(change.act or "") for change in changes]
-    return dict(zip((ORIGINAL, *CHANGE_COLUMNS), (*columns, *distances), strict=True))
+        answered["marks"] = ["; ".join(marks_by_answer.get(pair, ())) for pair in pairs]
+    about_rows = _row_columns(tx, located["hs_id"].tolist())
+    columns |= {name: values for name, values in about_rows.items() if name not in answered}
+    columns |= {"by": answers["annotator"], "skipped": answers["skipped"], **answered}
+    if round_.options.edits:
+        originals, form = authorship.originals(tx, round_), form_of(round_.form)
+        changes = [change or TextChange(None) for change in curation.text_changes(form, answers, originals)]
+        columns[ORIGINAL] = [originals.get(cell, "") for cell in answers["cell_id"]]
+        distances = ([getattr(change, name) for change in changes] for name in ("words", "characters"))
+        counts = (pd.Series(values, index=answers.index, dtype="Int64") for values in distances)
+        acts = [str(change.act or "") for change in changes]
+        columns |= dict(zip(CHANGE_COLUMNS, (acts, *counts), strict=True))
+    answers = answers.rename(columns={"at": "time"})
+    return pd.DataFrame(columns | {name: answers[name] for name in EXTRA_COLUMNS}, index=answers.index)
 
 
 def _row_columns(tx: Tx, row_ids: list[int]) -> dict[str, list[str]]:
     """Facts about the text of each row, beside the text, by column; columns that are empty are left out."""
     meta = cells.texts_of_grid(tx).set_index("text_id")["meta"]
     origins = authorship.origins_of(tx, sorted(set(row_ids))) if rounds.WRITTEN in grids.side_kinds(tx) else {}
-    row_origins = [origins.get(origin) for origin in row_ids]
-    metadata = [
-        {**(origin.meta if origin else {}), **meta[row]} for origin, row in zip(row_origins, row_ids, strict=True)
-    ]
-    columns = {
-        name: [getattr(origin, name) if origin else "" for origin in row_origins] for name in ("answered", "written_as")
-    }
-    sources = [
-        origin.source if origin else str(about.get("source", ""))
-        for origin, about in zip(row_origins, metadata, strict=True)
-    ]
-    columns |= {"source": sources, "group": [str(about.get("group", "")) for about in metadata]}
+    columns = defaultdict[str, list[str]](list)
+    for row_id in row_ids:
+        origin, about = origins.get(row_id), meta[row_id]
+        columns["answered"].append(origin.answered if origin else "")
+        columns["written_as"].append(origin.written_as if origin else "")
+        columns["source"].append(origin.source if origin else str(about.get("source", "")))
+        columns["group"].append(str({**(origin.meta if origin else {}), **about}.get("group", "")))
     return {name: values for name, values in columns.items() if any(values)}
 
 
@@ -348,9 +336,7 @@ def decisions_table(tx: Tx, name: str) -> pd.DataFrame:
 
 
 def layout_of(tx: Tx, path: Source) -> tuple[CellColumns, str]:
-    """Layout of a file of decisions: how it names its cells, and the column with what was decided: `decision`, or where
-    there is none, as what is known of a row may be called so too, `label`.
-    """
+    """Layout of a file of decisions: how it names its cells, and the column with what was decided."""
     cell_columns = [CELL_COLUMNS.number, *CELL_COLUMNS.sides]
     header = read_table(path, optional=[PAIR_COLUMNS.number, *cell_columns, DECISION]).columns
     by_cell = is_planned(tx) and PAIR_COLUMNS.number not in header and not {*header}.isdisjoint(cell_columns)
@@ -376,8 +362,7 @@ def rows_table(tx: Tx, name: str) -> pd.DataFrame:
     text_ids = sides.text_ids(tx, "row", drawn=True)
     texts = cells.texts_of_grid(tx).set_index("text_id").loc[text_ids]
     keys = dict.fromkeys(key for meta in texts["meta"] for key in meta if key not in {ROW, ROW_NUMBER, LANGUAGE})
-    metadata = {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys}
-    languages = texts["language"].fillna("").to_list()
-    known_languages = {LANGUAGE: languages} if any(languages) else {}
-    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list(), **known_languages, **metadata}
-    return pd.DataFrame(columns)
+    columns = {ROW_NUMBER: range(1, len(text_ids) + 1), ROW: texts["body"].to_list()}
+    if any(languages := texts["language"].fillna("").to_list()):
+        columns[LANGUAGE] = languages
+    return pd.DataFrame(columns | {key: [str(meta.get(key, "")) for meta in texts["meta"]] for key in keys})

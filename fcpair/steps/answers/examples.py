@@ -151,9 +151,8 @@ def rounds_with_examples(grid: GridContext) -> list[str]:
 
 def review_example(grid: GridContext, round: str, example_id: int, *, used: bool, by: int) -> None:
     """Note that somebody, by their number, lets an example of a round be used, or does not; the newest word counts.
-
-    Raises UnknownIdError for no such round, or no such example in it, as others may have been found since; StageError
-    where the round has no examples.
+    Raises UnknownIdError for no such round or example, as others may have been found since; StageError as
+    `list_examples`.
     """
     with grid._store.write() as tx:
         round_ = _round_with_examples(tx, grid.grid.name, round)
@@ -285,8 +284,8 @@ def blocking_message(tx: Tx, round_: Round, grid_option: str = "") -> str | None
 
 
 def prompt_examples(tx: Tx, grid: str, round_: Round) -> dict[int, str]:
-    """The examples of each row of a round as a prompt has them, but for those that a person did not let be used, by the
-    id of the row; StageError where they are not found or reviewed, or the text of one does not stand any more.
+    """The examples of each row of a round, as a prompt has them, by its id, but for those that a person did not let be
+    used; StageError as `blocking_message` says.
     """
     if not round_.options.examples:
         return {}

@@ -38,9 +38,8 @@ _NONE = None, None  # where there is no reply to a cell yet
 
 
 def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
-    """Estimate, by model, what asking the models of a round for the cells that they have not answered would take.
-
-    Nothing is asked. Raises what `generate` does, but for what comes of asking.
+    """Estimate, by model, what asking the models of a round for the cells that they have not answered would take;
+    raises what `generate` does, but for what comes of asking.
     """
     with grid._store.read() as tx:
         round_, answerers, queries = _load_queries(tx, grid.grid.name, round)

@@ -79,9 +79,8 @@ def known_items(study: StudyContext) -> list[KnownItem]:
 
 
 def practice_round(study: StudyContext, role: Role, language: str | None = None) -> PracticeRound | None:
-    """The known items for people in a role, and what is asked; None where there are none for them.
-
-    Wordings are in the `language`, or in that of the study.
+    """The known items for people in a role, and what is asked, in the `language`, or that of the study; None where
+    there are none for them.
     """
     if role not in PRACTISING:
         return None
@@ -124,9 +123,8 @@ class ReviewedPair(NamedTuple):
 
 
 class QualificationReview(NamedTuple):
-    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did.
-
-    `pairs` are those that they answered or skipped, but for topics that they have opted out of since.
+    """Qualification for a grid that somebody has answered: its question, as pages need it, and how they did on `pairs`,
+    but for topics that they have opted out of since.
     """
 
     standing: Standing

@@ -147,8 +147,7 @@ class _SimulatedPeople:
     def answer_round(self) -> dict[str, Any]:
         """Answer what is open, give what was skipped to others, and so on until nobody can take more."""
         tx, round_ = self._tx, self._round
-        counts: Counter[str] = Counter(answers=0, skips=0, reassigned=0)
-        n_vacant = 0
+        counts, n_vacant = Counter(answers=0, skips=0, reassigned=0), 0
         for turn in range(len(people.people(tx)) + 1):
             leases.assign_all_free(tx, round_, self._run_seed)
             open_rows, may_answer = _open_rows(tx, round_, round_)
@@ -159,18 +158,15 @@ class _SimulatedPeople:
             answers["seconds"] = simulation.draw_seconds(len(answers), turn_seed)
             answers = answers[may_answer]
             save_answers(tx, answers, Origin.SIMULATED, self._run_id)
-            codes = answers["code"] if "code" in answers.columns else answers["answer_id"]
-            n_skips = int((codes == NO_CODE).sum())
+            n_skips = int((answers["code" if "code" in answers.columns else "answer_id"] == NO_CODE).sum())
             handover_counts = reassignment.reassign(tx, turn_seed)
             counts.update(answers=len(answers) - n_skips, skips=n_skips, reassigned=handover_counts["reassigned"])
             n_vacant = handover_counts["vacant"]
         return {**counts, "vacant": n_vacant + open_slots.n_free(tx, round_)}
 
     def answer_known_pairs(self, use: Known) -> None:
-        """Answer what is open of the known pairs for a use that go with the round, where it asks a closed question.
-
-        Draws are their own, so that what counts is answered as it would be without known pairs. For each that is
-        skipped in a qualification comes one more, as long as there are any.
+        """Answer what is open of the known pairs for a use that go with the round, where it asks a closed question. For
+        each that is skipped in a qualification comes one more, as long as there are any.
         """
         tx, question = self._tx, self.question
         if question is None:

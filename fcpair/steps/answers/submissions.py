@@ -107,8 +107,7 @@ class Submissions:
 
     def run_text_checks(self, visitor: Visitor, submission: Submission) -> None:
         """Hold a text against the checks of its round; raises InputError, with what to change, where one refuses it.
-
-        The refusal is kept: its rule, its score, and the text where its writer has agreed to that.
+        The rule and its score are kept, and the text where its writer has agreed to that.
         """
         remarks = self.check_text(visitor, submission.assignment_id, submission.answer, keep=True)
         if sentences := [remark.sentence for remark in remarks if remark.refuses]:
@@ -118,7 +117,6 @@ class Submissions:
         self, submissions: Sequence[tuple[Visitor, Submission]], *, wait: bool = True
     ) -> list[dict[str, int] | FcpairError]:
         """Record the answers of several people in one transaction; each reply is as `submit` gives or raises it.
-
         Without `wait`, StudyError is raised at once while anybody else is writing; with it, they go before what else
         waits.
         """
@@ -276,7 +274,7 @@ class Submissions:
 
 def check_visitor(visitor: Visitor, state: Any = None) -> None:
     """Raise RefusedError for somebody who answers no round, or has not consented yet, UnknownVisitorError where one who
-    is remembered is found, by their `state`, not to be let in as they were.
+    is remembered is, by their `state`, not to be let in as they were.
     """
     if visitor.remembered is not None:
         expected = (visitor.key, visitor.session_secret, visitor.role)

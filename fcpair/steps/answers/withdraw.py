@@ -33,10 +33,8 @@ COMMANDS: dict[Kind, str] = {"labels": "labels", "verdicts": "validate", "answer
 
 @dataclass(frozen=True)
 class BroughtAnswers:
-    """Answers that a run brought into a round of a grid.
-
-    Of `n_answers`, skips included, `n_current` are still the current ones, which withdrawing would take back: by names
-    of those who gave them, `n_by_person`.
+    """Answers that a run brought into a round: of `n_answers`, skips included, `n_current` are still the current ones,
+    which withdrawing would take back, `n_by_person` by names of those who gave them.
     """
 
     run: RunRecord

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -97,9 +98,8 @@ def _find_old_sheets(tx: Tx, folder: Path, round_: Round, columns: Sequence[str]
 
 
 def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetFormat = "csv") -> dict[str, int]:
-    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator.
-
-    A file that holds answers or notes, or is no such sheet, is kept, and not in what is returned.
+    """Write each annotator's open shard as a sheet to fill in; returns the rows by annotator. A file that holds answers
+    or notes, or is no such sheet, is kept, and not in what is returned.
     """
     access.Access(grid).spare()
     with grid._store.read() as tx:
@@ -260,25 +260,24 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
         if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
         facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
-        texts = _texts_of_cells(tx, round_, rows["cell_id"].tolist())
-        numbers = numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
-        shards: dict[str, list[Item]] = {}  # in the order in which they were assigned
-        for person, number, cell in zip(rows["annotator"], numbers, rows["cell_id"].tolist(), strict=True):
-            item = Item(ItemKey(round_key, number, digest_texts(texts[cell])), texts[cell])
-            shards.setdefault(str(person), []).append(item)
+        cell_ids = rows["cell_id"].tolist()
+        texts, numbers = _texts_of_cells(tx, round_, cell_ids), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        shards = defaultdict[str, list[Item]](list)  # in the order in which they were assigned
+        for person, number, cell in zip(rows["annotator"], numbers, cell_ids, strict=True):
+            key = ItemKey(round_key, number, digest_texts(texts[cell]))
+            shards[str(person)].append(Item(key, texts[cell]))
         place = grid._store.place
         study = f"--study {shlex.quote(place if '://' in place else os.path.relpath(place, folder))}"
         named = f"--grid {shlex.quote(grid.grid.name)} --round {shlex.quote(round_.name)}"
         asks_labels = round is None and not is_planned(tx)  # which have a command of their own
-        command = f"labels import {study}" if asks_labels else f"answers import {named} {study}"
         project = Project(
             name=round_key.replace(":", "-").replace(" ", "_"),
             title=facts["title"] or grid.grid.name,
             guidelines=facts["guidelines"],
             form=form,
             headings=_headings(tx, round_),
-            shards=shards,
-            command=command,
+            shards=dict(shards),
+            command=f"labels import {study}" if asks_labels else f"answers import {named} {study}",
         )
     with new_folder(folder) as target:
         for path, content in writer.write(project).items():
@@ -361,19 +360,21 @@ def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: Annot
     texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
     shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
-    is_other = (rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])).to_numpy()
-    clause = "other texts in this study than in its key; is the export from another study, or was the key changed?"
-    incoming.refuse(is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+    is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])
     has_text = rows["cell_id"].isin(texts) & (rows["tool_text"] != "")
     expected = rows["cell_id"].map(shown).map(answer_import.letters, na_action="ignore")
-    is_changed = (has_text & (rows["tool_text"].map(answer_import.letters) != expected)).to_numpy()
-    clause = "other texts in the export than the tool was given"
-    incoming.refuse(is_changed & ~is_other, f"{unit} {{pair}} has {clause}", f"these {unit}s have {clause}")
+    is_changed = has_text & (rows["tool_text"].map(answer_import.letters) != expected) & ~is_other
+    for is_wrong, clause in (
+        (is_other, "in this study than in its key; is the export from another study, or was the key changed?"),
+        (is_changed, "in the export than the tool was given"),
+    ):
+        sentence, cause = f"{unit} {{pair}} has other texts {clause}", f"these {unit}s have other texts {clause}"
+        incoming.refuse(is_wrong.to_numpy(), sentence, cause)
 
 
 def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_shared: bool) -> Iterator[str]:
-    """Yield a sentence on each person of whose shard something is neither in the study nor in the export, of those in
-    the export, and where it `is_shared` of all who have work in the round.
+    """Yield a sentence on each person of whose shard something is neither in the study nor in the export: of those in
+    the export, and where it `is_shared` of all.
     """
     names, unit = {person.id: person.name for person in people.people(tx)}, f"{incoming.of.number}s"
     shards = assignments.assignments(tx, rounds.with_known_pairs(tx, round_))
@@ -396,8 +397,7 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
 
 def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
     """Leave out answers older than one that the same person, not simulated, has given; yields a sentence on each."""
-    rows = incoming.rows
-    seen_round = rounds.with_known_pairs(tx, round_)
+    rows, seen_round = incoming.rows, rounds.with_known_pairs(tx, round_)
     current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")
     current = current[current["origin"] != Origin.SIMULATED.value]
     times, current_times = (

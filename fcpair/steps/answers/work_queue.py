@@ -29,7 +29,6 @@ from fcpair.work_records import Progress, RoundForm, ShownText, Task
 
 class WorkQueue(Submissions):
     """Hands out what a person has open and takes their answers, each in one transaction, in every round of their role.
-
     All methods but `rounds` raise RefusedError for a role that answers nothing, or who has not consented.
     """
 
@@ -50,9 +49,8 @@ class WorkQueue(Submissions):
         return self._grid_names[grid_id]
 
     def rounds(self, visitor: Visitor) -> list[RoundForm]:
-        """Rounds in which a visitor can be asked, in all grids, the oldest first; none in a role that answers nothing.
-
-        A round that checks decisions is there twice for who was given cells both with the decision in sight and blind.
+        """Rounds in which a visitor can be asked, in all grids, the oldest first; a round that checks decisions is
+        there twice for who was given cells both with the decision in sight and blind.
         """
         with self._store.read() as tx:
             role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
@@ -86,9 +84,8 @@ class WorkQueue(Submissions):
             return forms
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
-        """The next `n` cells that a person has open; fewer at the end, and none when a limit is reached.
-
-        In open dealing they are given what is free first, where they have little left.
+        """The next `n` cells that a person has open, in open dealing also of what is free; fewer at the end, and none
+        when a limit is reached.
         """
         ready_tasks = self.peek(visitor, n)
         return self.assign_tasks([(visitor, n)])[0] if ready_tasks is None else ready_tasks
@@ -135,9 +132,8 @@ class WorkQueue(Submissions):
         return tasks
 
     def renumber(self, visitor: Visitor, assignment_ids: Sequence[int]) -> dict[int, int]:
-        """The numbers of a person's assignments by those that clients had of them up to fcpair 0.7, of these.
-
-        Raises RefusedError where the person has known pairs: their old numbers would tell them.
+        """The numbers of a person's assignments by those that clients had of them up to fcpair 0.7, of these. Raises
+        RefusedError where the person has known pairs: their old numbers would tell them.
         """
         check_visitor(visitor)
         with self._store.read() as tx:
@@ -149,10 +145,9 @@ class WorkQueue(Submissions):
             return {number: encrypt(number) for number in task_queries.own_among(tx, visitor.id, assignment_ids)}
 
     def answers(self, visitor: Visitor, before: int | None = None, n: int = 1) -> list[Task]:
-        """A person's own answered cells, the latest first, each with its answer, which submitting it again changes.
-
-        Those whose topic they have opted out of since are left out. Raises RefusedError where `before`, an assignment
-        to go on from, is none of theirs.
+        """A person's own answered cells, the latest first, each with its answer, which submitting it again changes;
+        without topics that they have opted out of since. RefusedError where `before`, an assignment to go on from, is
+        none of theirs.
         """
         check_visitor(visitor)
         with self._store.read() as tx:

@@ -50,10 +50,8 @@ def likeness(model: str) -> similarity.SimilarityIndex:
 
 
 def check_prerequisites(round_: Round) -> None:
-    """See that the checks of a round can be done, before people are assigned it.
-
-    Raises InputError for a language that cannot be checked, MissingExtraError for a checker and ModelError for an
-    encoder that cannot be had.
+    """See that the checks of a round can be done. Raises InputError for a language that cannot be checked,
+    MissingExtraError for a checker, ModelError for an encoder that cannot be had.
     """
     expected, checks = str(round_.options.language or ""), checks_of(round_)
     if expected:
@@ -82,9 +80,8 @@ def encode_texts(round_: Round, texts: Sequence[str]) -> None:
 
 
 def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Load what a study's checks need, so that the first writer need not wait; a server that `is_over` leaves off.
-
-    An error about what cannot be had is raised only when a text is checked.
+    """Load what a study's checks need, so that the first writer need not wait, until the server `is_over`; that
+    something cannot be had is an error only when a text is checked.
     """
     with store.read() as tx:
         rounds_with_texts = [
