@@ -34,8 +34,7 @@ from fcpair.store.answers import judgements
 from fcpair.store.assignment import rounds
 from fcpair.store.corpus import cells, grids, sides
 
-NO_VALUE = "(no value)"  # of texts that lack the metadata
-MOST_BLOCKS = 20  # values of a metadata column that pages offer
+MOST_BLOCKS, MOST_DISPUTED = 20, 10  # values of a metadata column, and texts of a side, that pages offer
 
 
 @overload
@@ -183,7 +182,7 @@ def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
         names = metadata_columns(tx)[axis]
         hint = suggest_name(options.metadata, names, EXPECTED) if names else "they have none"
         raise InputError(f"no text of the {axis}s has metadata called `{options.metadata}`; {hint}")
-    values = (str(meta.get(options.metadata) or NO_VALUE) for meta in texts["meta"])
+    values = (str(meta.get(options.metadata) or "(no value)") for meta in texts["meta"])
     return dict(zip(texts.index.tolist(), values, strict=True))
 
 
@@ -235,9 +234,6 @@ def agreement_counts(tx: Tx, options: Agree) -> dict[str, Any]:
     return {**counts, **{name: figure.value for name, figure in figures.items()}, **bases}
 
 
-MOST_TEXTS = 10
-
-
 def compare_people(grid: GridContext, person: str, other: str) -> PeopleComparison:
     """Compare the current labels of two people on the pairs that both labelled, by the grid's own options.
 
@@ -278,7 +274,7 @@ def load_disputed_texts(tx: Tx) -> dict[sides.Axis, DisputedTexts]:
         labels = {name: column[is_definite] for name, column in labels.items()}
     disputed: dict[sides.Axis, DisputedTexts] = {}
     for axis, _ in sides.AXES:
-        (most, n_texts), bodies = most_disputed(labels, axis, MOST_TEXTS), dict(sides.bodies(tx, axis))
+        (most, n_texts), bodies = most_disputed(labels, axis, MOST_DISPUTED), dict(sides.bodies(tx, axis))
         texts = (
             DisputedText(bodies[share.text_id], share.n, tuple(map(grids.to_public_number, share.disputed)))
             for share in most

@@ -64,12 +64,10 @@ class DoubtRanking:
         self._lock = Lock()
         self._fit: Thread | None = None
         self._newest = 0
-        self.is_ready = False
-        """Whether there has been an estimate, or it was found that no label model says anything."""
-        self.doubts: Mapping[int, float] = {}
-        """By pair; empty where no label model says anything of the labels."""
+        self.is_ready = False  # since an estimate, or since it was found that no label model says anything
+        self.doubts: Mapping[int, float] = {}  # by pair; empty where no label model says anything of the labels
+        # the pairs that each person was last shown in another order, because there was no estimate yet
         self.shown_early: defaultdict[int, set[int]] = defaultdict(set)
-        """The pairs that each person was last shown in another order, because there was no estimate yet."""
 
     def refresh(self, store: Store, newest: int) -> None:
         """Begin to estimate doubt anew, if a hundredth of the answers or more came since; `newest` is the last one."""
@@ -79,13 +77,6 @@ class DoubtRanking:
                 self._newest = newest
                 self._fit = Thread(target=self._estimate, args=(store,), daemon=True)
                 self._fit.start()
-
-    def wait(self) -> None:
-        """Wait for the estimate that is under way, if one is."""
-        with self._lock:
-            fit = self._fit
-        if fit is not None:
-            fit.join()
 
     def _estimate(self, store: Store) -> None:
         try:
@@ -212,11 +203,8 @@ def order_cases(
         ranked = order_by_doubt(conflicts.order, doubts)
         others = [cell_id for at, cell_id in enumerate(ranked) if at % n_adjudicators != index]
         return [*ranked[index::n_adjudicators], *others]
-    groups = (
-        [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key=itemgetter(0))]
-        if order is CaseOrder.ROW
-        else [[cell_id] for cell_id in conflicts.order]
-    )
+    key = itemgetter(slice(1 if order is CaseOrder.ROW else 2))  # together what is of one row, or each alone
+    groups = [[cell_id for _, cell_id in places] for _, places in groupby(conflicts.places, key)]
     return list(chain.from_iterable(groups[at] for at in visiting_order(len(groups), index, n_adjudicators)))
 
 

@@ -254,16 +254,16 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
     if not text_checks.is_checked(round_):
         return
     rows, refusals = incoming.rows, np.full(len(incoming.rows), "", object)
-    earlier_texts: dict[int, list[str]] = {}
+    earlier_texts = defaultdict[int, list[str]](list)
     for index in np.flatnonzero(rows["is_new"].to_numpy() & ~incoming.has_finding).tolist():
         answer, person_id = rows["answer"].iloc[index], int(rows["person_id"].iloc[index])
         if answer is None or not (text := form.text(answer)):
             continue
-        stored = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
-        comparison = stored._replace(own=[*stored.own, *earlier_texts.get(person_id, [])])
+        own, often = text_checks.comparison_texts(tx, round_, person_id, int(rows["assignment_id"].iloc[index]))
+        comparison = [*own, *earlier_texts[person_id]], often
         remarks = text_checks.check_answer(round_, to_client(form.store(answer)), comparison, warns=False)
         refusals[index] = " ".join(remark.sentence for remark in remarks if remark.refuses)
-        earlier_texts.setdefault(person_id, []).append(text)
+        earlier_texts[person_id].append(text)
     messages = (f"cell {cell}: {why}" for cell, why in zip(rows["pair"], refusals, strict=True))
     incoming.add_findings(refusals != "", messages)
 

@@ -33,7 +33,6 @@ from fcpair.store.corpus import grids, sides
 EXAMPLES = "examples"
 COLUMNS = ("row", "rank", "hs", "cn", "type", "score", "used")
 USED_WORDS = {True: "yes", False: "no", None: ""}
-_READ = {said: used for used, said in USED_WORDS.items()}
 _Words = tuple[str, str, str, str]
 
 
@@ -208,7 +207,7 @@ def review_examples(grid: GridContext, round: str, path: str | Path) -> RunRecor
             words, word = _words_of_example(*row), cell.strip().lower()
             if not word:
                 continue
-            if (used := _READ.get(word)) is None:
+            if (used := {"yes": True, "no": False}.get(word)) is None:
                 errors.append(Finding(place, line, f"`used` is `{cell}`; expected yes or no"))
             elif words not in examples_by_words:
                 errors.append(Finding(place, line, "there is no such example in this round; write a new sheet"))

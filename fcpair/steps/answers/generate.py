@@ -34,7 +34,6 @@ from fcpair.values import DuplicateKeyError, parse_json
 GENERATE = "generate"
 MAX_TRIES = 3
 MAX_SHOWN = 200  # characters of a reply that cannot be taken
-_NONE = None, None  # where there is no reply to a cell yet
 
 
 def generation_outlook(grid: GridContext, round: str) -> list[tuple[str, RequestEstimate]]:
@@ -103,7 +102,7 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
             own = [
                 query for query in queries if query.model == model
             ]  # replies to cells that have not changed are kept
-            new = [query for query in own if replies.get((answerer, query.cell_id), _NONE)[0] != query.cell]
+            new = [query for query in own if replies.get((answerer, query.cell_id), (None, None))[0] != query.cell]
             texts = speaker.replies([query.cell for query in new], progress) if new else []
             replies |= {(answerer, query.cell_id): (query.cell, text) for query, text in zip(new, texts, strict=True)}
         outcomes = [

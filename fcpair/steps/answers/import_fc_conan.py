@@ -28,10 +28,6 @@ from fcpair.store.oversight import build_progress, runs, settings
 
 FORMAT = "fc-conan"
 PUBLISHED = "published"  # the settings that say from where
-_DIAMOND_NOTE = (
-    "the published Diamond has the pairs on which two labels agree, which is `fcpair partition --diamond majority`; "
-    "without it, Diamond is unanimous, as the paper says"
-)
 
 
 def import_published(grid: GridContext, path: str | Path) -> RunRecord:
@@ -88,7 +84,11 @@ def import_published(grid: GridContext, path: str | Path) -> RunRecord:
         check_interval_scope(tx, effective_options(tx, Agree, {}))
         if is_new_grid:
             settings.save_settings(tx, Import.stage, {"path": file, "reader": FORMAT}, run_id)
-        return replace(runs.end_run(tx, run_id, counts), notes=(_DIAMOND_NOTE,))
+        note = (
+            "the published Diamond has the pairs on which two labels agree, which is `fcpair partition --diamond "
+            "majority`; without it, Diamond is unanimous, as the paper says"
+        )
+        return replace(runs.end_run(tx, run_id, counts), notes=(note,))
 
 
 def is_published_partition(tx: Tx) -> bool:

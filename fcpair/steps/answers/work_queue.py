@@ -49,19 +49,20 @@ class WorkQueue(Submissions):
         return self._grid_names[grid_id]
 
     def rounds(self, visitor: Visitor) -> list[RoundForm]:
-        """Rounds in which a visitor can be asked, in all grids, the oldest first; a round that checks decisions is
-        there twice for who was given cells both with the decision in sight and blind.
+        """Rounds in which a visitor can be asked, in all grids, the oldest first; a round that checks decisions twice
+        for who was given cells both with the decision in sight and blind.
         """
+        forms = list[RoundForm]()
         with self._store.read() as tx:
-            role_rounds = rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []
-            words, forms = wording.effective_words(tx).in_language(visitor.language), list[RoundForm]()
-            for round_ in role_rounds:
+            words = wording.effective_words(tx).in_language(visitor.language)
+            for round_ in rounds.seen_in_role(tx, visitor.role) if visitor.role in WORKERS else []:
                 with grids.on_grid(tx, round_.grid_id):
                     kinds, checked_form = [False], list[dict[str, Any]]()
                     if round_.checks is not None:  # with what was decided in sight, blind, or both
                         kinds = sorted(assignments.blind_kinds(tx, visitor.id) or {validate.is_blind(tx)})
                         checked_form = form_of(rounds.form(tx, round_.checks)).as_json()
-                    grid_name, sides = self._grid_name(tx, round_.grid_id), wording.side_words(tx, words)
+                    grid_name = self._grid_name(tx, round_.grid_id)
+                    row, column, names, is_single = wording.side_words(tx, words)
                     for blind in kinds:
                         form = form_of(rounds.form(tx, round_.ids[blind])).as_json()
                         if round_.checks is not None and not blind:  # agree first: what most answer has the first key
@@ -73,15 +74,15 @@ class WorkQueue(Submissions):
                             labels.with_wordings(form, words, grid_name),
                             round_.options.screen,
                             blind,
-                            sides.row.text,
-                            sides.column.text,
-                            labels.option_wordings(checked_form, words, grid_name) | sides.names,
-                            sides.single_column,
+                            row.text,
+                            column.text,
+                            labels.option_wordings(checked_form, words, grid_name) | names,
+                            is_single,
                             round_.options.known == Known.QUALIFICATION,
                             ("again" if round_.options.again else "first") if round_.options.calibrates else "",
                         )
                         forms.append(round_form)
-            return forms
+        return forms
 
     def tasks(self, visitor: Visitor, n: int = 1) -> list[Task]:
         """The next `n` cells that a person has open, in open dealing also of what is free; fewer at the end, and none
@@ -124,8 +125,7 @@ class WorkQueue(Submissions):
         if visitor.role not in known_rounds:
             seen_rounds = rounds.seen_in_role(tx, visitor.role)
             known_rounds[visitor.role] = sorted(seen_rounds, key=lambda round_: not round_.options.calibrates)
-        seen_rounds = known_rounds[visitor.role]
-        for round_ in _rounds_begun(tx, visitor, seen_rounds):
+        for round_ in _rounds_begun(tx, visitor, known_rounds[visitor.role]):
             if len(tasks) < n:
                 rows = task_queries.open_tasks(tx, visitor.id, round_, n - len(tasks))
                 tasks += [self._task(tx, round_, row) for row in rows]
@@ -177,28 +177,29 @@ class WorkQueue(Submissions):
         check_visitor(visitor)
         with self._store.read() as tx:
             role_rounds = rounds.seen_in_role(tx, visitor.role)
-            counts = task_queries.status_counts(
-                tx, visitor.id, [number for round_ in role_rounds for number in round_.ids]
-            )
+            round_by_id = {number: round_ for round_ in role_rounds for number in round_.ids}
+            counts = task_queries.status_counts(tx, visitor.id, list(round_by_id))
             n_open = sum(  # counted anew only where not all that are open can be shown
                 task_queries.n_open(tx, visitor.id, round_)
                 if round_.checks is not None or round_.options.rests_on
-                else _n_with_status(counts, Status.OPEN, round_.ids)
+                else sum(counts.get((number, Status.OPEN.value), 0) for number in round_.ids)
                 for round_ in _rounds_begun(tx, visitor, role_rounds)
             )
             times = task_queries.answer_times(tx, visitor.id, LAST_INTERVALS + 1)
             reading, has_more = reading_allowance(tx, visitor.id, self._annotate), leases.is_work_available(tx, visitor)
-        round_by_id = {number: round_ for round_ in role_rounds for number in round_.ids}
         keys = (
             (at, round_by_id[round_id].screen_key(row_id) if round_id in round_by_id else None)
             for at, round_id, row_id in times
         )
         pace = pace_s(spread_batch_times((datetime.fromisoformat(at).timestamp(), key) for at, key in keys))
+        n_done, n_skipped = (
+            sum(n for (_, of), n in counts.items() if of == status) for status in (Status.DONE, Status.SKIPPED)
+        )
         return Progress(
             **vars(reading.shown),
             open=n_open,
-            done=_n_with_status(counts, Status.DONE),
-            skipped=_n_with_status(counts, Status.SKIPPED),
+            done=n_done,
+            skipped=n_skipped,
             pace_s=pace,
             left_s=None if pace is None else left_s(n_open, pace),
             undefined=NO_PACE if pace is None else None,
@@ -206,21 +207,21 @@ class WorkQueue(Submissions):
         )
 
     def _task(self, tx: Tx, round_: Round, row: dict[str, Any], *, answer: Any = None, **fields: Any) -> Task:
-        checks = round_.checks is not None
-        meta = task_queries.row_metadata(tx, row["cell_id"]) if round_.options.rewords_rows else {}
+        checks, options = round_.checks is not None, round_.options
+        meta = task_queries.row_metadata(tx, row["cell_id"]) if options.rewords_rows else {}
         number = grids.to_public_number(row["cell_id"])
         original = None  # the text to be edited
-        if round_.options.edits_row:
+        if options.edits_row:
             original = row["row"], row["row_language"]
-        elif round_.options.edits:
+        elif options.edits:
             original = task_queries.original_text(tx, round_, row["cell_id"])
         return Task(
             assignment_id=self._load_opaque(tx).encrypt_assignment(row["id"]),
             grid=self._grid_name(tx, round_.grid_id),
-            cell_id=self._load_opaque(tx).encrypt_cell(number) if round_.options.hides_column else number,
+            cell_id=self._load_opaque(tx).encrypt_cell(number) if options.hides_column else number,
             round=round_.name,
             row=ShownText.of(row["row"], row["row_language"]),
-            column=None if round_.options.hides_column else ShownText.of(row["column"], row["column_language"]),
+            column=None if options.hides_column else ShownText.of(row["column"], row["column_language"]),
             answered=ShownText.of(row["answered"], row["answered_language"]) if row["answered"] is not None else None,
             shown=str(to_client(row["decided_value"])) if checks and not row["blind"] else None,
             original=ShownText.of(*original) if original else None,
@@ -240,11 +241,6 @@ def _rounds_begun(tx: Tx, visitor: Visitor, seen_rounds: Sequence[Round]) -> Ite
         if round_.options.known and not may_begin(tx, round_, visitor.id):
             waiting.add((round_.grid_id, round_.options.known_for))
         yield round_
-
-
-def _n_with_status(counts: dict[tuple[int, str], int], status: Status, round_ids: Sequence[int] | None = None) -> int:
-    """Number of assignments that have a status, in all rounds or in these."""
-    return sum(n for (one, of), n in counts.items() if of == status and (round_ids is None or one in round_ids))
 
 
 @takes_params

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from fcpair.errors import InputError, ModelError, ServiceError
 from fcpair.models import grammar, language, model_files, similarity
@@ -103,13 +103,6 @@ def warm_up(store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
                     encode_texts(round_, texts[start : start + _AT_ONCE])
 
 
-class ComparisonTexts(NamedTuple):
-    """The texts that a new one must not be too like: the writer's `own`, and those that came `often`."""
-
-    own: list[str]
-    often: list[str]
-
-
 class _RoundTextCounts:
     """Count of each text in a round as it is now; whoever asks again reads only what has come since."""
 
@@ -139,17 +132,19 @@ class _RoundTextCounts:
 _COUNTS_BY_ROUND: dict[tuple[str, int], _RoundTextCounts] = {}  # by study and round
 
 
-def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) -> ComparisonTexts:
-    """The texts that a new one of somebody must not be too like, besides those of one assignment of theirs."""
+def comparison_texts(tx: Tx, round_: Round, person_id: int, besides: int = 0) -> tuple[list[str], list[str]]:
+    """The texts that a new one of somebody must not be too like: their own, but for one assignment of theirs, and those
+    that came often.
+    """
     checks = checks_of(round_)
     if checks.similar is None:
-        return ComparisonTexts([], [])
+        return [], []
     counts = _COUNTS_BY_ROUND.setdefault((runs.secret(tx), round_.id), _RoundTextCounts())
     own = refused_texts.texts_of_person(tx, round_, person_id, besides)
-    return ComparisonTexts(own, counts.frequent_texts(tx, round_, checks.often))
+    return own, counts.frequent_texts(tx, round_, checks.often)
 
 
-def check_answer(round_: Round, submitted: Any, comparison: ComparisonTexts, *, warns: bool = True) -> list[Remark]:
+def check_answer(round_: Round, submitted: Any, comparison: Iterable[list[str]], *, warns: bool = True) -> list[Remark]:
     """Check an answer, as a client sends it, by the rules of a round: report what refuses it, and what it `warns` of.
 
     Raises ModelError where the encoder cannot be had; a grammar checker that cannot be reached refuses nothing.
@@ -201,7 +196,7 @@ def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
     return Remark(FORM, str(form), True, join((str(error), "."), ""), None)
 
 
-def _similarity_remark(checks: Checks, threshold: float, body: str, comparison: ComparisonTexts) -> Remark | None:
+def _similarity_remark(checks: Checks, threshold: float, body: str, comparison: Iterable[list[str]]) -> Remark | None:
     encoder = likeness(checks.model)
     neighbours = filter(None, (encoder.find_nearest(body, texts) for texts in comparison))
     nearest = max(neighbours, key=lambda neighbour: neighbour.similarity, default=None)
