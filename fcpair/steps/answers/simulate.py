@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from fcpair.param_values import as_params
 from fcpair.params import Annotate, Simulate, parse_people_question
 from fcpair.records import Known, Origin, Round, RunRecord, Status
 from fcpair.stages.answers import simulate as simulation
-from fcpair.stages.questions import NO_CODE, Closed
+from fcpair.stages.questions import NO_CODE
 from fcpair.stages.stats.latent_labels import Effects
 from fcpair.steps.answers.answer_import import save_answers
 from fcpair.steps.assignment import leases, validate
@@ -78,8 +77,7 @@ def simulate(
                 "NAME` lets somebody begin, and `fcpair people qualified` shows who waits"
             )
         effects = ("hs_effect", "cn_effect", "annotator_effect")
-        has_effects = any(getattr(options, name) for name in effects)
-        drawn_by = ["seed", "positive", *effects * has_effects]
+        drawn_by = ("seed", "positive", *effects * any(getattr(options, name) for name in effects))
         truth_settings = settings.of_stage(tx, TRUTH) or {name: getattr(options, name) for name in drawn_by}
         run_id = begin_run(tx, options.stage, as_params(options))
         simulated = _SimulatedPeople(tx, round_, options, run_id, **truth_settings)
@@ -122,7 +120,15 @@ class _SimulatedPeople:
         self.n_known = Counter[str]()  # answers to known pairs, by their use
         self._form = form_of((rounds.primary(tx) if round_.checks else round_).form)
         self.question = closed_question(self._form)
-        self._habits = replace(_habits(options, self.question), positive=positive)
+        leaning, leaning_to = 0.0, 0
+        if self.question is not None and options.leaning:  # only one closed question can be leaned on
+            try:
+                leaning, leaning_to = options.leaning, self.question.read(options.leaning_to)
+            except InputError:
+                names = ", ".join(choice.name for choice in self.question)
+                raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
+        shares = options.accuracy, leaning, leaning_to, options.not_sure, options.skips
+        self._habits = simulation.Habits(positive, *shares)
         self._effects = Effects(hs_effect, cn_effect, leniency=annotator_effect)
         if self._effects and self.question is None:
             raise InputError(
@@ -135,11 +141,10 @@ class _SimulatedPeople:
             hs, cn = (grid_cells[name].to_numpy(np.int64) for name in ("hs_id", "cn_id"))
             latent = simulation.draw_pairs(hs, cn, self._effects, seed)
             self._latent_by_cell = pd.Series(latent, index=grid_cells["cell_id"])
-        n_cells = len(grid_cells)  # what is true of each is the same for all who are ever asked about it
-        if self.question is None:
-            truths = simulation.draw_form_truths(n_cells, self._form, positive, seed)
+        if self.question is None:  # what is true of a cell is the same for all who are ever asked about it
+            truths = simulation.draw_form_truths(len(grid_cells), self._form, positive, seed)
         elif self._latent_by_cell is None:
-            truths = simulation.draw_truths(n_cells, self.question, positive, seed)
+            truths = simulation.draw_truths(len(grid_cells), self.question, positive, seed)
         else:
             truths = simulation.true_codes(np.asarray(self._latent_by_cell, np.float64), self.question, positive)
         self._truth_table = pd.DataFrame(truths, index=grid_cells["cell_id"])
@@ -195,6 +200,7 @@ class _SimulatedPeople:
         """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
         answers = answers[["assignment_id", "cell_id", "person_id", "blind", "note"]]
+        all_cell_ids = answers["cell_id"].tolist()
         if self._round.options.again:
             first, key = need_calibration(self._tx).first, ["cell_id", "person_id"]
             cell_ids = answers["cell_id"].unique().tolist()
@@ -203,29 +209,25 @@ class _SimulatedPeople:
             given["answer_id"] = simulation.draw_second_answers(cell_id, answer_id, seed)
             second = given.set_index(key)["answer_id"].loc[pd.MultiIndex.from_frame(answers[key])].tolist()
             forms = [self._form.load(value) for value in rounds.answer_values(self._tx, second)]
-            own_cells = answers["cell_id"].tolist()
-            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, forms, own_cells))
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, forms, all_cell_ids))
         truths = self._truth_table.loc[answers["cell_id"]].to_numpy(np.int64)
         if self.question is None:
-            texts, cell_ids = authorship.originals(self._tx, self._round), answers["cell_id"].tolist()
-            originals = [texts.get(cell_id, "") for cell_id in cell_ids]
+            texts = authorship.originals(self._tx, self._round)
+            originals = [texts.get(cell_id, "") for cell_id in all_cell_ids]
             drawn = simulation.draw_form_answers(truths, self._form, self._habits, seed, originals)
-            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, cell_ids))
-        if not self._round.checks:
-            if self._latent_by_cell is None:  # by what is true alone
-                answers["code"] = simulation.draw_answers(truths[:, 0], self.question, self._habits, seed)
-            else:  # by what texts and people are like
-                model = simulation.fit_habits(self.question, self._habits, self._effects)
-                pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
-                leniency = simulation.draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
-                answers["code"] = simulation.draw_latent_answers(
-                    pairs, leniency, self.question, model, self._habits, seed
-                )
-        else:
+            return answers.assign(answer_id=answer_numbers(self._tx, self._round, self._form, drawn, all_cell_ids))
+        if self._round.checks:
             answers["code"] = simulation.draw_second_looks(truths[:, 0], self.question, self._habits, seed)
             answers = validate.with_decisions(self._tx, answers, blind=True)
-            answers["own_code"] = answers["own_code"].where(answers["blind"])
-        return answers
+            return answers.assign(own_code=answers["own_code"].where(answers["blind"]))
+        if self._latent_by_cell is None:  # by what is true alone
+            return answers.assign(code=simulation.draw_answers(truths[:, 0], self.question, self._habits, seed))
+        # by what texts and people are like
+        model = simulation.fit_habits(self.question, self._habits, self._effects)
+        pairs = np.asarray(self._latent_by_cell.loc[answers["cell_id"]], np.float64)
+        leniency = simulation.draw_leniency(answers["person_id"].to_numpy(np.int64), self._effects, self._seed)
+        codes = simulation.draw_latent_answers(pairs, leniency, self.question, model, self._habits, seed)
+        return answers.assign(code=codes)
 
 
 def has_open_work(tx: Tx, round_: Round) -> bool:
@@ -246,15 +248,3 @@ def _open_rows(tx: Tx, of: Round, gated: Round) -> tuple[pd.DataFrame, Bools]:
     rows = assignments.assignments(tx, of)  # answers are drawn for all, so that who waits changes none of anybody else
     rows = rows[rows["status"] == Status.OPEN.value]
     return rows, ~rows["person_id"].isin(permissions.unqualified(tx, gated, rows["person_id"])).to_numpy(np.bool_)
-
-
-def _habits(options: Simulate, question: Closed | None) -> simulation.Habits:
-    """Habits by which people answer; only one closed question can be leaned on."""
-    leaning, leaning_to = 0.0, 0
-    if question is not None and options.leaning:
-        try:
-            leaning, leaning_to = options.leaning, question.read(options.leaning_to)
-        except InputError:
-            names = ", ".join(choice.name for choice in question)
-            raise InputError(f"`{options.leaning_to}` is not a label; expected one of {names}") from None
-    return simulation.Habits(options.positive, options.accuracy, leaning, leaning_to, options.not_sure, options.skips)

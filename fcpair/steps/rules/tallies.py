@@ -53,12 +53,11 @@ class Tally:
 
 def tally(tx: Tx) -> Tally:
     """Count the pairs of the grid, their decisions and their verdicts."""
-    n_by_rule = adjudications.n_by_rule(tx)
-    by_rule = Counter[str]()
-    for (rule, _), n in n_by_rule.items():
+    by_rule, n_discarded = Counter[str](), 0
+    for (rule, discards), n in adjudications.n_by_rule(tx).items():
         by_rule[rule] += n
-    n_standing = sum(n for rule, n in by_rule.items() if rule not in UNDECIDED)
-    n_discarded = sum(n for (rule, discards), n in n_by_rule.items() if discards and rule not in UNDECIDED)
+        n_discarded += n if discards and rule not in UNDECIDED else 0
+    n_standing = by_rule.total() - sum(by_rule[rule] for rule in UNDECIDED)
     n_undecided, waiting = disputes.undecided_pairs(tx, scheme_of(tx).definite)
     balances = judgements.verdict_balances(tx)
     n_lost = balances.pop((0, 0), 0)
@@ -156,7 +155,7 @@ def find_cells(tx: Tx, numbers: Iterable[int]) -> list[int]:
     ids = sorted({grids.to_cell_id(tx, whole_number("pair", number)) for number in numbers})
     if not ids:
         raise InputError("no pair is named; name at least one")
-    known = set(cells.by_id(tx, [cell_id for cell_id in ids if grids.cell_range(tx).has(cell_id)])["cell_id"].tolist())
+    known = set(cells.by_id(tx, filter(grids.cell_range(tx).has, ids))["cell_id"].tolist())
     if unknown := [cell_id for cell_id in ids if cell_id not in known]:
         find_cell(tx, unknown[0] - grids.cell_range(tx).first)
     return ids
@@ -166,7 +165,7 @@ def as_ranges(numbers: Sequence[int]) -> str:
     """Numbers in short, such as `1-3, 7`."""
     groups = groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0])
     runs = ([number for _, number in group] for _, group in groups)
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def simulated_note(origins: dict[str, int]) -> Sentence | None:
