@@ -9,6 +9,8 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import compress
+from operator import ne
 from pathlib import Path
 from random import Random
 
@@ -69,8 +71,7 @@ def dry_run(
     """Say what `adjudicate` would do, and how that compares with what stands; change nothing."""
     with grid._store.read() as tx:
         need_labels(tx, "adjudicate")
-        options = options or effective_options(tx, Adjudicate, {})
-        changes = rule_decisions.preview_policy(tx, options)
+        changes = rule_decisions.preview_policy(tx, options or effective_options(tx, Adjudicate, {}))
     return DryRun(
         counts=changes.counts,
         discards=sum(decision.code is None for _, decision in changes.new),
@@ -140,17 +141,16 @@ def write_conflicts(grid: GridContext, path: str | Path, *, by: str, order: Case
     for something at `path`, a suffix other than .csv and .xlsx, no adjudicator, or no doubt by which to order, as
     `Grid.desk.agenda` says; StageError where no pair waits for this person.
     """
-    path = Path(path)
-    if path.suffix not in {f".{form}" for form in SHEET_FORMATS}:
-        raise InputError(f"{path}: expected a name that ends in {' or '.join(f'.{form}' for form in SHEET_FORMATS)}")
+    path, suffixes = Path(path), [f".{form}" for form in SHEET_FORMATS]
+    if path.suffix not in suffixes:
+        raise InputError(f"{path}: expected a name that ends in {' or '.join(suffixes)}")
     if path.exists():
         raise InputError(f"{path} already exists and may contain decisions; name another file")
     with grid._store.read() as tx:
         cell_ids = rank_cases(tx, permissions.agenda(tx, permissions.find_decider(tx, by)).pairs, order)
         if not cell_ids:
             raise StageError(f"no pair that {by} may decide is waiting; `fcpair status` shows what is open")
-        answers_by_pair = shown_answers(tx, cell_ids)
-        rows = []
+        answers_by_pair, rows = shown_answers(tx, cell_ids), []
         for cell_id in cell_ids:
             hs, cn = permissions.texts_to_judge(tx, cell_id)
             shown = {"hs": hs["body"], "cn": cn["body"], "labels": as_lines(answers_by_pair.get(cell_id, ()))}
@@ -196,12 +196,10 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
             incoming.refuse((is_by_hand & ~is_same).to_numpy() & ~incoming.has_finding, sentence, cause)
         _refuse_changed_labels(tx, incoming, ~is_same)
         incoming.checked_rows()
-        new_decisions = outcome[~is_same]
+        new_decisions = outcome.loc[~is_same, ["cell_id", "rule", "code", "person_id", "note"]]
         code = new_decisions["code"].astype("Int64").mask(new_decisions["code"] == NO_CODE)
-        adjudications.add_adjudications(
-            tx, new_decisions.assign(code=code)[["cell_id", "rule", "code", "person_id", "note"]]
-        )
-        counts = {"imported": len(new_decisions), "already_there": len(outcome) - len(new_decisions)}
+        adjudications.add_adjudications(tx, new_decisions.assign(code=code))
+        counts = {"imported": len(new_decisions), "already_there": int(is_same.sum())}
         run = note_run(tx, "adjudicate", {"import": name_of(path), "supersede": supersede}, counts)
     return replace(run, notes=sorted_column_notes(incoming))
 
@@ -233,11 +231,10 @@ def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[
     def comparable(lines: str) -> list[str]:  # in any order, and whatever a spreadsheet program has made of lines
         return sorted(filter(None, map(letters, lines.splitlines())))
 
-    shown_lines = zip(rows["shown"], current_lines, strict=True)
-    differs = [comparable(shown) != comparable(lines) for shown, lines in shown_lines]
+    differs = map(ne, map(comparable, rows["shown"]), map(comparable, current_lines))
     clause = "have changed since this sheet was written; leave its `label` empty, and decide it on a new sheet"
     sentence, cause = f"the labels of pair {{pair}} {clause}", f"the labels of these pairs {clause}"
-    incoming.refuse(incoming.rows.index.isin(rows.index[differs]), sentence, cause)
+    incoming.refuse(incoming.rows.index.isin(list(compress(rows.index, differs))), sentence, cause)
 
 
 def as_lines(answers: Sequence[ShownLabel]) -> str:

@@ -111,7 +111,8 @@ def record_answers(
     save_answers(tx, earlier_answers, Origin.IMPORTED, run_id)
     for origin, rows in new_answers.groupby("origin"):
         save_answers(tx, rows, Origin(str(origin)), run_id)
-    answered_ids = new_answers["assignment_id"][new_answers[_answer_column(new_answers)] != NO_CODE]
+    answers_given = new_answers["code" if "code" in new_answers.columns else "answer_id"]
+    answered_ids = new_answers["assignment_id"][answers_given != NO_CODE]
     control_ids = [
         assignments.assignments(tx, control_round)["id"]
         for control_round in rounds.of_known_pairs(tx, round_, Known.CONTROLS)
@@ -164,11 +165,6 @@ def sorted_column_sentence(column: str, n: int, unit: str) -> str:
     """Sentence on a column of `n` answers that is sorted while its rows are not."""
     sentence = f"column {column} is sorted, but its rows are not"
     return f"{sentence}: if it was sorted on its own, its {n:,} answers are next to the wrong {unit}"
-
-
-def _answer_column(rows: pd.DataFrame) -> str:
-    """The column that says what was answered: its code, or its id."""
-    return "code" if "code" in rows.columns else "answer_id"
 
 
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
@@ -230,7 +226,7 @@ def save_answers(tx: Tx, answers: pd.DataFrame, origin: Origin, run_id: int) -> 
     """Add a run's judgements (`assignment_id`, `code` or `answer_id`, -1 for a skip, `note`, ...), their work done."""
     if answers.empty:
         return
-    answer_column = _answer_column(answers)
+    answer_column = "code" if "code" in answers.columns else "answer_id"
     is_skipped = answers[answer_column] == NO_CODE
     extra_columns = [name for name in ("own_code", "adjudication_id", "seconds", "at") if name in answers.columns]
     rows = answers[["assignment_id", "note", *extra_columns]].assign(skipped=is_skipped, run_id=run_id)

@@ -58,12 +58,9 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
     Each row of that grid brings one: its current text, and of several the one of its first cell. None is an answer to
     the row's own text. To `redo` keeps what was said of examples that are found again.
 
-    Raises:
-        UnknownIdError: no such round.
-        StageError: the round has no examples, its cells are not made, the other grid is not done, they were found
-            already, or models have answered by them.
-        ModelError: the encoder cannot be had.
-        ConflictError: what this rests on changed while texts were encoded.
+    Raises UnknownIdError for no such round; StageError where it has no examples, its cells are not made, the other grid
+    is not done, they were found already, or models have answered by them; ModelError for an encoder that cannot be had;
+    ConflictError where what this rests on changed while texts were encoded.
     """
     with grid._store.read() as tx:
         basis = Basis(tx, lambda tx: _load_inputs(tx, grid.grid.name, round, redo=redo))

@@ -82,15 +82,11 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
     transaction, and their replies are kept, so that a run that broke off asks only for the rest, as does this where
     what they are asked has changed meanwhile.
 
-    Raises:
-        UnknownIdError: no such round.
-        StageError: no models answer the round, its cells are not made, another round comes first, its examples are
-            not found or not reviewed, or all is answered.
-        InputError: a file of canned replies cannot be read, a person has the name of a model, no row has what the
-            prompt has a place for, or the language of the round is none that can be told.
-        ServiceError: the service gives no usable answer; the study is as it was.
-        ModelError: a model of this machine cannot be had.
-        ConflictError: what the models are asked changed while they were asked, as often as that was tried.
+    Raises UnknownIdError for no such round; StageError where no models answer it, its cells are not made, another round
+    comes first, its examples are not found or not reviewed, or all is answered; InputError for a file of canned replies
+    that cannot be read, a person with the name of a model, a place of the prompt that no row fills, or a language that
+    cannot be told; ServiceError for no usable answer and ModelError for a model that cannot be had; ConflictError where
+    what the models are asked changed each time.
     """
     replies: dict[tuple[model_spec.ModelSpec, int], tuple[Cell, str | None]] = {}  # and how the cell was then
     for _ in range(MAX_TRIES):

@@ -66,12 +66,10 @@ class Submissions:
         more: the number of the judgement would tell how many others have given. A skipped pair goes to somebody else at
         once; changing the skip into an answer takes it back, as long as they have not answered.
 
-        Raises:
-            InputError: no such answer in this round.
-            RefusedError: not this person's pair, one for which they have still to qualify, or a limit is reached.
-            ConflictError: the pair was given to somebody else, its label has changed since it was shown, somebody has
-                still to label it, this person has answered it meanwhile (unless they answer `again`), or the request id
-                was used for another answer.
+        Raises InputError for no such answer in this round; RefusedError for a pair that is not this person's, for which
+        they have still to qualify, or beyond a limit; ConflictError where the pair was given to somebody else, its
+        label has changed since it was shown, somebody has still to label it, this person has answered it meanwhile
+        (unless they answer `again`), or the request id was used for another answer.
         """
         (reply,) = self.submit_all([(visitor, submission)])
         if isinstance(reply, UnexaminedError):

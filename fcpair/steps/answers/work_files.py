@@ -260,8 +260,8 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
         if obstacle := writer.obstacle(form):
             raise InputError(f"round `{round_.name}` cannot be answered in {writer.title}: {obstacle}")
         facts, round_key = runs.study_facts(tx), f"{grid.grid.name}:{round_.name}"
-        cell_ids = rows["cell_id"].tolist()
-        texts, numbers = _texts_of_cells(tx, round_, cell_ids), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        cell_ids, numbers = rows["cell_id"].tolist(), numbers_on_sheet(tx, round_, rows["cell_id"]).tolist()
+        headings, texts = _shown_texts(tx, round_, cell_ids)
         shards = defaultdict[str, list[Item]](list)  # in the order in which they were assigned
         for person, number, cell in zip(rows["annotator"], numbers, cell_ids, strict=True):
             key = ItemKey(round_key, number, digest_texts(texts[cell]))
@@ -275,7 +275,7 @@ def write_project(grid: GridContext, folder: str | Path, tool: str, round: str |
             title=facts["title"] or grid.grid.name,
             guidelines=facts["guidelines"],
             form=form,
-            headings=_headings(tx, round_),
+            headings=headings,
             shards=dict(shards),
             command=f"labels import {study}" if asks_labels else f"answers import {named} {study}",
         )
@@ -341,23 +341,19 @@ def _shown_sides(round_: Round) -> tuple[str, ...]:
     return (HS,) if round_.options.hides_column else (HS, CN)
 
 
-def _headings(tx: Tx, round_: Round) -> tuple[str, ...]:
-    facts = runs.study_facts(tx)
-    return tuple(facts[f"{side}_name"] for side in _shown_sides(round_))
-
-
-def _texts_of_cells(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """The texts that a tool shows of each cell: those of its sides, unless the round hides its column."""
-    bodies = cells.texts_of_grid(tx).set_index("text_id")["body"]
-    rows = cells.by_id(tx, cell_ids)
-    columns = [rows[f"{side}_id"].map(bodies) for side in _shown_sides(round_)]
-    return dict(zip(rows["cell_id"].tolist(), zip(*columns, strict=True), strict=True))
+def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[str, ...], dict[int, tuple[str, ...]]]:
+    """The headings under which a tool shows the sides of a cell, unless the round hides its column; and the texts."""
+    facts, bodies = runs.study_facts(tx), cells.texts_of_grid(tx).set_index("text_id")["body"]
+    rows, shown_sides = cells.by_id(tx, cell_ids), _shown_sides(round_)
+    texts = zip(*(rows[f"{side}_id"].map(bodies) for side in shown_sides), strict=True)
+    headings = tuple(facts[f"{side}_name"] for side in shown_sides)
+    return headings, dict(zip(rows["cell_id"].tolist(), texts, strict=True))
 
 
 def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
     """Add an error where the study has other texts than the tool was given, or the export has other texts than that."""
-    rows, unit, headings = incoming.rows, incoming.of.number, _headings(tx, round_)
-    texts = _texts_of_cells(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
+    rows, unit = incoming.rows, incoming.of.number
+    headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
     shown = {cell: answer_import.letters(tool.shown_text(headings, bodies)) for cell, bodies in texts.items()}
     is_other = rows["cell_id"].isin(texts) & (rows["cell_id"].map(digests) != rows["digest"])

@@ -18,7 +18,7 @@ from fcpair.steps.base.answer_values import form_of, to_client
 from fcpair.steps.base.context import StudyContext
 from fcpair.steps.base.keywords import own, takes_params
 from fcpair.steps.people.known_pairs import is_closed_to, may_begin
-from fcpair.steps.people.terms import reading_allowance
+from fcpair.steps.people.terms import n_readable, reading_allowance
 from fcpair.steps.rules import permissions, text_checks, wording
 from fcpair.store import Tx
 from fcpair.store.answers import task_queries
@@ -94,7 +94,7 @@ class WorkQueue(Submissions):
     def assign_tasks(self, visitor_counts: Sequence[tuple[Visitor, int]]) -> list[list[Task]]:
         """Assign what `tasks` gives to several people, who ask for so many and have little left, in open assignment."""
         with self._store.read() as tx:
-            remaining = [self._n_remaining(tx, visitor) for visitor, _ in visitor_counts]
+            remaining = [n_readable(tx, visitor.id, self._annotate) for visitor, _ in visitor_counts]
         requests = [
             (visitor, leases.n_to_hold(n, n_remaining))
             for (visitor, n), n_remaining in zip(visitor_counts, remaining, strict=True)
@@ -110,13 +110,9 @@ class WorkQueue(Submissions):
             check_visitor(visitor, state)
             if state.newest_round != self._newest_round:
                 self._newest_round, self._rounds = state.newest_round, {}
-            n_remaining = self._n_remaining(tx, visitor)
+            n_remaining = n_readable(tx, visitor.id, self._annotate)
             must_take = state.deals_openly and leases.needs_more(tx, visitor, leases.n_to_hold(n, n_remaining))
             return None if must_take else self._open_tasks(tx, visitor, n, n_remaining)
-
-    def _n_remaining(self, tx: Tx, visitor: Visitor) -> int | None:
-        """Number of cells that a person may still read now; None without a limit."""
-        return reading_allowance(tx, visitor.id, self._annotate).n_remaining if self._has_limit else None
 
     def _open_tasks(self, tx: Tx, visitor: Visitor, n: int, n_remaining: int | None) -> list[Task]:
         n = n if n_remaining is None else min(n, n_remaining)
