@@ -205,7 +205,6 @@ def import_outcomes(grid: GridContext, path: Source, *, supersede: bool = False)
 
 
 def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
-    """Add `person_id` to each row, and a finding where that person may not decide the pair, or nobody may now."""
     rows = incoming.rows
     in_grid = rows["cell_id"] >= 0
     person_id = pd.Series(pd.NA, index=rows.index, dtype="Int64")
@@ -223,7 +222,6 @@ def _add_deciders(tx: Tx, incoming: ImportedAnswers) -> None:
 
 
 def _refuse_changed_labels(tx: Tx, incoming: ImportedAnswers, is_new: pd.Series[bool]) -> None:
-    """Add a finding where the labels or notes of a pair that is newly decided are not those that the sheet shows."""
     rows = incoming.rows[is_new & (incoming.rows["shown"] != "") & ~incoming.has_finding]
     current_answers = shown_answers(tx, rows["cell_id"].tolist())
     current_lines = (as_lines(current_answers.get(pair, ())) for pair in rows["cell_id"])

@@ -150,7 +150,6 @@ class AdjudicationQueue:
             return [_build_case(tx, person, open_id) for open_id in cell_ids[first : first + n_shown]]
 
     def _row_in_queue(self, tx: Tx, person: Person, cell_id: int, queue: CaseQueue) -> list[int]:
-        """The pairs in the row of one pair that are in a queue of this person, in order."""
         excluded, conflicts = permissions.excluded_pairs(tx, person), case_queues.current_conflicts(self._grid, tx)
         cases = case_queues.select_cases(conflicts, queue, person.id) - excluded
         return [other_id for other_id in conflicts.row_of(cell_id) if other_id in cases]

@@ -187,7 +187,6 @@ def _side_texts(tx: Tx, options: Agree) -> dict[int, str] | None:
 
 
 def _texts_with_cells(tx: Tx, axis: sides.Axis) -> pd.DataFrame:
-    """The texts of a side that have cells, in its order, by id."""
     texts = cells.texts_of_grid(tx).set_index("text_id")
     return texts.loc[[text_id for text_id in sides.text_ids(tx, axis, drawn=True) if text_id in texts.index]]
 

@@ -271,7 +271,6 @@ def load_label_data(tx: Tx) -> aggregate.LabelData:
 
 
 def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
-    """The closed question of a round, and its labels; raises what `aggregate_labels` does."""
     if of.checks is not None:
         raise InputError(f"round `{of.name}` checks decisions; a label model is about the answers before them")
     check_annotators_known(tx, "no label model can compare annotators")
@@ -288,7 +287,6 @@ def _load_labels(tx: Tx, of: Round) -> tuple[Closed, dict[str, Ints]]:
 
 
 def _references(tx: Tx) -> tuple[aggregate.Reference, ...]:
-    """Decisions by people, and those that validators agreed with or not, by a person or a rule."""
     decisions = adjudications.current_adjudications(tx, "cell_id", "rule", "code").dropna(subset="code")
     cell_id, code = (decisions[name].to_numpy(np.int64) for name in ("cell_id", "code"))
     by_hand = decisions["rule"].isin([rule.value for rule in BY_HAND]).to_numpy(bool)

@@ -112,7 +112,6 @@ def _open_states(tx: Tx, visitor: Visitor) -> Iterator[tuple[str, CalibrationSta
 
 
 def _cells_to_discuss(tx: Tx, state: CalibrationState, visitor: Visitor) -> list[int]:
-    """The pairs of a discussion that a visitor is to be shown, in the order in which they are answered again."""
     if visitor.role is Role.LEAD:
         return judgements.cells_to_discuss(tx, state.again)
     cell_ids = judgements.cells_to_discuss(tx, state.again, visitor.id)
@@ -159,7 +158,6 @@ def load_calibration_result(tx: Tx, options: Agree) -> CalibrationResult | None:
 
 
 def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResult:
-    """Measure a calibration in a transaction that is under way; over its whole batch, not column by column."""
     options = with_fitting_bins(tx, state.first, replace(options, blocks=None, metadata=None))
     first = judgements.current_labels(tx, "cell_id", "answer_id", of=state.first)
     is_open = state.phase is not Phase.ANSWER
@@ -196,7 +194,6 @@ def _measure(tx: Tx, state: CalibrationState, options: Agree) -> CalibrationResu
 
 
 def _n_differing(tx: Tx, answers: pd.DataFrame) -> int:
-    """Number of cells on which not all answers are the same, in whichever round they were given."""
     ids = answers["answer_id"].unique().tolist()
     values = answers["answer_id"].map(dict(zip(ids, rounds.answer_values(tx, ids), strict=True)))
     return int((values.groupby(answers["cell_id"]).nunique() > 1).sum())

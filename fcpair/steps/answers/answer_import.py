@@ -168,7 +168,6 @@ def sorted_column_sentence(column: str, n: int, unit: str) -> str:
 
 
 def _refuse_ineligible(tx: Tx, incoming: ImportedAnswers, is_identified: Bools, round_: Round) -> None:
-    """Add a finding where somebody may not answer a cell that was dealt to nobody."""
     rows, unit, key = incoming.rows, incoming.of.number, ["cell_id", "person_id"]
     validated = assignments.assignments(tx, rounds.validation(tx))[key]
     checked = pd.MultiIndex.from_frame(pd.concat([validated, adjudications.people_who_decided(tx)]))
@@ -280,7 +279,6 @@ def import_verdicts(grid: GridContext, path: Source, *, supersede: bool = False)
 
 
 def _refuse_other_label(tx: Tx, incoming: ImportedAnswers) -> None:
-    """Add a finding where the pair of a new verdict has another label than the sheet shows, or none."""
     rows = incoming.rows
     names, question = validate.label_names(tx), scheme_of(tx)
 
@@ -374,7 +372,6 @@ def letters(text: str) -> str:
 def _compare_texts(
     tx: Tx, incoming: ImportedAnswers, sides: pd.DataFrame, ids: pd.Series[int], known_cells: pd.DataFrame
 ) -> None:
-    """Add an error where the text beside a number is not that pair's."""
     rows, changes = incoming.rows, dict[int, str]()
     n_fitting, n_moved = 0, 0
     for side, column, kind in zip((HS, CN), incoming.of.sides, grids.side_kinds(tx), strict=True):

@@ -269,7 +269,6 @@ def _refuse_by_text_checks(tx: Tx, incoming: ImportedAnswers, round_: Round, for
 
 
 def _refuse_not_due(tx: Tx, incoming: ImportedAnswers, round_: Round) -> None:
-    """Add a finding where a newly answered cell waits for an earlier round, or has another text there than is shown."""
     rows, originals = incoming.rows, authorship.originals(tx, round_)
     is_new = rows["is_new"].to_numpy() & ~incoming.has_finding
     is_early = rows["cell_id"].isin(cells_not_due(tx, round_, rows["cell_id"].tolist())).to_numpy() & is_new

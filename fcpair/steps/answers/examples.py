@@ -88,7 +88,6 @@ def find_examples(grid: GridContext, round: str, *, redo: bool = False, progress
 def _load_inputs(
     tx: Tx, grid: str, name: str, *, redo: bool
 ) -> tuple[Round, dict[int, str], list[examples.WrittenText]]:
-    """For what examples are sought, the texts of rows by their ids, and among what."""
     round_ = _round_with_examples(tx, grid, name)
     need_cells(tx, grid)
     if n := len(judgements.answered_cells(tx, round_)):
@@ -115,7 +114,6 @@ def _load_inputs(
 
 
 def _round_with_examples(tx: Tx, grid: str, name: str) -> Round:
-    """The round of this name, which has examples."""
     round_ = rounds.by_name(tx, name)
     if not round_.options.examples:
         raise StageError.say(

@@ -125,7 +125,6 @@ def generate(grid: GridContext, round: str, *, progress: Progress | None = None)
 
 
 def _load_queries(tx: Tx, grid: str, name: str) -> tuple[Round, list[model_spec.ModelSpec], list[_Query]]:
-    """A round, the models that answer it, and what they are still to be asked."""
     round_ = rounds.by_name(tx, name)
     if round_.role is not Role.MODEL:
         raise StageError.say(
@@ -189,7 +188,6 @@ class _ReplyOutcome(NamedTuple):
 
 
 def _open_models(round_: Round, answerers: Sequence[model_spec.ModelSpec]) -> list[AnsweringModel]:
-    """The models of a round, which weigh the answers where it asks for their probabilities."""
     question = closed_question(form_of(round_.form)) if round_.options.probabilities else None
     weighed = tuple(choice.name for choice in question or ())
     return [open_model(answerer, str(round_.options.prompt), weighed) for answerer in answerers]
@@ -252,7 +250,6 @@ def _save_outcomes(
     outcomes: Sequence[_ReplyOutcome],
     run_id: int,
 ) -> None:
-    """Assign the cells to their models, added if need be, and add the answers and the replies."""
     people_by_name = {person.name: person for person in people.people(tx)}
     for name in names:
         if name in people_by_name and people_by_name[name].role is not Role.MODEL:

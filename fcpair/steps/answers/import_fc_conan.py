@@ -112,7 +112,6 @@ def check_interval_scope(tx: Tx, options: Agree) -> None:
 
 
 def _record_answers(tx: Tx, answers: pd.DataFrame, round_: Round, run_id: int) -> None:
-    """Add answers, `simulated` or not, together with the assignments that they imply."""
     new_rows = answers[["cell_id", "person_id"]].assign(status=Status.DONE.value)
     assignments.add_assignments(tx, new_rows.assign(position=new_rows.groupby("person_id").cumcount() + 1), round_)
     assignment_ids = assignments.assignments(tx, round_)[["id", "cell_id", "person_id"]].rename(

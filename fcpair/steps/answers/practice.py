@@ -105,7 +105,6 @@ def _labelled_grid(tx: Tx) -> GridKey | None:
 
 
 def _answer_names(tx: Tx) -> list[str]:
-    """The answers that can be known; raises StageError where no grid asks for labels."""
     if (grid := _labelled_grid(tx)) is None:
         raise StageError("no grid of this study asks for labels, so there is no question to practise")
     with grids.on_grid(tx, grid.id):

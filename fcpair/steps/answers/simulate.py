@@ -197,7 +197,6 @@ class _SimulatedPeople:
                     known_pairs.replace_skipped(tx, known_round, Counter(open_rows["person_id"][is_skip].tolist()))
 
     def _answers_to(self, open_rows: pd.DataFrame, seed: int) -> pd.DataFrame:
-        """The answers to what is open, as `save_answers` takes them."""
         answers = open_rows.rename(columns={"id": "assignment_id"}).assign(note="")
         answers = answers[["assignment_id", "cell_id", "person_id", "blind", "note"]]
         all_cell_ids = answers["cell_id"].tolist()

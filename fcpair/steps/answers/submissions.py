@@ -151,7 +151,6 @@ class Submissions:
         return self._load_opaque(tx).digest_id("label", assignment_id, decided_code)
 
     def _record_answer(self, tx: Tx, visitor: Visitor, submission: Submission, assignment: Any) -> dict[str, int]:
-        """Record an answer to the assignment that was found, if one was."""
         if assignment is None:
             raise RefusedError(NOT_YOURS)  # in the same words, whether there is such an assignment or not
         skipped = submission.answer == SKIP
@@ -214,7 +213,6 @@ class Submissions:
         return self._answer_ids.get(key, {}).get(assignment.round_id, answer)
 
     def _checked_decision(self, tx: Tx, assignment: Any, submission: Submission) -> int:
-        """The decision that a verdict is about; raises ConflictError unless that is what the person saw."""
         if assignment.still_labelled:
             raise permissions.still_labelled_error(assignment.cell_id)
         token = partial(self._decision_token, tx, assignment.id)
@@ -231,7 +229,6 @@ class Submissions:
         return int(assignment.decision_id)
 
     def _check_qualified(self, tx: Tx, visitor: Visitor, assignment: Any) -> None:
-        """Raise RefusedError where somebody has still to qualify for what they answer."""
         key = (visitor.id, assignment.qualification)
         if key in self._qualified and not assignment.is_qualifying:  # which lasts until they have more open there
             return

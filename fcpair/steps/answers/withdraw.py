@@ -99,7 +99,6 @@ def withdraw(grid: GridContext, run: int, kind: Kind = "answers") -> RunRecord:
 
 
 def _answers_of_run(tx: Tx, run_id: int, kind: Kind) -> pd.DataFrame:
-    """The answers of a run, which are all of one round, and of which some are current."""
     run = runs.find_run(tx, run_id) if abs(run_id) <= LARGEST_ID else None
     if run is None:
         raise UnknownIdError.say("there is no run %(number)s; `fcpair log` lists the runs", number=Id(run_id))

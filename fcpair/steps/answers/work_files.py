@@ -117,7 +117,6 @@ def write_sheets(grid: GridContext, folder: str | Path, sheet_format: SheetForma
 
 
 def _refuse_free(tx: Tx, round_: Round) -> None:
-    """Raise StageError where work of a round is free for anybody, and so is nobody's on a sheet."""
     if n_free := open_slots.n_free(tx, round_):
         raise StageError(
             f"{n_free:,} labels are free for anybody in the browser (`fcpair serve`), so there are no sheets; "
@@ -222,7 +221,6 @@ def numbers_on_sheet(tx: Tx, round_: Round, cell_ids: pd.Series[int]) -> pd.Seri
 
 
 def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
-    """Instructions for a question on a sheet: the words to choose from, or what to write."""
     if isinstance(question, Closed):
         return answer_words(question)
     if isinstance(question, AnyOf):
@@ -233,7 +231,6 @@ def _answer_instructions(question: Question[Any]) -> Sequence[str] | str:
 def _write_by_person(
     rows: pd.DataFrame, folder: str | Path, form: SheetFormat, blank: SheetLayout, columns: Sequence[str]
 ) -> dict[str, int]:
-    """Write the rows of each person, named in the first column, as a sheet with these `columns` to fill in."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     n_rows_by_person = {}
@@ -342,7 +339,6 @@ def _shown_sides(round_: Round) -> tuple[str, ...]:
 
 
 def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[str, ...], dict[int, tuple[str, ...]]]:
-    """The headings under which a tool shows the sides of a cell, unless the round hides its column; and the texts."""
     facts, bodies = runs.study_facts(tx), cells.texts_of_grid(tx).set_index("text_id")["body"]
     rows, shown_sides = cells.by_id(tx, cell_ids), _shown_sides(round_)
     texts = zip(*(rows[f"{side}_id"].map(bodies) for side in shown_sides), strict=True)
@@ -351,7 +347,6 @@ def _shown_texts(tx: Tx, round_: Round, cell_ids: Iterable[int]) -> tuple[tuple[
 
 
 def _compare_texts(tx: Tx, incoming: ImportedAnswers, round_: Round, tool: AnnotationTool) -> None:
-    """Add an error where the study has other texts than the tool was given, or the export has other texts than that."""
     rows, unit = incoming.rows, incoming.of.number
     headings, texts = _shown_texts(tx, round_, rows["cell_id"][rows["cell_id"] != answer_import.NOBODY].tolist())
     digests = {cell: digest_texts(cell_texts) for cell, cell_texts in texts.items()}
@@ -392,7 +387,6 @@ def _describe_missing(tx: Tx, incoming: ImportedAnswers, round_: Round, *, is_sh
 
 
 def _leave_out_older(tx: Tx, incoming: ImportedAnswers, round_: Round) -> Iterator[str]:
-    """Leave out answers older than one that the same person, not simulated, has given; yields a sentence on each."""
     rows, seen_round = incoming.rows, rounds.with_known_pairs(tx, round_)
     current = judgements.current_answers(tx, seen_round, *answer_import.COMPARED).set_index("assignment_id")
     current = current[current["origin"] != Origin.SIMULATED.value]

@@ -43,7 +43,6 @@ class WorkQueue(Submissions):
         text_checks.warm_up(self._store, is_over)
 
     def _grid_name(self, tx: Tx, grid_id: int) -> str:
-        """The name of a grid."""
         if grid_id not in self._grid_names:
             self._grid_names |= {key.id: key.name for key in grids.keys(tx)}
         return self._grid_names[grid_id]

@@ -183,7 +183,6 @@ def check_answer(round_: Round, submitted: Any, comparison: Iterable[list[str]],
 
 
 def _form_remark(form: Form, submitted: Any, error: InputError) -> Remark:
-    """Remark that refuses an answer the form does not take; it gives the number of words if too few or too many."""
     question, text = form[form.written_question or ""], text_sent(form, submitted)
     if isinstance(question, Text) and text is not None:
         n, least, most = n_words(text), question.min_words, question.max_words
